@@ -9,12 +9,13 @@ import {AbstractSigner} from "@openzeppelin/contracts/utils/cryptography/signers
 import {ERC7739} from "@openzeppelin/contracts/utils/cryptography/signers/draft-ERC7739.sol";
 import {SignerEIP7702} from "@openzeppelin/contracts/utils/cryptography/signers/SignerEIP7702.sol";
 
-/// The code that a wallet of the local chains gets at its first sponsored send (EIP-7702). The wallet's own key signs its user
-/// operations, and messages in the wrapped form of ERC-7739: a bare ECDSA signature is not accepted by `isValidSignature`.
+/// The code that a wallet of the local chains gets with its first sponsored send (EIP-7702). The wallet's own key signs
+/// its user operations. It signs messages in the wrapped form of ERC-7739: `isValidSignature` rejects a bare ECDSA
+/// signature.
 contract DelegateAccount is Account, ERC7821, ERC7739, SignerEIP7702 {
     constructor() EIP712("Bursar Sandbox Account", "1") {}
 
-    /// Version 0.7.
+    /// Returns the address of the EntryPoint, version 0.7.
     function entryPoint() public pure override returns (IEntryPoint) {
         return IEntryPoint(0x0000000071727De22E5E9d8BAf0edAc6f37da032);
     }

@@ -3,9 +3,10 @@ pragma solidity 0.8.37;
 
 import {IAccount, PackedUserOperation} from "@openzeppelin/contracts/interfaces/IERC4337.sol";
 
-/// The local chains' ERC-4337 EntryPoint, at the canonical address of version 0.7: the hashes, nonces, order of events and
-/// errors of the real one, written anew for a chain where gas is free. The real contract's licence (GPL-3.0) does not fit here.
-/// It has no deposits, stakes, aggregators, factories or calls to a paymaster, whose address stands in the events only.
+/// The ERC-4337 EntryPoint of the local chains, at the canonical address of version 0.7. It has the same hashes,
+/// nonces, errors and order of events as the real contract. We wrote it ourselves because the licence of the real
+/// contract (GPL-3.0) does not fit this project. Gas is free on the local chains, so it has no deposits, stakes,
+/// aggregators or factories. It never calls a paymaster: the paymaster's address only appears in events.
 contract EntryPoint {
     event BeforeExecution();
     event UserOperationEvent(
@@ -28,14 +29,14 @@ contract EntryPoint {
     error FailedOpWithRevert(uint256 opIndex, string reason, bytes inner);
     error ReentrancyGuardReentrantCall();
 
-    /// What the EntryPoint itself needs after an operation's call: an event and the loop.
+    /// Gas that the EntryPoint itself uses after an operation's call: it emits an event and continues its loop.
     uint256 private constant OVERHEAD_GAS = 30_000;
 
-    /// The next sequence number of each key of an account.
+    /// The next sequence number for each nonce key of each account.
     mapping(address sender => mapping(uint192 key => uint256)) public nonceSequenceNumber;
     bool private _entered;
 
-    /// @return nonce the key in the upper 192 bits, its next sequence number in the lower 64
+    /// @return nonce the key in the upper 192 bits, and the key's next sequence number in the lower 64 bits
     function getNonce(address sender, uint192 key) external view returns (uint256 nonce) {
         return nonceSequenceNumber[sender][key] | (uint256(key) << 64);
     }
@@ -56,8 +57,8 @@ contract EntryPoint {
         return keccak256(abi.encode(hash, address(this), block.chainid));
     }
 
-    /// Validates every operation, then executes each. One that is not valid reverts the whole bundle; one whose call fails
-    /// reverts alone, and its event says so.
+    /// Validates every operation, then executes each one. An invalid operation reverts the whole bundle. If an
+    /// operation's call fails, only that operation reverts, and its event reports the failure.
     function handleOps(PackedUserOperation[] calldata ops, address payable beneficiary) external {
         if (_entered) revert ReentrancyGuardReentrantCall();
         _entered = true;
@@ -88,7 +89,7 @@ contract EntryPoint {
     function _execute(uint256 index, PackedUserOperation calldata op, bytes32 hash) private {
         uint256 gasBefore = gasleft();
         uint256 callGas = uint128(uint256(op.accountGasLimits));
-        // With too little for the call the bundler would decide that the operation fails.
+        // Without this check, the bundler could make the operation fail by providing too little gas for its call.
         if ((gasBefore * 63) / 64 < callGas + OVERHEAD_GAS) revert FailedOp(index, "AA95 out of gas");
         (bool success, bytes memory reason) = op.sender.call{gas: callGas}(op.callData);
         if (!success && reason.length > 0) emit UserOperationRevertReason(hash, op.sender, op.nonce, reason);

@@ -7,8 +7,9 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
 
-/// The local chains' USDC: the interface, name, decimals and signing domain of the real one, and a faucet for its owner.
-/// ERC20Permit would fix the domain's version to "1"; the real contract's is "2", so EIP-2612 is written out here.
+/// The USDC of the local chains, with the interface, name, decimals and signing domain of the real USDC. Its owner can
+/// mint, which the sandbox uses as a faucet. It implements EIP-2612 itself, because ERC20Permit would set the signing
+/// domain's version to "1", and the real contract's version is "2".
 contract Usdc is ERC20, EIP712, Nonces, Ownable {
     bytes32 public constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
@@ -89,7 +90,8 @@ contract Usdc is ERC20, EIP712, Nonces, Ownable {
         _transfer(from, to, value);
     }
 
-    /// As above, but only the payee may submit it, so that nobody can separate the payment from the payee's own call.
+    /// Like `transferWithAuthorization`, but only the payee may submit the authorization. So nobody can separate the
+    /// payment from the payee's own call.
     function receiveWithAuthorization(
         address from,
         address to,

@@ -7,7 +7,7 @@ export type Artifact = {
   readonly contract: string
   readonly compiler: string
   readonly settings: ReturnType<typeof formatSettings>
-  /** SHA-256 of each source, by file name in sorted order. */
+  /** The SHA-256 hash of each source by file name. The names are sorted. */
   readonly sources: Readonly<Record<string, string>>
   readonly abi: Abi
   readonly bytecode: `0x${string}`
@@ -23,7 +23,7 @@ type Output = {
   readonly contracts?: Record<string, Record<string, { abi: Abi; evm: { bytecode: { object: string } } }>>
 }
 
-/** The sandbox's own contracts. Each is `contracts/<name>.sol`, compiled to a JSON file of the same name. */
+/** The sandbox's own contracts. Each one is `contracts/<name>.sol`, and is compiled to the JSON file named here. */
 export const CONTRACTS = [
   { name: 'Usdc', file: 'contracts/usdc.json' },
   { name: 'EntryPoint', file: 'contracts/entry-point.json' },
@@ -32,8 +32,8 @@ export const CONTRACTS = [
 
 export type ContractName = (typeof CONTRACTS)[number]['name']
 
-// OpenZeppelin 5.7 uses mcopy, which Cancun supports. Source names are relative and the metadata is left out of the
-// code, so every checkout compiles to the same bytes.
+// OpenZeppelin 5.7 uses the instruction mcopy, which Cancun supports. Source names are relative and the code contains
+// no metadata, so every checkout compiles to the same bytes.
 const formatSettings = (name: ContractName) => ({
   evmVersion: 'cancun',
   optimizer: { enabled: true, runs: 200 },
@@ -45,7 +45,7 @@ const formatSource = (name: ContractName): string => `contracts/${name}.sol`
 
 const require = createRequire(import.meta.url)
 
-/** Compiles one of the contracts. @throws Error with the compiler's messages, warnings included. */
+/** Compiles one of the contracts. @throws Error with the compiler's messages if there are errors or warnings. */
 export const compileContract = (name: ContractName): Artifact => {
   const source = formatSource(name)
   const settings = formatSettings(name)
@@ -77,5 +77,5 @@ export const compileContract = (name: ContractName): Artifact => {
   }
 }
 
-/** The content of a contract's JSON file. */
+/** Returns the content of a contract's JSON file. */
 export const formatArtifact = (artifact: Artifact): string => `${JSON.stringify(artifact, null, 2)}\n`

@@ -1,6 +1,6 @@
 /**
- * Compiles the contracts to the JSON files beside them. The JSON files are committed, so starting the sandbox needs no
- * compiler.
+ * Compiles each contract in `contracts/` to a JSON file in the same folder. The JSON files are committed, so starting
+ * the sandbox requires no compiler.
  */
 import { writeFileSync } from 'node:fs'
 import { CONTRACTS, compileContract, formatArtifact } from './compile-contract.ts'

@@ -115,7 +115,7 @@ function encodeTransfer(usdc: Address, amountMicro: bigint): Hex {
   return encodeExecuteData({ calls: [{ to: usdc, data }] })
 }
 
-test('a chain has the contracts from its start, and one from before gets them', async (t) => {
+test('a new chain has the contracts, and a chain from before they existed gets them', async (t) => {
   const stateFile = join(makeFolder(), 'chain.state')
   const first = await startTestChain(t, { stateFile })
   const read = async (rpcUrl: string): Promise<unknown[]> =>
@@ -131,7 +131,7 @@ test('a chain has the contracts from its start, and one from before gets them', 
   assert.deepEqual(await read(second.rpcUrl), codes)
 })
 
-test('operations that the wallet signed are executed, each with its own success and its own nonce key', async (t) => {
+test('operations that the wallet signed are executed, each with its own result and nonce key', async (t) => {
   const { wallet, client, delegate, ...fixture } = await openFixture(t)
   await delegate()
   assert.equal(await client.getCode({ address: wallet.address }), delegationCode)
@@ -156,7 +156,7 @@ test('operations that the wallet signed are executed, each with its own success 
   assert.equal(await fixture.balanceOf(PAYEE), 10n)
 })
 
-test('an operation that is used again, or signed by another, or of a wallet without code, reverts its bundle', async (t) => {
+test('an operation that is reused, signed by another key, or of a wallet without code reverts its bundle', async (t) => {
   const fixture = await openFixture(t)
   const operation = await fixture.signOperation(fixture.formatOperation(1n))
   await assert.rejects(fixture.simulate([operation]), /AA20/)
@@ -170,7 +170,7 @@ test('an operation that is used again, or signed by another, or of a wallet with
   await assert.rejects(fixture.simulate([changed]), /AA24/)
 })
 
-test('a delegated wallet accepts its wrapped signature of typed data, and no bare one', async (t) => {
+test('a delegated wallet accepts its wrapped signature of typed data, and rejects a bare one', async (t) => {
   const { wallet, client, delegate } = await openFixture(t)
   await delegate()
   const typedData = {

@@ -3,7 +3,7 @@ import { RPC_TIMEOUT_MS } from './limit.ts'
 /**
  * Makes one JSON-RPC call to a local node and returns its `result`.
  *
- * @throws Error with the node's message if it rejects the call, or if it cannot be reached in time.
+ * @throws Error with the node's message if the node rejects the call, or an Error if the node does not respond in time.
  */
 export const callRpc = async (
   rpcUrl: string,
@@ -23,11 +23,11 @@ export const callRpc = async (
   return 'result' in answer ? answer.result : undefined
 }
 
-/** Reads a quantity such as a block number. */
+/** Makes a call whose result is a number, such as a block number. */
 export const callRpcNumber = async (rpcUrl: string, method: string, params: readonly unknown[] = []): Promise<number> =>
   Number(await callRpcString(rpcUrl, method, params))
 
-/** Reads a hex string. @throws Error if the node returns anything else. */
+/** Makes a call whose result is a hex string. @throws Error if the node returns anything else. */
 export const callRpcString = async (
   rpcUrl: string,
   method: string,

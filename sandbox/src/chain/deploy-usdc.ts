@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { encodeDeployData, getContractAddress } from 'viem'
+import { encodeDeployData, getContractAddress } from 'viem/utils'
 import { callRpc, callRpcNumber, callRpcString } from './call-rpc.ts'
 import { devAccount } from './dev-account.ts'
 import { NODE_POLL_MS, RECEIPT_TIMEOUT_MS } from './limit.ts'
 import { usdcAbi } from './usdc-abi.ts'
 import { readBytecode } from './contract-artifact.ts'
 
-/** The same on every local chain, because it is the dev account's first contract. */
+/**
+ * The address of the USDC contract. It is the same on every local chain, because the contract is the first one that the
+ * dev account deploys.
+ */
 export const usdcAddress = getContractAddress({ from: devAccount.address, nonce: 0n })
 
-/** Deployment uses 1.6 million gas. */
+/** The gas limit of the deployment, which uses 1.6 million gas. */
 const DEPLOY_GAS = 3_000_000n
 
 /**
@@ -28,7 +31,8 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
     maxPriorityFeePerGas: 0n,
     data: encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args: [devAccount.address] }),
   })
-  // A second process that deploys at the same moment is rejected, and waits for the first one's contract.
+  // If two processes deploy at the same moment, the node rejects one deployment. The rejected process waits for the
+  // other's contract.
   const refusal = await callRpcString(rpcUrl, 'eth_sendRawTransaction', [raw]).then(
     () => undefined,
     (error: unknown) => error,

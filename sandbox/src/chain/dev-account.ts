@@ -1,5 +1,8 @@
-import { keccak256, stringToHex } from 'viem'
+import { keccak256, stringToHex } from 'viem/utils'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** Owns USDC on the local chains. Its key is public on purpose: those chains hold no real money. */
+/**
+ * The account that owns the USDC contract on the local chains. Its key is public on purpose: those chains hold no real
+ * money.
+ */
 export const devAccount = privateKeyToAccount(keccak256(stringToHex('bursar sandbox usdc owner')))

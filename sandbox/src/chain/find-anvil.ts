@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The name that an installed Foundry uses. */
+/** The command name of an installed anvil (Foundry). */
 const COMMAND = 'anvil'
 const VERSION_TIMEOUT_MS = 5_000
 const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * Finds the `anvil` program: the npm package for this platform, or else the one installed on the machine.
+ * Finds the `anvil` program. Uses the npm package for this platform if there is one, otherwise the installation on the
+ * machine.
  *
  * @throws Error if neither exists.
  */

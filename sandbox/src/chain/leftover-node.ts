@@ -5,15 +5,15 @@ import { NODE_STOP_TIMEOUT_MS } from './limit.ts'
 
 type NodeRecord = { readonly pid: number; readonly rpcUrl: string; readonly ownerPid: number }
 
-/** Records which node serves this state file, so that the next start can find it if this process is killed. */
+/** Records which node uses this state file, so that the next start can find the node if this process is killed. */
 export const recordNode = (stateFile: string, node: { readonly pid: number; readonly rpcUrl: string }): void => {
   const record: NodeRecord = { ...node, ownerPid: process.pid }
   writeFileSync(`${stateFile}.pid`, JSON.stringify(record), { mode: 0o600 })
 }
 
 /**
- * Stops the node that a killed sandbox left running. Saves its state first, because it is newer than the file. Does
- * nothing if there is no such node.
+ * Stops the node that a killed sandbox left running. Saves the node's state first, because it is newer than the file.
+ * Does nothing if there is no such node.
  *
  * @throws Error if the node belongs to another running sandbox, or does not stop.
  */
@@ -23,7 +23,7 @@ export const stopLeftoverNode = async (stateFile: string, save: (rpcUrl: string)
     if (readParent(record.pid) === record.ownerPid && record.ownerPid !== process.pid) {
       throw new Error(`${stateFile} is in use by another sandbox (process ${record.ownerPid}): stop it first`)
     }
-    // A node that does not respond is stopped anyway. The chain then continues from its last save.
+    // If the node does not respond, it is stopped without saving. The chain then continues from its last saved state.
     await save(record.rpcUrl).catch(() => undefined)
     process.kill(record.pid, 'SIGKILL')
     const isGone = (): boolean => !isProcessAlive(record.pid)

@@ -11,16 +11,20 @@ type MinerOptions = {
 
 export type Miner = {
   setMining(enabled: boolean): void
-  /** Something outside changed the chain: it becomes active, and its state must be saved. */
+  /**
+   * Reports that something other than the miner changed the chain. The chain becomes active, and its state is saved.
+   */
   touch(): void
   stop(): void
 }
 
 /**
- * Mines blocks on a timer. The node's own interval mining never pauses and keeps every state for an hour.
+ * Mines blocks on a timer. We do not use the node's own interval mining: it cannot be paused, and the node would keep
+ * the state after each block for an hour.
  *
- * After a transaction the chain is *active* for ACTIVE_MS and gets a block every block time. Then it is *idle* and gets
- * a block every IDLE_BLOCK_MS, until a transaction arrives. Mined blocks are saved once the last save is old enough.
+ * After a transaction, the chain is *active* for ACTIVE_MS and gets a block every block time. Then it is *idle*: until
+ * the next transaction, it gets a block every IDLE_BLOCK_MS. After mining, the state is saved, unless the last save was
+ * too recent.
  */
 export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions): Miner => {
   let mining = true
@@ -47,7 +51,7 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
     saveAfter = performance.now() + Math.max(SAVE_INTERVAL_MS, tookMs / SAVE_TIME_SHARE_MAX)
   }
   const tick = async (): Promise<void> => {
-    // A client may have mined a block itself since the last tick. That also makes the chain active.
+    // If a client has mined a block since the last tick, the chain becomes active too.
     if (height !== (await readHeight(rpcUrl))) touch()
     if (mining && (await isDue())) {
       await callRpc(rpcUrl, 'evm_mine')
@@ -60,10 +64,10 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
 
   let ticking = false
   const timer = setInterval(() => {
-    // A slow tick is not followed by a burst of delayed ones.
+    // Skips this tick if the previous one is still running, so that ticks never pile up.
     if (ticking) return
     ticking = true
-    // A node that died is reported by its exit event. A single failed call is repeated at the next tick.
+    // If the node died, its exit event reports that. If only one call failed, the next tick repeats it.
     void enqueue(tick)
       .catch(() => (dirty = true))
       .finally(() => (ticking = false))
@@ -71,13 +75,13 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
   return { setMining: (enabled) => (mining = enabled), touch, stop: () => clearInterval(timer) }
 }
 
-/** Mines `blocks` blocks at once. @throws Error unless `blocks` is a whole number from 1 to MINE_BLOCKS_MAX. */
+/** Mines this many blocks immediately. @throws Error unless `blocks` is a whole number from 1 to MINE_BLOCKS_MAX. */
 export const mineBlocks = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, MINE_BLOCKS_MAX)
   await callRpc(rpcUrl, 'anvil_mine', [blocks])
 }
 
-/** @throws Error unless `blocks` is a whole number from 1 to `blocksMax`. */
+/** Checks a number of blocks. @throws Error unless `blocks` is a whole number from 1 to `blocksMax`. */
 export const checkCount = (blocks: number, blocksMax: number): void => {
   if (Number.isSafeInteger(blocks) && blocks >= 1 && blocks <= blocksMax) return
   throw new Error(`the number of blocks must be a whole number from 1 to ${blocksMax}`)

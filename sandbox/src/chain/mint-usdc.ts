@@ -1,4 +1,4 @@
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import { callRpcNumber, callRpcString } from './call-rpc.ts'
 import { usdcAddress } from './deploy-usdc.ts'
 import { devAccount } from './dev-account.ts'
@@ -7,23 +7,23 @@ import { usdcAbi } from './usdc-abi.ts'
 
 export type MintUsdc = {
   readonly to: `0x${string}`
-  /** In micro-USDC, greater than zero. */
+  /** The amount in micro-USDC. It must be greater than zero. */
   readonly amountMicro: bigint
 }
 
-/** A transfer uses about 70,000 gas. */
+/** The gas limit of a mint, which uses about 70,000 gas. */
 const MINT_GAS = 150_000n
 
-/** Another process may mint at the same moment and take the nonce. */
+/** The most times that one mint is sent. It is sent again if another process, minting at the same moment, used its nonce. */
 const SEND_ATTEMPTS_MAX = 5
 
-// The next nonce is known only once the last transaction is in the node's pool, so transactions are submitted one at a
-// time.
+// A queue for each node sends one transaction at a time, because the next nonce is known only once the last transaction
+// is in the node's pool.
 const queues = new Map<string, Enqueue>()
 
 /**
- * The faucet: mints USDC to an address on a local chain. Returns the transaction's hash once the node has accepted it;
- * it is mined in the next block.
+ * Mints USDC to an address on a local chain; this is the sandbox's faucet. Returns the transaction's hash once the node
+ * has accepted it. The transaction is mined in the next block.
  *
  * @throws Error if the amount is not above zero, or if the node rejects it.
  */

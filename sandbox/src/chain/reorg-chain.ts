@@ -3,10 +3,10 @@ import { REORG_BLOCKS_MAX } from './limit.ts'
 import { checkCount } from './miner.ts'
 
 /**
- * Replaces the last `blocks` blocks with the same number of empty ones, and returns their transactions to the pool in
- * their order, as nodes do when they switch to a longer branch.
+ * Replaces the last `blocks` blocks with the same number of empty blocks. The transactions of the replaced blocks
+ * return to the pool in their order, as when a real node switches to a longer branch.
  *
- * @throws Error if the chain is shorter than that, or if the node no longer has the state at the fork.
+ * @throws Error if the chain has fewer blocks, or if the node no longer has the state before them.
  */
 export const reorgChain = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, REORG_BLOCKS_MAX)

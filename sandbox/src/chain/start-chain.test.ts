@@ -22,7 +22,7 @@ const recipient = '0x00000000000000000000000000000000000000aa'
 const findReceipt = async (rpcUrl: string, hash: string): Promise<Receipt | undefined> =>
   ((await callRpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Receipt | null) ?? undefined
 
-test('a restarted chain has its blocks, receipts, logs and contract', async (t) => {
+test('a restarted chain still has its blocks, receipts, logs and contract', async (t) => {
   const stateFile = join(makeFolder(), 'chain.state')
   const first = await startTestChain(t, { stateFile })
   const usdc = await deployUsdc(first.rpcUrl)
@@ -39,7 +39,7 @@ test('a restarted chain has its blocks, receipts, logs and contract', async (t) 
   assert.equal(await deployUsdc(second.rpcUrl), usdc)
 })
 
-test('a transaction is saved without being asked, and a damaged state file gives way to the copy before it', async (t) => {
+test('a transaction is saved automatically, and if the state file is damaged, the previous copy is used', async (t) => {
   const stateFile = join(makeFolder(), 'chain.state')
   const first = await startTestChain(t, { stateFile })
   await deployUsdc(first.rpcUrl)
@@ -58,7 +58,7 @@ test('a transaction is saved without being asked, and a damaged state file gives
   await assert.rejects(startTestChain(t, { stateFile }), /are damaged/)
 })
 
-test('a reorganisation takes a receipt away until the transaction is mined into another block', async (t) => {
+test('a reorganization removes a receipt until the transaction is mined in another block', async (t) => {
   const chain = await startTestChain(t)
   await deployUsdc(chain.rpcUrl)
   chain.setMining(false)
@@ -85,27 +85,28 @@ test('a reorganisation takes a receipt away until the transaction is mined into 
   assert.ok(Number(after.blockNumber) > height)
 })
 
-test('no block comes while mining is off, and the waiting transaction is mined when it is on again', async (t) => {
+test('while mining is off, no block is mined; a waiting transaction is mined after it is on again', async (t) => {
   const chain = await startTestChain(t)
   await deployUsdc(chain.rpcUrl)
   chain.setMining(false)
   await chain.mine(1)
   const height = await chain.blockNumber()
   const hash = await mintUsdc(chain.rpcUrl, { to: recipient, amountMicro: 5n })
-  // A save waits for any tick in progress, so a block would be visible after it.
+  // A save waits until the miner's current tick has ended. If a tick had mined a block, the height would be different
+  // after these saves.
   for (let saves = 0; saves < 5; saves += 1) await chain.save()
   assert.equal(await chain.blockNumber(), height)
   chain.setMining(true)
   assert.equal((await waitFor('the receipt', () => findReceipt(chain.rpcUrl, hash))).status, '0x1')
 })
 
-test('a count of blocks outside its limits is refused', async (t) => {
+test('a number of blocks outside the limits is rejected', async (t) => {
   const chain = await startTestChain(t)
   for (const blocks of [0, -1, 1.5, 1_001]) await assert.rejects(chain.mine(blocks), /whole number from 1 to 1000/)
   await assert.rejects(chain.reorg(13), /whole number from 1 to 12/)
 })
 
-test('a port in use is one clear message', async (t) => {
+test('a port that is in use causes one clear message', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -125,7 +126,7 @@ test('a node that dies is reported once', async (t) => {
   assert.deepEqual(details, ["the chain's node ended (SIGKILL)"])
 })
 
-test('after its process was killed, the next start ends the old node and loses no block', async (t) => {
+test('after the process was killed, the next start stops the old node and loses no block', async (t) => {
   const stateFile = join(makeFolder(), 'chain.state')
   const port = await findFreePort()
   const module = new URL('start-chain.ts', import.meta.url).href

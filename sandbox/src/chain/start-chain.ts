@@ -11,13 +11,14 @@ import { serialQueue } from './serial-queue.ts'
 export type StartChainOptions = {
   readonly chainId: number
   readonly port: number
-  /** The chain's state is stored here, and in files whose names start with this one. */
+  /** The file for the chain's state. Further files have names that start with this name. */
   readonly stateFile: string
   /**
-   * 1 by default. With a fraction, blocks are mined faster than the time stamped in them, which counts whole seconds.
+   * The time between two blocks, 1 second by default. With a fraction of a second, timestamps run ahead of the real
+   * time, because each block's timestamp is at least a whole second later than the previous one.
    */
   readonly blockTimeSeconds?: number
-  /** Called once, with a sentence, if the node exits on its own. */
+  /** Called once, with a sentence, if the node exits without being stopped. */
   readonly onExit?: (detail: string) => void
 }
 
@@ -25,27 +26,28 @@ export type Chain = {
   readonly rpcUrl: string
   readonly pid: number
   blockNumber(): Promise<number>
-  /** Whether blocks are mined automatically. Otherwise transactions wait. */
+  /** Turns automatic mining on or off. While it is off, transactions wait. */
   setMining(enabled: boolean): void
-  /** Mines `blocks` blocks now, whether or not automatic mining is on. */
+  /** Mines `blocks` blocks immediately, even if automatic mining is off. */
   mine(blocks: number): Promise<void>
   /**
-   * Replaces the last `blocks` blocks with empty ones. Their transactions lose their receipts and are mined again in
-   * later blocks.
+   * Replaces the last `blocks` blocks with empty ones. The transactions in them lose their receipts and are mined again
+   * in later blocks.
    *
-   * @throws Error if that is deeper than the node remembers: 12 blocks, and none from before its last start.
+   * @throws Error if the node no longer has the state before these blocks. It has the states of the last 12 blocks, but
+   * none from before its last start.
    */
   reorg(blocks: number): Promise<void>
-  /** Saves the state now. It is also saved automatically, seconds after a transaction was mined. */
+  /** Saves the state immediately. It is also saved automatically, a few seconds after a transaction is mined. */
   save(): Promise<void>
-  /** Saves the state and stops the node. May be called twice. */
+  /** Saves the state and stops the node. A second call has no effect. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a local EVM chain with one-second blocks on a loopback port, and continues from its state file if there is
- * one. Resolves once the node responds and the smart-account contracts are installed. Gas is free. An idle chain mines
- * fewer blocks (IDLE_BLOCK_MS).
+ * Starts a local EVM chain with one-second blocks on a loopback port. Continues from the state file if there is one.
+ * Resolves once the node responds and the smart-account contracts are installed. Gas is free. An idle chain mines fewer
+ * blocks (IDLE_BLOCK_MS).
  *
  * @throws Error with one sentence if the port is in use, anvil is missing, or the state cannot be read.
  */
@@ -71,7 +73,7 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     miner.stop()
-    // A node that died has nothing left to save; its caller must still be able to stop everything else.
+    // If the node has died, its state cannot be saved. The caller must still be able to stop everything else.
     await enqueue(save).catch(() => undefined)
     await node.stop()
     rmSync(`${stateFile}.pid`, { force: true })
@@ -88,8 +90,8 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
   }
 }
 
-// anvil writes its own --state file in place. If it is killed while writing, the file is incomplete and anvil will not
-// start from it.
+// We do not use anvil's own option --state, because anvil overwrites that file directly. If it is killed while writing,
+// the file is incomplete and anvil does not start from it.
 const saveState = async (rpcUrl: string, stateFile: string): Promise<void> => {
   const dump = await callRpcString(rpcUrl, 'anvil_dumpState')
   writeState(stateFile, Buffer.from(dump.slice(2), 'hex'))

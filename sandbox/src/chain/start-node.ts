@@ -60,11 +60,11 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
     'chain-id': chainId,
     hardfork: 'prague',
     order: 'fifo',
-    // Lets a wallet without ETH send a transaction with a zero fee, as a substitute for sponsored gas. The node still
-    // suggests a tip of 1 gwei, because with a lower suggestion viem's fee estimation would fail.
+    // With a base fee of 0, a wallet without ETH can send a transaction with a zero fee. This stands in for sponsored
+    // gas. The node still suggests a tip of 1 gwei, because viem's fee estimation fails with a lower one.
     'block-base-fee-per-gas': 0,
     'gas-limit': BLOCK_GAS_MAX,
-    // Without this option, anvil keeps thousands of old states in memory and in files in the user's home folder (17 GB
+    // Without this option, anvil keeps thousands of old states in memory and in the user's home folder (17 GB
     // measured).
     'prune-history': HISTORY_STATES_MAX,
   }
@@ -74,14 +74,16 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
 
 const spawnNode = (file: string, args: readonly string[], logFile: string): ChildProcess => {
   const log = openSync(logFile, 'w', 0o600)
-  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which saves the state first.
+  // The node runs in its own session. So Ctrl-C in the terminal reaches only the sandbox, which saves the state before
+  // it stops the node.
   const child = spawn(file, args, { detached: true, stdio: ['ignore', log, log] })
   closeSync(log)
   child.once('error', () => undefined)
   return child
 }
 
-// Another program on the port might respond before the node notices that it cannot listen.
+// Checked before the node starts: another program on the port might respond before the node notices that it cannot
+// listen.
 const checkPort = async (port: number): Promise<void> => {
   const deadline = performance.now() + PORT_RELEASE_TIMEOUT_MS
   while (!(await isFree(port))) {

@@ -7,7 +7,7 @@ type Block = { readonly header: { readonly number: string }; readonly transactio
 type State = { readonly blocks: readonly Block[] }
 
 /**
- * Writes a node's state dump (`anvil_dumpState`: gzipped JSON) so that a complete copy survives a crash at any moment:
+ * Writes a node's state dump (`anvil_dumpState`: gzipped JSON). After a crash at any moment, one complete copy exists:
  * the new one in `file`, or the previous one in `<file>.previous`.
  */
 export const writeState = (file: string, state: Buffer): void => {
@@ -22,8 +22,8 @@ export const writeState = (file: string, state: Buffer): void => {
 }
 
 /**
- * Returns the newest readable state as the JSON that a node loads, without the oldest empty blocks. Returns nothing at
- * the first start.
+ * Returns the newest readable state as JSON that a node can load, without the oldest empty blocks. Returns undefined if
+ * there is no state yet, as at the first start.
  *
  * @throws Error if copies exist but none can be read.
  */

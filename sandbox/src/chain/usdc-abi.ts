@@ -1,4 +1,4 @@
-import { parseAbi } from 'viem'
+import { parseAbi } from 'viem/utils'
 
 /** The functions of `contracts/Usdc.sol` that the sandbox and its tests call. */
 export const usdcAbi = parseAbi([

@@ -82,20 +82,20 @@ const balanceOf = (address: Hex): Promise<bigint> =>
   client.readContract({ ...usdc, functionName: 'balanceOf', args: [address] })
 
 for (const { name, file } of CONTRACTS) {
-  test(`the committed ${file} is what the compiler makes of the sources, byte for byte`, () => {
+  test(`the committed ${file} is exactly the compiler's output for the sources`, () => {
     const committed = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
     assert.equal(formatArtifact(compileContract(name)), committed)
   })
 }
 
-test('every entry of the abi in use is one of the contract', () => {
+test('every entry of the used ABI exists in the contract', () => {
   const contract = new Set(compileContract('Usdc').abi.map((entry) => describeEntry(entry)))
   const foreign = usdcAbi.map((entry) => describeEntry(entry)).filter((entry) => !contract.has(entry))
   assert.deepEqual(foreign, [])
 })
 
-// Returns one line for each ABI entry, with names, types and mutability, but without the parts that a written signature
-// omits.
+// Describes an ABI entry in one line, with names, types and mutability. Leaves out the parts that the signatures in the
+// test omit.
 const describeEntry = (entry: AbiItem): string => {
   if (entry.type === 'function') {
     return `${formatAbiItem(entry, { includeName: true })} ${entry.stateMutability} ${formatAbiParams(entry.outputs)}`
@@ -105,7 +105,7 @@ const describeEntry = (entry: AbiItem): string => {
   return `event ${entry.name}(${fields.join(', ')})`
 }
 
-test('the contract presents itself like the real one', async () => {
+test('the contract has the same name, decimals and domain as the real one', async () => {
   const names = ['name', 'symbol', 'decimals', 'version'] as const
   const values = await Promise.all(names.map((functionName) => client.readContract({ ...usdc, functionName })))
   assert.deepEqual(values, ['USD Coin', 'USDC', 6, '2'])
@@ -120,7 +120,7 @@ test('a wallet without ETH sends USDC in an EIP-1559 transaction that pays nothi
   assert.deepEqual([await balanceOf(account.address), await balanceOf(to)], [60n, 40n])
 })
 
-test('twenty faucet calls at once all arrive', async () => {
+test('twenty faucet calls at once all succeed', async () => {
   const { address } = await makeAccount(0n)
   const amounts = Array.from({ length: 20 }, (_, index) => BigInt(index + 1))
   const hashes = await Promise.all(amounts.map((amountMicro) => mintUsdc(chain.rpcUrl, { to: address, amountMicro })))
@@ -129,12 +129,12 @@ test('twenty faucet calls at once all arrive', async () => {
   await assert.rejects(mintUsdc(chain.rpcUrl, { to: address, amountMicro: 0n }), /above zero/)
 })
 
-test('only the owner mints', async () => {
+test('only the owner can mint', async () => {
   const mint = { ...usdc, functionName: 'mint', args: [relayer.account.address, 1n] } as const
   await assert.rejects(relayer.writeContract(mint), /OwnableUnauthorizedAccount|0x118cdaa7/)
 })
 
-test('a transfer authorization moves the money once, and a replay is refused', async () => {
+test('a transfer authorization works once, and a replay is rejected', async () => {
   const account = await makeAccount(100n)
   const message = {
     from: account.address,
@@ -172,7 +172,7 @@ test('a transfer authorization moves the money once, and a replay is refused', a
   await assert.rejects(call(30n), /authorization is used or canceled/)
 })
 
-test('an authorization is refused outside its time, when canceled, and from another than the payee', async () => {
+test('an authorization is rejected outside its time, if canceled, and if somebody other than the payee submits it', async () => {
   const account = await makeAccount(100n)
   const to = relayer.account.address
   const submit = async (
@@ -214,7 +214,7 @@ test('an authorization is refused outside its time, when canceled, and from anot
   await assert.rejects(submit('TransferWithAuthorization', { nonce: secondNonce }), /is used or canceled/)
 })
 
-test('a permit sets the allowance once, and a replay is refused', async () => {
+test('a permit sets the allowance once, and a replay is rejected', async () => {
   const account = await makeAccount(100n)
   const spender = relayer.account.address
   const signature = await account.signTypedData({

@@ -2,13 +2,13 @@ import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import { createClient, type Client } from './http-client.ts'
 import { createPrinter, type Printer } from './printer.ts'
 
-/** What each part of the demo works with. */
+/** Everything that each part of the demo uses. */
 export interface DemoScript extends Printer {
   readonly facts: SandboxFacts
-  /** The service, called with the test key and with the live key. */
+  /** Clients of the service: one with the test key, one with the live key. */
   readonly test: Client
   readonly live: Client
-  /** The control API: owners, the faucet and the chains. */
+  /** A client of the control API, for the owners, the faucet and the chains. */
   readonly control: Client
 }
 
@@ -23,6 +23,6 @@ export function openDemo(facts: SandboxFacts): DemoScript {
   }
 }
 
-/** Any address, used as a recipient. */
+/** Arbitrary addresses that the demo uses as recipients. */
 export const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 export const STRANGER = '0x8617E340B3D01FA5F11F306F4090FD50E238070D'

@@ -1,15 +1,15 @@
 /** A response of the service or of the control API. */
 export interface Answer {
-  /** Method, path and body of the request. */
+  /** The method, path and body of the request. */
   readonly asked: string
   readonly status: number
   readonly body: Body
 }
 
-/** JSON of unknown shape; members are read by name. */
+/** A JSON object whose members are not known in advance. They are read by name. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** Longer than any call to the service takes. */
+/** The time limit for a response. It is longer than any call to the service takes. */
 const ANSWER_MS_MAX = 20_000
 
 export interface Client {
@@ -17,7 +17,7 @@ export interface Client {
   post(path: string, body: object): Promise<Answer>
 }
 
-/** A JSON client for one origin, with an optional bearer key. */
+/** Creates a JSON client for one origin. If there is a key, it is sent as a bearer token. */
 export function createClient(origin: string, key?: string): Client {
   const request = async (method: string, path: string, body?: object): Promise<Answer> => {
     const response = await fetch(origin + path, {
@@ -38,7 +38,7 @@ export function createClient(origin: string, key?: string): Client {
   }
 }
 
-/** The text at a path such as `payment.id`, or an empty string. */
+/** Returns the text at a path such as `payment.id`, or an empty string. */
 export function textAt(body: Body, path: string): string {
   let value: unknown = body
   for (const name of path.split('.')) {

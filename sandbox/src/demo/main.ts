@@ -3,7 +3,7 @@ import { meetEveryLimit } from './meet-every-limit.ts'
 import { payAndConfirm } from './pay-and-confirm.ts'
 import { openDemo } from './demo-script.ts'
 
-// `npm run demo`: runs the whole demo against its own sandbox, and deletes that sandbox at the end.
+// `npm run demo` runs the whole demo in its own sandbox, and deletes this sandbox at the end.
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

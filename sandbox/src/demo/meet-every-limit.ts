@@ -5,9 +5,9 @@ import { SHOP, STRANGER, type DemoScript } from './demo-script.ts'
 const MONTHLY_ALLOWANCE_DEVELOPER = 1_000
 const TWO_HOURS_SECONDS = 2 * 60 * 60
 
-/** Provokes every limit once; each rejection has its own code. */
+/** Makes one payment against each limit. Each one is rejected with a different code. */
 export async function meetEveryLimit(demo: DemoScript, granted: Granted): Promise<void> {
-  demo.title('Every limit rejects with a reason')
+  demo.title('Each limit rejects a payment with its reason')
   await refuseOutsideGrant(demo, granted)
   await refuseOtherContract(demo)
   await refuseEmptyWallet(demo)
@@ -24,12 +24,12 @@ async function refuseOutsideGrant({ test, step }: DemoScript, { wallet }: Grante
     status: 403,
     code: 'amount_too_large',
   })
-  await step('The daily cap would be exceeded: 7.25 USDC are spent, 7.75 remain.', pay(SHOP, '7.76'), {
+  await step('The payment would exceed the 24-hour limit: 7.25 USDC are spent, 7.75 USDC remain.', pay(SHOP, '7.76'), {
     status: 403,
     code: 'daily_cap_exceeded',
     texts: { 'error.details.remaining_24h_usdc': '7.75' },
   })
-  await step('The recipient is not on the allowlist.', pay(STRANGER, '1'), {
+  await step('The grant does not allow the recipient.', pay(STRANGER, '1'), {
     status: 403,
     code: 'recipient_not_allowed',
   })
@@ -51,7 +51,7 @@ async function refuseOtherContract({ test, control, step, facts }: DemoScript): 
     { status: 201, texts: { 'grant.status': 'active' } },
   )
   await step(
-    'A USDC transfer under that grant.',
+    'The agent tries to pay USDC under that grant.',
     test.post('/v1/payments', { agent_id: 'swapper', wallet: wallets.test, to: SHOP, amount_usdc: '1' }),
     { status: 403, code: 'contract_not_allowed' },
   )
@@ -80,13 +80,16 @@ async function refuseOverPlan({ live, control, step, facts }: DemoScript): Promi
     status: 201,
     texts: { 'payment.status': 'pending' },
   })
-  await step('One payment more.', live.post('/v1/payments', order), { status: 403, code: 'plan_cap_exceeded' })
+  await step('The agent tries to make one more payment.', live.post('/v1/payments', order), {
+    status: 403,
+    code: 'plan_cap_exceeded',
+  })
   await setUsed(0)
 }
 
 async function refuseUnknown({ test, step, facts }: DemoScript, { wallet }: Granted): Promise<void> {
   const order = { agent_id: 'shopper', wallet, to: SHOP, amount_usdc: '1' }
-  await step('The agent was never registered.', test.post('/v1/payments', { ...order, agent_id: 'nobody' }), {
+  await step('The agent was never created.', test.post('/v1/payments', { ...order, agent_id: 'nobody' }), {
     status: 404,
     code: 'agent_not_found',
   })
@@ -101,7 +104,7 @@ async function refuseByEnclave({ test, control, step, facts }: DemoScript): Prom
   const { agent_id: agentId, wallets } = facts.workspace
   await control.post('/enclave/faults', { fault: 'reject', count: 1 })
   await step(
-    'The enclave checks on its own. A payment that it rejects fails, even though the service allowed it.',
+    'The enclave makes its own checks. A payment that it rejects fails, even though the service allowed it.',
     test.post('/v1/payments', { agent_id: agentId, wallet: wallets.test, to: SHOP, amount_usdc: '1' }),
     { status: 201, texts: { 'payment.status': 'failed' } },
   )
@@ -117,11 +120,11 @@ async function refuseExpiredAndRevoked(
     status: 403,
     code: 'permission_expired',
   })
-  await step('The owner revokes it with the passkey.', control.post(`/grants/${grantId}/revoke`, {}), {
+  await step('The owner revokes the grant with the passkey.', control.post(`/grants/${grantId}/revoke`, {}), {
     status: 200,
     texts: { 'grant.status': 'revoked' },
   })
-  await step('The grant no longer exists for the agent.', test.post('/v1/payments', order), {
+  await step('The agent no longer has an active grant.', test.post('/v1/payments', order), {
     status: 404,
     code: 'permission_not_found',
   })

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { textAt, type Answer } from './http-client.ts'
 import { SHOP, type DemoScript } from './demo-script.ts'
 
-/** Blocks come every second. */
+/** How long to wait for a confirmation. A block is mined every second. */
 const CONFIRMED_MS_MAX = 10_000
 const POLL_MS = 200
 
@@ -12,14 +12,14 @@ export interface Granted {
 }
 
 /**
- * Starts from nothing and ends with a confirmed payment: an agent, a wallet, the owner's signature, and the transfer on
- * the chain.
+ * Makes a first payment from an empty workspace: creates an agent and a wallet, signs the grant as the owner, pays, and
+ * waits until the transfer is confirmed on the chain.
  */
 export async function payAndConfirm(demo: DemoScript): Promise<Granted> {
   const { test, control, step, title, facts } = demo
   const { slug } = facts.workspace
   title('An agent pays within the limits its owner signed')
-  await step('Register the agent "shopper".', test.post('/v1/agents', { id: 'shopper' }), {
+  await step('Create the agent "shopper".', test.post('/v1/agents', { id: 'shopper' }), {
     status: 201,
     texts: { 'agent.status': 'no_permissions' },
   })
@@ -30,7 +30,7 @@ export async function payAndConfirm(demo: DemoScript): Promise<Granted> {
   )
   const wallet = textAt(made, 'wallet.address')
   const pending = await step(
-    'The owner drafts a grant: 10 USDC per payment, 15 per day, to one shop, for one hour. It is not active yet.',
+    'The owner creates a grant: 10 USDC per payment, 15 USDC in 24 hours, to one shop, for one hour. It is not active yet.',
     control.post(`/workspaces/${slug}/grants`, {
       mode: 'test',
       agent_id: 'shopper',
@@ -62,12 +62,12 @@ export async function payAndConfirm(demo: DemoScript): Promise<Granted> {
     texts: { 'payment.status': 'pending' },
   })
   const id = textAt(paid, 'payment.id')
-  await step('The chain confirms it.', awaitSettled(demo, id), {
+  await step('The chain confirms the payment.', awaitSettled(demo, id), {
     status: 200,
     texts: { 'payment.status': 'confirmed' },
   })
   await step(
-    'The same idempotency key again, even with another amount: the same payment, no second transfer.',
+    'The agent sends the same idempotency key again, with another amount. The response is the same payment: there is no second transfer.',
     test.post('/v1/payments', { ...order, amount_usdc: '9' }),
     { status: 201, texts: { 'payment.id': id, 'payment.amount_usdc': '7.25' } },
   )

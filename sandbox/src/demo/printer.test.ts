@@ -5,7 +5,7 @@ import { createPrinter } from './printer.ts'
 const answer = (status: number, body: Readonly<Record<string, unknown>>) =>
   Promise.resolve({ asked: 'GET /', status, body })
 
-it('counts the answers that are not as expected', async (t) => {
+it('counts the unexpected responses', async (t) => {
   t.mock.method(process.stdout, 'write', () => true)
   const { step, faults } = createPrinter()
   const refusal = { error: { code: 'amount_too_large' } }

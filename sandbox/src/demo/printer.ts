@@ -2,21 +2,21 @@ import { textAt, type Answer, type Body } from './http-client.ts'
 
 export interface Expectation {
   readonly status: number
-  /** `error.code`, if the response is an error. */
+  /** The expected `error.code`, if the response should be an error. */
   readonly code?: string
-  /** Further members, by path, with the text expected there. */
+  /** The expected texts of further members, by their path in the body. */
   readonly texts?: Readonly<Record<string, string>>
 }
 
 export interface Printer {
   readonly title: (text: string) => void
-  /** Prints the request, the response, and whether the response was expected. Returns the response body. */
+  /** Prints the request, the response, and whether the response was expected. Returns the body of the response. */
   readonly step: (sentence: string, asking: Promise<Answer>, expected: Expectation) => Promise<Body>
-  /** The number of unexpected responses. */
+  /** Returns the number of unexpected responses so far. */
   readonly faults: () => number
 }
 
-/** Long enough for ids, hashes and keys; a long list of details is cut off. */
+/** How much of a response is printed. Ids, hashes and keys fit; a long list of details is cut off. */
 const ANSWER_CHARS_MAX = 360
 
 export function createPrinter(): Printer {
@@ -37,7 +37,7 @@ export function createPrinter(): Printer {
   }
 }
 
-/** What was expected but missing, or null. */
+/** Returns the first expected value that the response does not have, or null. */
 function findFault({ status, body }: Pick<Answer, 'status' | 'body'>, expected: Expectation): string | null {
   if (status !== expected.status) return `status ${expected.status}`
   const texts = { ...(expected.code === undefined ? {} : { 'error.code': expected.code }), ...expected.texts }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 export type PostgresBinaries = {
   readonly initdb: string
   readonly postgres: string
-  /** Every folder that the server's user must be able to enter. */
+  /** The folder with everything that the programs need. The server's user must be able to enter it. */
   readonly folder: string
   /** The environment variables that the programs need to find their libraries. */
   readonly env: Readonly<Record<string, string>>
@@ -14,10 +14,10 @@ export type PostgresBinaries = {
 type Link = { readonly source: string; readonly target: string }
 
 /**
- * The PostgreSQL programs from this platform's npm package.
+ * Finds the PostgreSQL programs in this platform's npm package.
  *
- * The package's install script creates links between its libraries. Many installers do not run such scripts, so missing
- * links are created in `linkDir`, and the programs search there.
+ * The package's libraries need links to each other, which the package's install script creates. Many installers do not
+ * run such scripts. Missing links are therefore created in `linkDir`, and the programs search for libraries there.
  *
  * @throws Error if the package is not installed.
  */

@@ -1,28 +1,37 @@
-/** Delay between two checks of a server that starts or stops. */
+/** The delay between two checks of whether a server has started or stopped. */
 export const PROCESS_POLL_MS = 10
 
-/** A cold start on a slow disk replays at most max_wal_size of log. */
+/**
+ * The time limit of a start. After a crash, PostgreSQL first replays its log, up to max_wal_size, which can be slow on
+ * a slow disk.
+ */
 export const START_TIMEOUT_MS = 60_000
 
 /**
- * The old backends of a killed postmaster hold its lock until they notice, in under 100 ms when measured, so this is
- * generous.
+ * How often and how long to wait for the lock of a killed server. Its backend processes keep the lock until they notice
+ * that the server is gone. We measured less than 100 ms, so this is generous.
  */
 export const LOCK_RETRY_DELAY_MS = 50
 export const LOCK_RETRIES_MAX = 200
 
-/** `initdb` takes under a second here; a laptop on battery with a virus scanner may need a minute. */
+/**
+ * The time limit of `initdb`. It takes less than a second here. A laptop on battery with a virus scanner may need a
+ * minute.
+ */
 export const INITDB_TIMEOUT_MS = 120_000
 
-/** A fast shutdown writes one checkpoint. After this time the server is told to quit without one. */
+/**
+ * The time limit of a fast shutdown, which writes one checkpoint. After this time, we stop the server without a
+ * checkpoint.
+ */
 export const FAST_STOP_TIMEOUT_MS = 10_000
 export const QUIT_TIMEOUT_MS = 5_000
 
-/** At a start, a server log larger than this is moved aside. One older log is kept. */
+/** If the server log is larger than this at a start, it is renamed. One older log is kept. */
 export const LOG_BYTES_MAX = 1_048_576
 
-/** How much of the log's end is read to explain a failed start. */
+/** How many bytes are read from the end of the log, to explain a failed start. */
 export const LOG_TAIL_BYTES = 4_096
 
-/** Random bytes in the superuser's password. */
+/** The number of random bytes in the superuser's password. */
 export const PASSWORD_BYTES = 24

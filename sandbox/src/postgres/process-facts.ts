@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * Whether a process with this id is running, ours or another user's. A process that has exited but was not collected by
- * its parent does not count: in a container, the first process may never collect the children it inherits.
+ * Returns whether a process with this id is running, under any user. A zombie does not count. A zombie has exited, but
+ * its parent has not collected it. In a container, the first process may never collect the children that it inherits.
  */
 export const isProcessAlive = (pid: number): boolean => {
   const file = `/proc/${pid}/status`
@@ -16,20 +16,20 @@ export const isProcessAlive = (pid: number): boolean => {
   }
 }
 
-/** The command line of a process, or an empty string if there is none. */
+/** Returns the command line of a process, or an empty string if there is no such process. */
 export const readCommand = (pid: number): string => {
   const file = `/proc/${pid}/cmdline`
   return existsSync(file) ? readFileSync(file, 'utf8') : readWithPs(pid, 'command=')
 }
 
-/** The process id of a process's parent, or NaN if the process has exited. */
+/** Returns the id of a process's parent, or NaN if the process has exited. */
 export const readParent = (pid: number): number => {
   const file = `/proc/${pid}/status`
   if (!existsSync(file)) return Number(readWithPs(pid, 'ppid=') || 'NaN')
   return Number(/^PPid:\s+(\d+)/m.exec(readStatus(file))?.[1])
 }
 
-// A process may exit between finding its file and reading it; then it counts as gone.
+// A process may exit after its file was found and before it is read. An empty string then means that it has exited.
 const readStatus = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
@@ -38,7 +38,7 @@ const readStatus = (file: string): string => {
   }
 }
 
-// Returns nothing for a process that has just exited.
+// Returns an empty string if the process has just exited.
 const readWithPs = (pid: number, column: string): string => {
   try {
     return execFileSync('ps', ['-o', column, '-p', String(pid)], { encoding: 'utf8' }).trim()

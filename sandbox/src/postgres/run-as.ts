@@ -3,12 +3,12 @@ import { chownSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:
 import { dirname, join } from 'node:path'
 
 /**
- * How to run a program that refuses to run as root.
+ * Which user a program runs as. PostgreSQL refuses to run as root.
  *
- * - `self`: we are not root.
- * - `nobody`: as the user that every system has and that owns nothing.
- * - `unshare`: nobody cannot enter a folder on the path (a checkout under /root), so the program keeps root's file
- *   access but sees itself as nobody inside a user namespace.
+ * - `self`: our own user, because we are not root.
+ * - `nobody`: the user `nobody`, which every system has and which owns nothing.
+ * - `unshare`: root in a user namespace, in which the program sees itself as `nobody`. Used if `nobody` cannot enter a
+ *   folder on the path, such as a checkout under /root. The program keeps root's access to files.
  */
 export type RunAs = 'self' | 'nobody' | 'unshare'
 
@@ -19,16 +19,16 @@ export type Invocation = {
   readonly gid?: number
 }
 
-/** The uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL requires a uid that has a name. */
+/** The uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL requires that its uid has a name. */
 const NOBODY_ID = 65534
 
 const UNSHARE_ARGS = ['--user', `--map-user=${NOBODY_ID}`, `--map-group=${NOBODY_ID}`, '--']
 
 /**
- * Chooses how to run a program that uses `paths`. Its user must be able to enter each of them.
+ * Chooses the user for a program that uses `paths`. The user must be able to enter each of these paths.
  *
- * @throws Error if we are root, nobody cannot enter one of them, and user namespaces are not available (as in some
- * containers).
+ * @throws Error if we are root, `nobody` cannot enter one of the paths, and user namespaces are not available (as in
+ * some containers).
  */
 export const chooseRunAs = (paths: readonly string[]): RunAs => {
   if (process.getuid?.() !== 0) return 'self'
@@ -40,7 +40,7 @@ export const chooseRunAs = (paths: readonly string[]): RunAs => {
   )
 }
 
-/** The command line and the identity for one program. */
+/** Returns the command line and the identity with which to start one program. */
 export const invocation = (runAs: RunAs, file: string, args: readonly string[]): Invocation => {
   if (runAs === 'self') return { file, args: [...args] }
   if (runAs === 'nobody') return { file, args: [...args], uid: NOBODY_ID, gid: NOBODY_ID }
@@ -48,8 +48,8 @@ export const invocation = (runAs: RunAs, file: string, args: readonly string[]):
 }
 
 /**
- * Gives a file, or a folder and everything in it, to the user that the program runs as. Does nothing if it already owns
- * them.
+ * Makes the user that the program runs as the owner of a file, or of a folder and everything in it. Does nothing if
+ * that user is the owner already.
  */
 export const giveTo = (runAs: RunAs, path: string): void => {
   if (runAs === 'self') return
@@ -58,7 +58,7 @@ export const giveTo = (runAs: RunAs, path: string): void => {
   chownTree(path, id)
 }
 
-// The top folder goes last: its owner shows whether an earlier, interrupted pass was complete.
+// The top folder is changed last. If a run is interrupted, the folder's owner shows that the run was not complete.
 const chownTree = (path: string, id: number): void => {
   const entry = lstatSync(path)
   if (entry.isSymbolicLink()) return

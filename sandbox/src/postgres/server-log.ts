@@ -1,13 +1,13 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { LOG_BYTES_MAX, LOG_TAIL_BYTES } from './limit.ts'
 
-/** Opens the server's log for appending and returns its file descriptor. A long log is moved aside first. */
+/** Opens the server's log for appending and returns its file descriptor. A log that is too long is renamed first. */
 export const openLog = (file: string): number => {
   if (existsSync(file) && statSync(file).size > LOG_BYTES_MAX) renameSync(file, `${file}.1`)
   return openSync(file, 'a', 0o600)
 }
 
-/** The last lines of the log from byte `from` on. */
+/** Returns the last lines of the log, but nothing before byte `from`. */
 export const readLogTail = (file: string, from: number): string => {
   const fd = openSync(file, 'r')
   try {

@@ -8,20 +8,22 @@ type ServerSettings = {
 }
 
 /**
- * The server's command line after `-D`. All settings are given here, so the cluster's files stay as `initdb` made them.
+ * Returns the server's command line after `-D`. It contains all settings, so the files of the cluster stay as `initdb`
+ * wrote them.
  */
 export const formatSettings = (settings: ServerSettings): string[] => {
   const values: Record<string, string | number> = {
     listen_addresses: settings.host,
     port: settings.port,
-    // Clients use TCP on loopback. A socket path may be at most 107 bytes long, and a deep checkout exceeds that.
+    // Clients connect over TCP on loopback. We use no socket file, because its path may be at most 107 bytes long, and
+    // the path of a deep checkout is longer.
     unix_socket_directories: '',
     max_connections: settings.maxConnections,
     cluster_name: formatClusterName(process.pid),
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The log shows only the server's own life cycle and its panics. A statement's error goes to the client that sent
-    // it.
+    // The log shows only the server's starts and stops, and its panics. If a statement fails, only the client that sent
+    // it gets the error.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...SMALL,
@@ -30,7 +32,9 @@ export const formatSettings = (settings: ServerSettings): string[] => {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** Keeps the sandbox small: no unused helper processes, little shared memory, a short log to replay. */
+/**
+ * Settings that keep the sandbox small: no unused helper processes, little shared memory, and a short log to replay.
+ */
 const SMALL = {
   shared_buffers: '32MB',
   huge_pages: 'off',
@@ -50,5 +54,5 @@ const SMALL = {
   max_wal_size: '128MB',
 }
 
-/** For clusters that a test deletes: nothing has to survive a crash of the machine. */
+/** Settings for clusters that a test deletes. Their data need not survive a crash of the machine. */
 const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }

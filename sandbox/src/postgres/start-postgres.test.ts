@@ -17,7 +17,8 @@ const WAIT_MS = 20_000
 
 const folders: string[] = []
 
-// A test's own clean-up hooks run in the order of registration, so the data would be deleted before the servers stop.
+// The folders are deleted when the process exits, after all servers have stopped. A test's own hooks would delete them
+// too early, because hooks run in the order in which they were registered.
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
@@ -42,7 +43,7 @@ const start = async (
 
 const query = async (url: string, sql: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: url })
-  // A server that is killed on purpose ends its sessions.
+  // Some tests kill the server on purpose, which ends its sessions with an error.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -56,7 +57,7 @@ for (const [name, mode] of [
   ['a folder with a space in its name', 0o711],
   ['a folder that only its owner can enter', 0o700],
 ] as const) {
-  test(`a cluster in ${name} starts cold, stops, starts warm, and keeps its rows`, async (t) => {
+  test(`a cluster in ${name} starts for the first time, stops, starts again, and keeps its rows`, async (t) => {
     const dataDir = join(makeFolder(mode), 'data of mine')
     const port = await findFreePort()
     const first = await start(t, dataDir, port)
@@ -73,12 +74,12 @@ for (const [name, mode] of [
   })
 }
 
-test('the password is needed', async (t) => {
+test('the password is required', async (t) => {
   const server = await start(t, join(makeFolder(), 'data'), await findFreePort())
   await assert.rejects(query(server.url.replace(/bursar:[^@]*/, 'bursar:wrong'), 'select 1'), { code: '28P01' })
 })
 
-test('no acknowledged row is lost when the server is killed, and the exit is not reported', async (t) => {
+test('no acknowledged row is lost if the server is killed on purpose, and onExit is not called', async (t) => {
   const dataDir = join(makeFolder(), 'data')
   const port = await findFreePort()
   const details: string[] = []
@@ -105,7 +106,7 @@ test('no acknowledged row is lost when the server is killed, and the exit is not
   assert.deepEqual(details, [])
 })
 
-test('a server that dies is reported once', async (t) => {
+test('a server that exits is reported once', async (t) => {
   const details: string[] = []
   const server = await start(t, join(makeFolder(), 'data'), await findFreePort(), {
     onExit: (detail) => details.push(detail),
@@ -117,7 +118,7 @@ test('a server that dies is reported once', async (t) => {
   assert.match(details[0] ?? '', /^PostgreSQL ended \(SIGKILL\), see .*data\.log$/)
 })
 
-test('a port in use is one clear message', async (t) => {
+test('a port that is in use causes one clear message', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())
@@ -128,7 +129,7 @@ test('a port in use is one clear message', async (t) => {
   })
 })
 
-test('a lock file that names some other process does not block a start', async (t) => {
+test('a lock file that contains the id of another program does not prevent a start', async (t) => {
   const dataDir = join(makeFolder(), 'data')
   const port = await findFreePort()
   const first = await start(t, dataDir, port)
@@ -147,7 +148,7 @@ test('an interrupted first start leaves nothing that looks like a cluster', asyn
   assert.equal(existsSync(`${dataDir}.new`), false)
 })
 
-test('a server is left alone while its sandbox lives, and stopped by the next start when that was killed', async (t) => {
+test('a server is not stopped while its sandbox is running, and the next start stops it after that sandbox was killed', async (t) => {
   const dataDir = join(makeFolder(), 'data')
   const port = await findFreePort()
   const module = new URL('start-postgres.ts', import.meta.url).href

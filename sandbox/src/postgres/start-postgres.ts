@@ -12,32 +12,32 @@ import { formatSettings } from './server-settings.ts'
 import { stopLeftover, stopProcess } from './stop-leftover.ts'
 
 export type StartPostgresOptions = {
-  /** The cluster's folder. Its password, log and library links are beside it, as `<dataDir>.password` and so on. */
+  /** The cluster's folder. Its password, log and library links are next to it, as `<dataDir>.password` and so on. */
   readonly dataDir: string
   readonly port: number
-  /** An address to listen on; 127.0.0.1 by default. */
+  /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string
-  /** False for a temporary cluster that need not survive a crash of the machine. True by default. */
+  /** False if the cluster is temporary and need not survive a crash of the machine. True by default. */
   readonly durable?: boolean
-  /** 100 by default. */
+  /** The most connections that the server accepts; 100 by default. */
   readonly maxConnections?: number
-  /** Called once, with a sentence, if the server exits on its own. */
+  /** Called once, with a sentence, if the server exits without being stopped. */
   readonly onExit?: (detail: string) => void
 }
 
 export type Postgres = {
-  /** `postgres://bursar:<password>@<host>:<port>/postgres`, a superuser. */
+  /** The address for a superuser: `postgres://bursar:<password>@<host>:<port>/postgres`. */
   readonly url: string
   readonly pid: number
-  /** Ends all sessions, writes a checkpoint, and resolves when the server has stopped. May be called twice. */
+  /** Ends all sessions, writes a checkpoint, and resolves when the server has stopped. A second call has no effect. */
   stop(): Promise<void>
-  /** Ends the server immediately, like a crash. Does not count as an exit on its own. */
+  /** Ends the server immediately, like a crash, but without calling `onExit`. */
   kill(): void
 }
 
 /**
- * Starts the embedded PostgreSQL on a data directory, creating the cluster at the first start. Resolves once it accepts
- * connections. First stops a server that a killed sandbox left there.
+ * Starts the embedded PostgreSQL on a data directory. Creates the cluster at the first start. Resolves once PostgreSQL
+ * accepts connections. If a killed sandbox left a server running on this directory, stops that server first.
  *
  * @throws Error with one sentence if the platform has no binaries, the port or the directory is in use, or the server
  * does not start.
@@ -82,7 +82,8 @@ type Server = {
   readonly logStart: number
 }
 
-// The backends of a killed server hold its lock until they notice that it is gone. Only then can a new one start.
+// Starts again while the lock is taken: the backend processes of a killed server keep its lock until they notice that
+// the server is gone.
 const launchUntilReady = async (launch: Launch): Promise<Server> => {
   for (let attempt = 1; ; attempt += 1) {
     const server = spawnServer(launch)
@@ -103,7 +104,8 @@ const spawnServer = (launch: Launch): Server => {
   const logFile = `${launch.dataDir}.log`
   const log = openLog(logFile)
   const logStart = fstatSync(log).size
-  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which stops its children in order.
+  // The server runs in its own session. So Ctrl-C in the terminal reaches only the sandbox, which stops its children in
+  // order.
   const child = spawn(file, args, {
     ...identity,
     cwd: '/',
@@ -112,14 +114,14 @@ const spawnServer = (launch: Launch): Server => {
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  // Node reports a program that cannot be run in two ways: the process has no pid, and there is an event that would
-  // crash us if not handled.
+  // If a program cannot be run, Node reports that in two ways: the process has no id, and it emits an error event.
+  // Without a handler, the event would crash us.
   child.once('error', () => undefined)
   if (child.pid === undefined) throw new Error(`PostgreSQL cannot be run: ${file}`)
   return { child, pid: child.pid, logFile, logStart }
 }
 
-// The eighth line of the lock file is the server's state; pg_ctl waits for it in the same way.
+// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line.
 const isReady = (dataDir: string, pid: number): boolean => {
   const lockFile = join(dataDir, 'postmaster.pid')
   if (!existsSync(lockFile)) return false

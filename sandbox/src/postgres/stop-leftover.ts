@@ -4,14 +4,17 @@ import { FAST_STOP_TIMEOUT_MS, QUIT_TIMEOUT_MS } from './limit.ts'
 import { isProcessAlive, readCommand, readParent } from './process-facts.ts'
 import { pollUntil } from './process-poll.ts'
 
-/** Written into `cluster_name` at the start, so that a later start can recognize its own server. */
+/**
+ * Returns the value of `cluster_name` for a server that this process starts. If the server is left running, the sandbox
+ * recognizes it by this value when it starts again.
+ */
 export const formatClusterName = (ownerPid: number): string => `bursar_${ownerPid}`
 
 /**
- * Stops the server that a killed sandbox left on this data directory. Does nothing if there is none.
+ * Stops the server that a killed sandbox left running on this data directory. Does nothing if there is none.
  *
- * A server outlives its parent and refuses to let a second one use its data. A server whose parent is alive belongs to
- * another sandbox and is left alone.
+ * A server keeps running after its parent was killed, and prevents a second server from using its data. If the server's
+ * parent is alive, the server belongs to another sandbox, and this function does not stop it.
  *
  * @throws Error if another running sandbox uses the directory, or if the server cannot be stopped.
  */
@@ -20,8 +23,9 @@ export const stopLeftover = async (dataDir: string): Promise<void> => {
   const pid = readPid(lockFile)
   if (pid === undefined) return
   if (!isProcessAlive(pid) || !isServerOf(pid, dataDir)) {
-    // By now the process id may belong to another program, or to a zombie. PostgreSQL cannot tell and would refuse to
-    // start. Backends that are still running hold its shared memory, which it also checks.
+    // The server has exited. Its process id may now belong to another program or to a zombie. PostgreSQL cannot tell
+    // the difference and would refuse to start, so its lock file is removed. This is safe: PostgreSQL also checks
+    // whether backend processes still use the old server's shared memory.
     rmSync(lockFile, { force: true })
     return
   }
@@ -32,7 +36,9 @@ export const stopLeftover = async (dataDir: string): Promise<void> => {
   await stopProcess(pid, () => isProcessAlive(pid))
 }
 
-/** Stops a server: first a fast shutdown, then one without a checkpoint, then a kill. Each step has a time limit. */
+/**
+ * Stops a server: first with a fast shutdown, then without a checkpoint, then with a kill. Each step has a time limit.
+ */
 export const stopProcess = async (pid: number, isAlive: () => boolean): Promise<void> => {
   const isGone = (): boolean => !isAlive()
   const steps = [

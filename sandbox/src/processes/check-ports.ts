@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { LOOPBACK, type Addresses } from '../addresses.ts'
 
-/** One of the seven ports is taken. */
+/** Thrown if another program uses one of the seven ports. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
   constructor(port: number, what: string, cause?: unknown) {
@@ -27,7 +27,8 @@ const PORT_NAMES: Readonly<Record<keyof Addresses['ports'], string>> = {
 }
 
 /**
- * Throws `PortInUse` for the first port that is taken. `skip` names ports that a killed sandbox of ours may still hold.
+ * Throws `PortInUse` for the first port that is in use. Ports in `skip` are not checked, because a killed sandbox of
+ * ours may still use them.
  */
 export async function checkPorts(
   ports: Addresses['ports'],
@@ -38,7 +39,7 @@ export async function checkPorts(
   }
 }
 
-/** The same error for a port that was taken between the check and its use. */
+/** Converts an error to `PortInUse` if another program started to use one of the ports after they were checked. */
 export function explainPort(error: unknown, ports: Addresses['ports']): unknown {
   if (error instanceof PortInUse) return error
   const text = error instanceof Error ? error.message : ''
@@ -49,8 +50,8 @@ export function explainPort(error: unknown, ports: Addresses['ports']): unknown 
 }
 
 /**
- * In both address families, because a client of `localhost` may try either first. A family that the machine does not
- * have counts as free.
+ * Returns whether the port is free in both address families, because a client of `localhost` may try either one first.
+ * If the machine does not have a family, the port counts as free there.
  */
 async function isFree(port: number): Promise<boolean> {
   const found = await Promise.all([isFreeOn(LOOPBACK, port), isFreeOn(LOOPBACK_V6, port)])

@@ -2,7 +2,7 @@ import { Client } from 'pg'
 
 const DATABASE = 'bursar'
 
-/** Creates the server's database unless it exists, and returns its address. */
+/** Creates the server's database unless it exists, and returns the database's address. */
 export async function createDatabase(superuserUrl: string): Promise<string> {
   const client = new Client({ connectionString: superuserUrl })
   await client.connect()

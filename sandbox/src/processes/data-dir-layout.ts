@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 
-/** The folders of a data directory. The files beside them are named by the code that writes them. */
+/** The folders in a data directory. The names of the files next to them are defined by the code that writes them. */
 export const DATA_FOLDERS = {
   postgres: 'postgres',
   chains: 'chains',

@@ -12,12 +12,13 @@ export interface ServerFacts {
   readonly databaseUrl: string
 }
 
-/** The server is configured by its environment only, as in production. */
+/** Returns the server's environment. The server has no other configuration, as in production. */
 export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts): Environment {
   return {
     BURSAR_ENV: 'development',
     BASE_URL: addresses.baseUrl,
     AUTH_URL: addresses.authUrl,
+    SIGNER_URL: addresses.signerUrl,
     HOST: LOOPBACK,
     PORT: String(addresses.ports.api),
     AUTH_PORT: String(addresses.ports.auth),
@@ -32,7 +33,7 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
     LIVE_CHAIN_ID: String(CHAIN_IDS.live),
     LIVE_RPC_URLS: addresses.rpcUrls.live,
     LIVE_USDC: usdcAddress,
-    // The chains use the ids of public chains, and nothing else of them.
+    // The local chains use the ids of public chains, but public explorers do not show their transactions.
     TEST_EXPLORER_URL: 'none',
     LIVE_EXPLORER_URL: 'none',
     FAUCET_URL: `${addresses.controlUrl}/faucet`,

@@ -1,8 +1,11 @@
-/** From the start of a server or an enclave until it reports that it is ready. It loads in under a second. */
+/** How long a server or an enclave may take until it reports that it is ready. Each loads in less than a second. */
 export const READY_MS_MAX = 30_000
-/** A program that was asked to stop may finish its work for this long; then it is killed. */
+/** How long a program may take to finish its work after it was asked to stop. Then it is killed. */
 export const STOP_MS_MAX = 10_000
-/** A message over the pipe between two local processes, and its reply. */
+/** The time limit of a message to another local process and its reply. */
 export const CLOCK_ACK_MS_MAX = 5_000
-/** The programs of a killed sandbox notice its end at once and finish their work. */
+/**
+ * How long the programs of a killed sandbox may keep running. They notice at once that it is gone, and finish their
+ * work.
+ */
 export const LEFTOVER_MS_MAX = 5_000

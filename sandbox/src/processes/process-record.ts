@@ -7,7 +7,7 @@ import { LEFTOVER_MS_MAX } from './limits.ts'
 
 interface Recorded {
   readonly pid: number
-  /** Distinguishes the process from a later one with the same id. */
+  /** The command line. It distinguishes the process from a later process with the same id. */
   readonly command: string
 }
 
@@ -18,7 +18,9 @@ export interface ProcessRecord {
 
 export const PROCESSES_FILE_NAME = 'processes.json'
 
-/** Records which of our programs run on a data directory, for a start after this process was killed. */
+/**
+ * Records which of our programs run on a data directory. If this process is killed, the next start reads the record.
+ */
 export function openProcessRecord(dataDir: string): ProcessRecord {
   const file = join(dataDir, PROCESSES_FILE_NAME)
   let running: readonly Recorded[] = []
@@ -32,7 +34,10 @@ export function openProcessRecord(dataDir: string): ProcessRecord {
   }
 }
 
-/** Waits for the programs that a killed sandbox left running, which end by themselves. Kills one that does not. */
+/**
+ * Waits until the programs that a killed sandbox left running have exited. They notice that the sandbox is gone, and
+ * exit without a signal. Kills the programs that are still running after `LEFTOVER_MS_MAX`.
+ */
 export async function endLeftovers(dataDir: string): Promise<void> {
   const left = readRecord(join(dataDir, PROCESSES_FILE_NAME)).filter(isSame)
   const areGone = (): boolean => !left.some(isSame)

@@ -6,20 +6,20 @@ export interface AddedServer {
   readonly baseUrl: string
   readonly pid: number
   stop(): Promise<void>
-  /** Ends it like a crash. */
+  /** Ends the server with a signal, like a crash. */
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
 export interface ServersOptions {
   readonly fleet: Supervisor
   readonly logFile: string
-  /** Read at each start, because the clock may have been moved in the meantime. */
+  /** Returns the environment. Called at each start, because the clock may have been moved since the last one. */
   readonly env: () => Environment
 }
 
 const SERVER_PROGRAM = new URL('../../../server/src/main.ts', import.meta.url)
 
-/** The sandbox's main server, and any further ones on the same database. */
+/** The sandbox's main server, and any additional servers on the same database. */
 export class Servers {
   readonly #options: ServersOptions
   readonly #starting = new Set<Promise<Program>>()
@@ -29,7 +29,7 @@ export class Servers {
     this.#options = options
   }
 
-  /** The main server. */
+  /** Starts the main server. */
   async start(): Promise<void> {
     this.#main = await this.#start({})
   }
@@ -44,7 +44,7 @@ export class Servers {
     }
   }
 
-  /** Ends the main server like a crash. */
+  /** Ends the main server with a signal, like a crash. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     await this.#main?.kill(signal)
   }
@@ -54,7 +54,7 @@ export class Servers {
     return this.#main.pid
   }
 
-  /** Waits for those that are still starting. */
+  /** Stops all servers. Waits first for servers that are still starting. */
   async stop(): Promise<void> {
     await Promise.all([...this.#starting].map(async (program) => (await program.catch(() => null))?.stop()))
   }

@@ -17,7 +17,7 @@ export interface FoundationOptions {
   readonly addresses: Addresses
   readonly state: StateFile
   readonly fleet: Supervisor
-  /** Whether PostgreSQL waits for the disk. */
+  /** Whether PostgreSQL waits until its data is on the disk. */
   readonly durable: boolean
   readonly enclaveProfile: Profile
   readonly onProgress: (line: string) => void
@@ -25,12 +25,16 @@ export interface FoundationOptions {
 }
 
 export interface Foundations {
-  /** The server's database, as soon as it exists: the server loads while the rest is still starting. */
+  /**
+   * Resolves with the server's database as soon as it exists. The server can start to load then, while other parts are
+   * still starting.
+   */
   readonly databaseUrl: Promise<string>
-  /** The chains with their USDC, once everything runs. */
+  /** Resolves with the chains once their USDC is deployed and everything is running. */
   readonly chains: Promise<Readonly<Record<Mode, Chain>>>
   /**
-   * Can be called at any time: waits for what is still starting, then stops the enclave, the chains, and PostgreSQL.
+   * Stops the enclave, the chains, and PostgreSQL, in this order. May be called at any time: it first waits for parts
+   * that are still starting.
    */
   stop(): Promise<void>
 }
@@ -38,7 +42,8 @@ export interface Foundations {
 const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
 
 /**
- * Starts everything the server depends on, in parallel: PostgreSQL, the two chains with their USDC, and the enclave.
+ * Starts everything that the server depends on, in parallel: PostgreSQL, the two chains with their USDC, and the
+ * enclave.
  */
 export function startFoundations(options: FoundationOptions): Foundations {
   const { addresses, dataDir, durable, enclaveProfile, state, fleet, onProgress, onExit } = options
@@ -91,7 +96,8 @@ export function startFoundations(options: FoundationOptions): Foundations {
     return { test: await test, live: await live }
   }
   const chains = prepareChains()
-  // Both reject if PostgreSQL fails, and a caller that awaits the first may never await the second.
+  // If PostgreSQL fails, `databaseUrl` and `chains` both reject. A caller that gets the first rejection may never await
+  // the other promise, which would then be an unhandled rejection. So both are handled here.
   databaseUrl.catch(() => undefined)
   chains.catch(() => undefined)
 
@@ -106,13 +112,16 @@ export function startFoundations(options: FoundationOptions): Foundations {
   }
 }
 
-/** A part that never started has nothing to stop; `ready` reports why. */
+/** Stops a part. If the start of the part failed, there is nothing to stop, and `chains` rejects with the reason. */
 async function stopStarted(starting: Promise<{ stop(): Promise<void> }>): Promise<void> {
   const started = await starting.catch(() => null)
   await started?.stop()
 }
 
-/** After a kill these three may still listen. The code that starts them again stops them first. */
+/**
+ * Returns the ports that the programs of a killed sandbox may still use. These ports need not be free: before
+ * PostgreSQL or a chain is started, the old process is stopped.
+ */
 function heldByLeftovers(dataDir: string): ReadonlySet<keyof Addresses['ports']> {
   const held = new Set<keyof Addresses['ports']>()
   if (existsSync(join(postgresDir(dataDir), 'postmaster.pid'))) held.add('postgres')

@@ -7,60 +7,70 @@ import { fileURLToPath } from 'node:url'
 import { openLog, readLogTail } from '../postgres/server-log.ts'
 import { CLOCK_ACK_MS_MAX, READY_MS_MAX, STOP_MS_MAX } from './limits.ts'
 
+export type Memory = keyof typeof SEMI_SPACE_MIB
+
 export interface ProgramOptions {
-  /** Its name in messages. */
+  /** The program's name in messages. */
   readonly name: string
   readonly file: URL
-  /** Its whole environment. */
+  /** The program's whole environment. */
   readonly env: Readonly<Record<string, string>>
   readonly logFile: string
-  /** Called once, with a sentence, if it exits on its own after it was ready. */
+  /** How much memory the program may use to collect garbage less often. */
+  readonly memory: Memory
+  /** Called once, with a sentence, if the program exits without being stopped after it was ready. */
   readonly onExit: (detail: string) => void
 }
 
 export interface Program {
   readonly pid: number
-  /** What it reported when it was ready. */
+  /** The message that the program sent when it was ready. */
   readonly ready: Readonly<Record<string, unknown>>
-  /** Moves its clock. Resolves once it confirms, or has exited. */
+  /** Moves the program's clock. Resolves once the program has confirmed that, or has exited. */
   setClockOffset(offsetMs: number): Promise<void>
   /**
-   * Asks the program to stop (SIGTERM), and kills it if it is still running after `STOP_MS_MAX`. Further calls have no
+   * Asks the program to stop (SIGTERM). Kills it if it is still running after `STOP_MS_MAX`. Further calls have no
    * effect.
    */
   stop(): Promise<void>
-  /** Ends it with a signal, which does not count as an exit on its own. Resolves when it has exited. */
+  /** Ends the program with a signal, without calling `onExit`. Resolves when it has exited. */
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
+/** Hides a warning that some versions print for node:sqlite. */
+const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 /**
- * node:sqlite prints a warning on some versions. A small young generation saves an idle process 25 MiB, and is enough
- * for the requests of one machine.
+ * The size of the young generation in MiB. The small size saves 25 MiB in an idle process, and is enough for the
+ * requests of one machine. Tests use the processor fully, and with the large size, processes collect garbage less often.
  */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2']
+const SEMI_SPACE_MIB = { small: 2, large: 16 } as const
 
-/** The programs reuse the code that we have already compiled, so they start faster and without the type stripper. */
+/**
+ * Lets a program reuse the compiled code that this process has cached. It then starts faster, and without loading the
+ * type stripper.
+ */
 function compileCache(): Record<string, string> {
   const folder = getCompileCacheDir()
   if (folder === undefined) return {}
   flushCompileCache()
-  // Node stores each version's files in a subfolder of the given one.
+  // Node adds a subfolder for its version to the folder that it is given.
   return { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /**
- * Starts one of our own programs and resolves when it is ready. A pipe between us stays open: it moves the program's
- * clock, and when we die, the program ends.
+ * Starts one of our own programs and resolves when it is ready. A pipe to the program stays open: through it, we move
+ * the program's clock. If we die, the pipe closes and the program exits.
  *
- * @throws Error with one sentence and the end of its log, if it does not become ready.
+ * @throws Error with one sentence and the last lines of the program's log, if it does not become ready.
  */
-export async function startProgram({ name, file, env, logFile, onExit }: ProgramOptions): Promise<Program> {
+export async function startProgram({ name, file, env, logFile, memory, onExit }: ProgramOptions): Promise<Program> {
   mkdirSync(dirname(logFile), { recursive: true })
   const log = openLog(logFile)
   const logStart = fstatSync(log).size
-  // In its own session, so that Ctrl-C in the terminal reaches only the sandbox, which stops its children in order.
+  // The program runs in its own session. So Ctrl-C in the terminal reaches only the sandbox, which stops its children
+  // in order.
   const child = fork(fileURLToPath(file), {
-    execArgv: NODE_FLAGS,
+    execArgv: [QUIET_FLAG, `--max-semi-space-size=${SEMI_SPACE_MIB[memory]}`],
     env: { ...env, ...compileCache() },
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
@@ -89,7 +99,7 @@ export async function startProgram({ name, file, env, logFile, onExit }: Program
   }
 }
 
-/** Null if it exited or took too long. */
+/** Waits for the program's message that it is ready. Returns null if the program exited or took too long. */
 async function awaitReady(child: ChildProcess): Promise<Record<string, unknown> | null> {
   const timeout = AbortSignal.timeout(READY_MS_MAX)
   const settled = new AbortController()
@@ -120,7 +130,7 @@ async function moveClock(child: ChildProcess, clockOffsetMs: number, name: strin
   child.on('message', onMessage).once('exit', onExit)
   try {
     child.send({ clockOffsetMs }, (error) => {
-      // A broken pipe means that the process is exiting, which its exit event reports.
+      // If the pipe is broken, the process is exiting, and its exit event reports that.
       if (error !== null) resolve()
     })
     await promise

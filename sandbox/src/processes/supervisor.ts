@@ -1,11 +1,12 @@
 import type { StateFile } from '../state/sandbox-state.ts'
 import type { Environment } from './environments.ts'
 import type { ProcessRecord } from './process-record.ts'
-import { startProgram, type Program } from './start-program.ts'
+import { startProgram, type Memory, type Program } from './start-program.ts'
 
 export interface FleetOptions {
   readonly state: StateFile
   readonly record: ProcessRecord
+  readonly memory: Memory
   readonly onExit: (detail: string) => void
 }
 
@@ -16,7 +17,10 @@ export interface ProgramSpec {
   readonly env: Environment
 }
 
-/** The programs that run as separate processes, so that one call moves the clock for all of them (D49). */
+/**
+ * Starts programs as separate processes, and keeps a list of those that are running. So one call moves the clock of all
+ * of them (D49).
+ */
 export class Supervisor {
   readonly #options: FleetOptions
   readonly #running = new Set<Program>()
@@ -26,11 +30,11 @@ export class Supervisor {
   }
 
   async start(spec: ProgramSpec): Promise<Program> {
-    const { record, state, onExit } = this.#options
-    const program = await startProgram({ ...spec, onExit })
+    const { record, state, memory, onExit } = this.#options
+    const program = await startProgram({ ...spec, memory, onExit })
     record.add(program.pid)
     this.#running.add(program)
-    // The clock may have been moved while it started.
+    // The clock may have been moved while the program was starting.
     await program.setClockOffset(state.current.clockOffsetMs)
     const kill = async (signal: NodeJS.Signals): Promise<void> => {
       await program.kill(signal)
@@ -39,7 +43,7 @@ export class Supervisor {
     return { ...program, kill, stop: () => kill('SIGTERM') }
   }
 
-  /** Resolves when every program has the new time. */
+  /** Sets the clock offset of every program. Resolves once all of them use it. */
   async setClockOffset(offsetMs: number): Promise<void> {
     await Promise.all([...this.#running].map((program) => program.setClockOffset(offsetMs)))
   }

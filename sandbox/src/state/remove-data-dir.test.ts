@@ -19,7 +19,7 @@ function makeDataDir(name: string): string {
   return dataDir
 }
 
-it('removes a data directory, after what was left running', async () => {
+it('removes a data directory, after stopping the processes that were still running', async () => {
   const dataDir = makeDataDir('whole')
   let stoppedIn = ''
   const isRemoved = await removeDataDir(dataDir, async (dir) => {
@@ -31,14 +31,14 @@ it('removes a data directory, after what was left running', async () => {
   assert.equal(existsSync(dataDir), false)
 })
 
-it('leaves what the sandbox did not make', async () => {
+it('keeps files that the sandbox did not create', async () => {
   const dataDir = makeDataDir('shared')
   writeFileSync(join(dataDir, 'notes.txt'), 'mine')
   await removeDataDir(dataDir, nothing)
   assert.deepEqual(readdirSync(dataDir), ['notes.txt'])
 })
 
-it("refuses a stranger's folder, and has nothing to do where there is none", async () => {
+it('rejects a folder of somebody else, and does nothing if the folder does not exist', async () => {
   const stranger = join(folder, 'stranger')
   mkdirSync(join(stranger, 'logs'), { recursive: true })
   await assert.rejects(removeDataDir(stranger, nothing), { message: /not the data directory of a sandbox/ })
@@ -46,7 +46,7 @@ it("refuses a stranger's folder, and has nothing to do where there is none", asy
   assert.equal(await removeDataDir(join(folder, 'none'), nothing), false)
 })
 
-it('refuses while a sandbox runs on it', async () => {
+it('rejects a directory while a sandbox is running on it', async () => {
   const dataDir = makeDataDir('running')
   const taken = takeDataDir(dataDir)
   await assert.rejects(removeDataDir(dataDir, nothing), { message: /Another sandbox/ })

@@ -7,10 +7,10 @@ import { STATE_FILE_NAME } from './sandbox-state.ts'
 import { takeDataDir } from './take-data-dir.ts'
 
 /**
- * Deletes what sandboxes created in a data directory, and the directory itself if nothing else is in it. Returns false
- * if there is none.
+ * Deletes everything that sandboxes created in a data directory. Also deletes the directory itself if nothing else is
+ * in it. Returns false if there is no such directory.
  *
- * @throws Error with one sentence if a sandbox is running on it, or if it was not created by a sandbox.
+ * @throws Error with one sentence if a sandbox is running on the directory, or if no sandbox created it.
  */
 export async function removeDataDir(
   dataDir: string,
@@ -26,7 +26,8 @@ export async function removeDataDir(
   try {
     await endLeftovers(dataDir)
     await stopLeftovers(dataDir)
-    // The state file goes last: it shows that a half-deleted folder was a sandbox's and not someone else's.
+    // The state file is deleted last. If the deletion is interrupted, this file shows that the folder belongs to a
+    // sandbox.
     const names = [...Object.values(DATA_FOLDERS), FACTS_FILE_NAME, PROCESSES_FILE_NAME, STATE_FILE_NAME]
     for (const name of names) rmSync(join(dataDir, name), { recursive: true, force: true })
   } finally {

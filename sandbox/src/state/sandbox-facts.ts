@@ -15,7 +15,7 @@ export interface SandboxFacts {
     readonly keys: Readonly<Record<Mode, string>>
     readonly wallets: Readonly<Record<Mode, string>>
     readonly agent_id: string
-    /** Whoever opens it registers a passkey and becomes an owner of the workspace. */
+    /** A link to an invitation. Everybody who opens it can register a passkey and become an owner of the workspace. */
     readonly invite_url: string
   }
 }
@@ -26,7 +26,7 @@ export function writeFacts(dataDir: string, facts: SandboxFacts): void {
   writeFileAtomically(join(dataDir, FACTS_FILE_NAME), `${JSON.stringify(facts, null, 2)}\n`)
 }
 
-/** Scripts wait for the file, so it exists only while everything runs. */
+/** Deletes the file `sandbox.json`. Scripts wait for this file, so it must exist only while everything is running. */
 export function removeFacts(dataDir: string): void {
   rmSync(join(dataDir, FACTS_FILE_NAME), { force: true })
 }

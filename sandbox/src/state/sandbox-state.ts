@@ -5,38 +5,42 @@ import type { Mode } from '../addresses.ts'
 import type { StoredPasskey } from '../software-passkey.ts'
 import { writeFileAtomically } from './write-file-atomically.ts'
 
-/** What the sandbox stores for itself between two starts, including secrets. */
+/** Data that the sandbox keeps between two starts, including secrets. */
 export interface SandboxState {
   readonly version: 1
-  /** base64. The server's ENCRYPTION_KEY. */
+  /** The server's ENCRYPTION_KEY, in base64. */
   readonly encryptionKey: string
   readonly enclave: { readonly appId: string; readonly appSecret: string; readonly controlToken: string }
   readonly clockOffsetMs: number
-  /** The owner of each workspace, by slug. */
+  /** The passkey with which the owner of each workspace signs in, by slug. */
   readonly owners: Readonly<Record<string, StoredPasskey>>
+  /** The passkey with which the same person owns wallets. Missing for a workspace that has none yet. */
+  readonly walletOwners?: Readonly<Record<string, StoredPasskey>>
   /** The workspace of each grant made through the control API. No operation of the product reads across workspaces. */
   readonly grants: Readonly<Record<string, string>>
   /** The secret of the invitation to the demo workspace. */
   readonly invitation?: string
-  /** The demo workspace, as far as it has been created. */
+  /** The modes of the demo workspace that have been created so far. */
   readonly demo: Readonly<Partial<Record<Mode, DemoMode>>>
 }
 
 export interface DemoMode {
   readonly key: string
   readonly wallet: string
+  /** The demo grant ended because the wallet was moved, and was not opened again yet. */
+  readonly needsGrant?: boolean
 }
 
 export interface StateFile {
   readonly current: SandboxState
-  /** Replaces members, first on disk. */
+  /** Replaces members of the state. The change is written to disk before `current` shows it. */
   update(change: Partial<SandboxState>): void
 }
 
 export const STATE_FILE_NAME = 'sandbox-state.json'
 const SECRET_BYTES = 32
 
-/** Opens the state of a data directory, or creates the first one. Throws if the file exists and cannot be read. */
+/** Opens the state in a data directory, or creates a new one. Throws if the file exists but cannot be read. */
 export function openState(dataDir: string): StateFile {
   const file = join(dataDir, STATE_FILE_NAME)
   let current = existsSync(file) ? readState(file) : createState()

@@ -11,7 +11,7 @@ import { findHolder, LOCK_FILE_NAME, takeDataDir } from './take-data-dir.ts'
 const folder = mkdtempSync(join(tmpdir(), 'bursar-lock-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-it('holds a directory until it is given back', () => {
+it('a directory is locked until it is released', () => {
   const dataDir = join(folder, 'held')
   const taken = takeDataDir(dataDir)
   assert.equal(findHolder(dataDir), process.pid)
@@ -22,7 +22,7 @@ it('holds a directory until it is given back', () => {
   assert.equal(existsSync(join(dataDir, LOCK_FILE_NAME)), false)
 })
 
-it('is refused while another process that is alive holds it, and taken after that one died', async () => {
+it('a directory is rejected while another running process has locked it, and accepted after that process exited', async () => {
   const dataDir = join(folder, 'other')
   takeDataDir(dataDir).release()
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); process.stdout.write("up")'])
@@ -35,7 +35,7 @@ it('is refused while another process that is alive holds it, and taken after tha
   takeDataDir(dataDir).release()
 })
 
-it('is not held by a process that only has the same id', () => {
+it('a directory is not locked by another process that only has the same id', () => {
   const dataDir = join(folder, 'reused')
   takeDataDir(dataDir).release()
   writeFileSync(join(dataDir, LOCK_FILE_NAME), JSON.stringify({ pid: process.ppid, command: 'another program' }))
@@ -44,7 +44,7 @@ it('is not held by a process that only has the same id', () => {
   takeDataDir(dataDir).release()
 })
 
-it('says so when it can not be written', () => {
+it('a directory that cannot be written is rejected with a message', () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   assert.throws(() => takeDataDir(join(file, 'below')), { message: /cannot be written .*BURSAR_DATA_DIR/ })

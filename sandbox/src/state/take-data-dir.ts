@@ -8,28 +8,32 @@ export interface TakenDataDir {
 
 interface Holder {
   readonly pid: number
-  /** Distinguishes the process from a later one with the same id. */
+  /** The command line. It distinguishes the process from a later process with the same id. */
   readonly command: string
 }
 
 export const LOCK_FILE_NAME = 'sandbox.pid'
 /**
- * A stale lock is removed and taken again. Meeting another stale lock means that others are starting at the same
- * moment.
+ * How often to try to create the lock. A stale lock is removed before the next try. If there is a stale lock again,
+ * other processes are starting at the same moment.
  */
 const ATTEMPTS_MAX = 3
-/** Directories that this process holds. After a restart of a container, its own id in a lock file means nothing. */
+/**
+ * The directories that this process has locked. If a lock file contains our own process id, but the directory is not
+ * listed here, the file is from before a restart of the container.
+ */
 const heldHere = new Set<string>()
 
 /**
  * Creates the data directory and locks it for this process.
  *
- * @throws Error with one sentence if it cannot be written, or if another running sandbox holds it.
+ * @throws Error with one sentence if the directory cannot be written, or if another running sandbox has locked it.
  */
 export function takeDataDir(dataDir: string): TakenDataDir {
   const file = join(dataDir, LOCK_FILE_NAME)
   try {
-    // Others may pass through it, because PostgreSQL runs as another user under root. Every file in it is private.
+    // Other users may pass through the directory: if we run as root, PostgreSQL runs as another user. Every file in it
+    // is private.
     mkdirSync(dataDir, { recursive: true, mode: 0o711 })
     for (let attempt = 1; !createLock(file); attempt += 1) {
       const holder = findHolder(dataDir)
@@ -55,7 +59,7 @@ export function takeDataDir(dataDir: string): TakenDataDir {
   }
 }
 
-/** The process id of the sandbox that runs on a data directory, or null. */
+/** Returns the process id of the sandbox that runs on a data directory, or null. */
 export function findHolder(dataDir: string): number | null {
   const holder = readHolder(join(dataDir, LOCK_FILE_NAME))
   if (holder === null) return null
@@ -71,7 +75,10 @@ class DataDirInUse extends Error {
   }
 }
 
-/** Appears together with its content, so that no reader sees half of it. Returns false if another process was first. */
+/**
+ * Creates the lock file. It appears together with its content, so no process ever reads half of it. Returns false if
+ * another process was first.
+ */
 function createLock(file: string): boolean {
   const fresh = `${file}.${process.pid}`
   const holder: Holder = { pid: process.pid, command: readCommand(process.pid) }

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 
 /**
- * Writes a private file (0600) so that a reader, or a start after a crash, sees either the old or the new content,
- * complete.
+ * Writes a private file (0600). A reader, or a start after a crash, finds either the complete old content or the
+ * complete new content.
  */
 export function writeFileAtomically(file: string, text: string): void {
   const fresh = `${file}.new`
