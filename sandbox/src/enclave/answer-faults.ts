@@ -1,16 +1,16 @@
 import { ApiError } from './errors.ts'
 
-/** A response that the provider documents, or that a proxy in front of it sends. */
+/** A failure response that the provider documents, or that a gateway in front of the provider sends. */
 interface FaultyAnswer {
   readonly status: number
   readonly message: string
   readonly code?: string
-  /** Whether the send is made anyway. */
+  /** Whether the enclave sends the transfer despite this response. */
   readonly lands?: true
   /** False if the provider does not store the response under the idempotency key. */
   readonly kept?: false
   readonly retryAfterSeconds?: number
-  /** The body is an HTML page, as a gateway in front of the provider sends it. */
+  /** Whether the body is an HTML page, as sent by a gateway in front of the provider. */
   readonly isPage?: true
 }
 
@@ -39,8 +39,8 @@ const ANSWERS = {
     retryAfterSeconds: 1,
   },
   credits_spent: { status: 400, message: 'Insufficient gas credits balance', code: 'insufficient_funds' },
-  // The sentence is the provider's. Its code and status are our guess, as are those of `conflict` and
-  // `duplicate_reference`.
+  // The provider documents this message. Its code and status are our guess, and so are the codes and statuses of
+  // `conflict` and `duplicate_reference`.
   sponsorship_off: { status: 400, message: 'Gas sponsorship is not enabled for this app', code: 'invalid_data' },
   broadcast_failed: BROADCAST_FAILED,
   broadcast_failed_lands: { ...BROADCAST_FAILED, lands: true },
@@ -62,7 +62,10 @@ const ANSWERS = {
 
 export type AnswerFault = keyof typeof ANSWERS
 
-/** Faults that replace the true response. Those that end in `_lands` send the transfer anyway. */
+/**
+ * Faults that replace the true response. With a fault whose name ends in `_lands`, the enclave sends the transfer
+ * anyway.
+ */
 export const ANSWER_FAULTS = Object.keys(ANSWERS) as readonly AnswerFault[]
 
 export function findAnswerFault(fault: string): FaultyAnswer | null {

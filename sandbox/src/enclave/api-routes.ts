@@ -8,7 +8,7 @@ import { ConnectionDropped } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { KeepAnswer } from './idempotency.ts'
 import { createPolicy, getPolicy, updatePolicy } from './policies.ts'
-import { createQuorum, getOwner, getQuorum } from './quorums.ts'
+import { createQuorum, deleteQuorum, getOwner, getQuorum, updateQuorum } from './quorums.ts'
 import type { PolicyRecord, WalletRecord } from './records.ts'
 import {
   createPolicySchema,
@@ -16,6 +16,7 @@ import {
   createWalletSchema,
   rpcSchema,
   updatePolicySchema,
+  updateQuorumSchema,
   updateWalletSchema,
 } from './schemas.ts'
 import type {
@@ -24,25 +25,28 @@ import type {
   CreateWalletBody,
   RpcBody,
   UpdatePolicyBody,
+  UpdateQuorumBody,
   UpdateWalletBody,
 } from './schemas.ts'
 import type { SendingParty } from './prepare-send.ts'
-import { findTransactions, readPolicy, readTransaction, readWallet } from './read-resources.ts'
+import { findTransactions, readPolicy, readQuorum, readTransaction, readWallet } from './read-resources.ts'
 import { sendTransaction } from './send-transaction.ts'
 import { signTypedData } from './sign-typed-data.ts'
 import { signWithFaults } from './sign-with-faults.ts'
 import { createWallet, getWallet, listSignerPolicies, updateWallet } from './wallets.ts'
 
 export interface ApiOptions extends AppCredentials {
-  /** The address that clients sign; known once the server listens. */
+  /**
+   * Returns the enclave's public address, which clients sign as part of a request. It is known once the server listens.
+   */
   readonly publicUrl: () => string
 }
 
 type ById = { Params: { id: string } }
 
 /**
- * The part of the provider's API that the service uses. Creating a resource requires only the app's credentials;
- * changing it or signing with it requires the owner or a signer.
+ * Adds the part of the provider's API that the service uses. To create a resource, the app's credentials are enough. To
+ * change a resource or sign with it, its owner or one of its signers must sign the request.
  */
 export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext, options: ApiOptions): void {
   const { store, clock } = context
@@ -59,7 +63,8 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     return await reply.code(answer.status).send(answer.body)
   }
   /**
-   * Creates a resource and stores the response in one transaction, so that a retry after a crash finds both or neither.
+   * Creates a resource and stores the response in one transaction. If the process crashes, a retry finds either both or
+   * neither.
    */
   const createOnce = async (request: FastifyRequest, reply: FastifyReply, create: () => unknown) =>
     await once(request, reply, (keep) =>
@@ -75,9 +80,24 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
     authorize(request, [{ quorum: getOwner(store, owner_id), granted: undefined }])
 
   app.post<{ Body: CreateQuorumBody }>('/key_quorums', { schema: { body: createQuorumSchema } }, (request) =>
-    createQuorum(store, request.body),
+    createQuorum(context, request.body),
   )
-  app.get<ById>('/key_quorums/:id', (request) => getQuorum(store, request.params.id))
+  app.get<ById>('/key_quorums/:id', (request) => readQuorum(context, request.params.id))
+  app.patch<ById & { Body: UpdateQuorumBody }>(
+    '/key_quorums/:id',
+    { schema: { body: updateQuorumSchema } },
+    (request) => {
+      const quorum = getQuorum(store, request.params.id)
+      authorize(request, [{ quorum, granted: undefined }])
+      return updateQuorum(context, quorum, request.body)
+    },
+  )
+  app.delete<ById>('/key_quorums/:id', (request) => {
+    const quorum = getQuorum(store, request.params.id)
+    authorize(request, [{ quorum, granted: undefined }])
+    deleteQuorum(store, quorum)
+    return { success: true }
+  })
 
   app.post<{ Body: CreateWalletBody }>(
     '/wallets',
@@ -153,7 +173,7 @@ export function registerApiRoutes(app: FastifyInstance, context: EnclaveContext,
   )
 }
 
-/** The owner comes first. A signer is bound by its own policies. */
+/** Lists the parties that may send from a wallet. The owner is first. Each signer is bound by its own policies. */
 function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Authorizer<SendingParty>[] {
   return [
     { quorum: getOwner(store, wallet.owner_id), granted: { isSigner: false, policyIds: wallet.policy_ids } },
@@ -176,7 +196,7 @@ function readSignedRequest(request: FastifyRequest, { appId, publicUrl }: ApiOpt
   }
 }
 
-/** An empty header counts as missing. */
+/** Reads a header. An empty header is treated as a missing one. */
 function readHeader(request: FastifyRequest, name: string): string | null {
   const value = request.headers[name]
   return typeof value === 'string' && value !== '' ? value : null

@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { assertRequest, formatPolicy, openGrant, signedUpdate } from '../../test/support/test-grant.ts'
 
-/** Signing and ownership need no chain here: nothing listens at the chain's address. */
+/** An address where nothing listens: these tests of signatures and ownership require no chain. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const DOCS = 'https://docs.privy.io/api-reference/authorization-signatures'
@@ -62,7 +62,7 @@ test("requests without the app's credentials are 401", async () => {
   assert.equal((await enclave.request('POST', '/control/faults', { body: { fault: 'reject', count: 1 } })).status, 401)
 })
 
-test('a grant becomes active by the signature of the passkey that owns the wallet, and reads back as it was signed', async () => {
+test('a grant becomes active with the signature of the passkey that owns the wallet, and is read as it was signed', async () => {
   const { wallet, signer, policy } = await openGrant(enclave, USDC)
   assert.match(wallet.address, /^0x[0-9a-fA-F]{40}$/)
   assert.deepEqual(wallet.policy_ids, [])
@@ -74,12 +74,12 @@ test('a grant becomes active by the signature of the passkey that owns the walle
   assert.equal(quorum.authorization_threshold, 1)
 })
 
-test("a wallet's change without a signature is 401", async () => {
+test('a change of a wallet without a signature is 401', async () => {
   const { wallet } = await openGrant(enclave, USDC)
   await assert.rejects(enclave.client.wallets().update(wallet.id, { additional_signers: [] }), MISSING)
 })
 
-test('a signer can change neither owner nor signers nor policies of its wallet', async () => {
+test('a signer cannot change the owner, the signers or the policies of its wallet', async () => {
   const { wallet, signer, agent } = await openGrant(enclave, USDC)
   const authorization_context = { authorization_private_keys: [agent.privateKey] }
   const changes = [
@@ -100,7 +100,7 @@ test('a passkey that does not own the wallet cannot change it', async () => {
   await assert.rejects(signedUpdate(enclave, { wallet, passkey, body: { additional_signers: [] } }), INVALID)
 })
 
-test('a signature holds for its own body, address, method, headers and time only', async () => {
+test('a signature is valid only for its own body, address, method, headers and time', async () => {
   const { wallet, passkey, signer } = await openGrant(enclave, USDC)
   const other = await openGrant(enclave, USDC)
   const url = `${enclave.url}/v1/wallets/${wallet.id}`
@@ -144,7 +144,7 @@ test("an expired request is 401 by the enclave's own clock, which the sandbox mo
   await signedUpdate(enclave, { wallet, passkey, body: { additional_signers: [] } })
 })
 
-test('a quorum needs exactly its threshold of signatures, each by another member', async () => {
+test('a quorum requires exactly its threshold of signatures, each by another member', async () => {
   const keys = await Promise.all([1, 2, 3].map(async () => await sdk.generateP256KeyPair()))
   const quorum = await enclave.client.keyQuorums().create({
     public_keys: keys.map((key) => key.publicKey),
@@ -166,7 +166,7 @@ test('a quorum needs exactly its threshold of signatures, each by another member
   await update(three, one)
 })
 
-test('a policy is changed and deleted by its owner only; without an owner the app alone may', async () => {
+test('only its owner changes and deletes a policy; without an owner, the app may do it alone', async () => {
   const owner = await sdk.generateP256KeyPair()
   const quorum = await enclave.client
     .keyQuorums()
@@ -183,7 +183,7 @@ test('a policy is changed and deleted by its owner only; without an owner the ap
   assert.equal((await enclave.client.policies().update(open.id, { rules: [] })).rules.length, 0)
 })
 
-test('creating is idempotent by key, and a key is not taken for another body', async () => {
+test('creating is idempotent by key, and a key cannot be reused for another body', async () => {
   const passkey = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:4101' })
   const owner = { public_key: passkey.publicKeySpki }
   const idempotency_key = randomUUID()
@@ -206,7 +206,7 @@ test('creating is idempotent by key, and a key is not taken for another body', a
   await enclave.moveClock(0)
 })
 
-test('a public key may come as PEM or with line breaks, and only on P-256', async () => {
+test('a public key may be PEM or contain line breaks, and must be on P-256', async () => {
   const { publicKeySpki } = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:4101' })
   const pem = `-----BEGIN PUBLIC KEY-----\n${publicKeySpki.slice(0, 64)}\n${publicKeySpki.slice(64)}\n-----END PUBLIC KEY-----\n`
   const quorum = await enclave.client.keyQuorums().create({ public_keys: [pem] })
@@ -215,7 +215,7 @@ test('a public key may come as PEM or with line breaks, and only on P-256', asyn
   await assert.rejects(enclave.client.keyQuorums().create({ public_keys: [pem, publicKeySpki] }), { status: 400 })
 })
 
-test('a wallet refuses signers and policies that do not exist, two policies, and unknown members', async () => {
+test('a wallet with unknown signers or policies, two policies, or unknown members is rejected', async () => {
   const { wallet, passkey, signer } = await openGrant(enclave, USDC)
   const wrong = [
     { additional_signers: [{ signer_id: 'nobody' }] },
@@ -245,13 +245,13 @@ const MALFORMED: readonly [string, object][] = [
   ['a list for eq', withCondition({ ...CONDITION, value: [USDC] })],
   ['one string for in', withCondition({ ...CONDITION, operator: 'in' })],
   ['an unknown field', withCondition({ ...CONDITION, field: 'gas' })],
-  ['an order of addresses', withCondition({ ...CONDITION, operator: 'lte' })],
+  ['an order between addresses', withCondition({ ...CONDITION, operator: 'lte' })],
   [
     'a hexadecimal time',
     withCondition({ ...CONDITION, field_source: 'system', field: 'current_unix_timestamp', value: '0x1' }),
   ],
   ['a hexadecimal chain id', withCondition({ ...CONDITION, field: 'chain_id', value: '0x1' })],
-  ['an amount that is no number', withCondition({ ...CONDITION, field: 'value', value: 'much' })],
+  ['an amount that is not a number', withCondition({ ...CONDITION, field: 'value', value: 'much' })],
   ['calldata without an ABI', withCondition({ ...CONDITION, field_source: 'ethereum_calldata', field: 'transfer.to' })],
 ]
 
@@ -263,7 +263,7 @@ for (const [name, policy] of MALFORMED) {
   })
 }
 
-test('a policy whose name has 50 characters is taken', async () => {
+test('a policy whose name has 50 characters is accepted', async () => {
   const policy = await enclave.client.policies().create({ ...POLICY, name: 'x'.repeat(50) })
   assert.match(policy.rules[0]?.id ?? '', /^[a-z][a-z0-9]{23}$/)
 })

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { after, before, beforeEach, test } from 'node:test'
-import { parseTransaction } from 'viem'
+import { parseTransaction } from 'viem/utils'
 import type { Hex } from 'viem'
 import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
@@ -20,7 +20,7 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
-/** How the node handles a transaction: it accepts it, rejects it with that message, or cuts the connection. */
+/** How the node handles a transaction: it accepts it, closes the connection, or rejects it with this message. */
 type Taking = 'take' | 'cut' | { readonly refuse: string }
 
 let taking: Taking
@@ -60,7 +60,7 @@ after(async () => {
   await removeDataDir(enclave.dataDir)
 })
 
-/** A node that mines nothing, so every receipt is missing. */
+/** Responds like a node that mines nothing, so no transaction has a receipt. */
 function answerCall({ id, method, params }: Call): object {
   const results: Readonly<Record<string, unknown>> = {
     eth_estimateGas: '0xc350',
@@ -82,7 +82,7 @@ const transferSelfPaid: typeof transfer = async (on, grant, usdc, input) =>
 
 const findStatus = async (id: string) => (await enclave.client.transactions().get(id)).status
 
-test('a transaction that the chain refuses is a failure, leaves no record, and its nonce goes to the next', async () => {
+test('if the chain rejects a transaction, no record is left, and its nonce is used for the next one', async () => {
   const grant = await openGrant(enclave, USDC)
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
   taking = { refuse: 'intrinsic gas too low' }
@@ -102,7 +102,7 @@ test('a transaction that the chain refuses is a failure, leaves no record, and i
   assert.equal(parseTransaction(received[0] ?? '0x').nonce ?? 0, 0)
 })
 
-test('a transaction that the chain did not answer for is accepted, and sent again as it is', async () => {
+test('if the chain does not respond, the transaction is accepted, and sent again unchanged', async () => {
   const grant = await openGrant(enclave, USDC)
   taking = 'cut'
   const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
@@ -115,7 +115,7 @@ test('a transaction that the chain did not answer for is accepted, and sent agai
   assert.equal(await findStatus(transaction_id), 'broadcasted')
 })
 
-test('a transaction whose nonce another one has used, and that has no receipt, is failed', async () => {
+test('a transaction without a receipt whose nonce was used by another one has failed', async () => {
   const grant = await openGrant(enclave, USDC)
   const { transaction_id } = await transferSelfPaid(enclave, grant, USDC)
   taking = { refuse: 'nonce too low' }

@@ -1,4 +1,4 @@
-import { keccak256 } from 'viem'
+import { keccak256 } from 'viem/utils'
 import type { SignedAuthorization } from 'viem'
 import { signAuthorization } from 'viem/accounts'
 import { delegateAddress, delegationCode, entryPointAddress } from '../chain/account-contracts.ts'
@@ -16,7 +16,7 @@ import type { UserOperation } from './user-operation.ts'
 import { getWallet } from './wallets.ts'
 import type { Wakeup } from './wakeup.ts'
 
-/** The bundler of one chain. */
+/** The state of one chain's bundler. */
 interface Bundling {
   readonly caip2: string
   readonly chain: ChainNode
@@ -29,17 +29,21 @@ interface Operation extends TransactionRecord {
 
 type Authorization = SignedAuthorization
 
-/** For an operation: the EntryPoint's own gas. For a bundle: the fixed cost of any transaction, plus its calldata. */
+/**
+ * Gas in addition to the calls: what the EntryPoint uses for each operation, and the fixed cost and the calldata of
+ * each bundle's transaction.
+ */
 const OPERATION_GAS = 60_000n
 const BUNDLE_GAS = 200_000n
 const NO_FEES = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as const
 
 /**
- * Sends user operations to their chains when they are due, each in its own transaction, until `signal` aborts.
+ * Sends user operations to their chains when they are due, until `signal` aborts. A bundle is a transaction of the
+ * bundler that executes user operations, normally a single one.
  *
- * A bundle is stored together with its operations before it is sent, and the follower sends it again until it is mined.
- * Each operation has its own nonce key, so operations do not wait for each other, and none can be executed twice,
- * whatever happens to the bundles.
+ * A bundle is stored before it is sent, together with the list of its operations. After that, `followTransactions`
+ * sends it again until it is mined. Each operation has its own nonce key. So operations do not wait for each other, and
+ * none can be executed twice, whatever happens to its bundles.
  */
 export async function bundleOperations(context: EnclaveContext, signal: AbortSignal): Promise<void> {
   const bundlings = [...context.chains].flatMap(([caip2, chain]): Bundling[] => {
@@ -51,7 +55,7 @@ export async function bundleOperations(context: EnclaveContext, signal: AbortSig
 
 async function runBundler(context: EnclaveContext, bundling: Bundling, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // Operations that cannot be bundled now, because the chain is unreachable, are bundled later.
+    // If the chain is unreachable, the due operations are bundled later.
     const retryMs = await bundleDue(context, bundling).then(
       () => 0,
       () => BUNDLE_RETRY_MS,
@@ -86,7 +90,7 @@ async function bundleDue(context: EnclaveContext, bundling: Bundling): Promise<v
     broadcasts.push(bundle)
     nonce += 1
   }
-  // The follower handles a rejection: it sends the bundle again, or finds that it is lost.
+  // Rejections are ignored here. `followTransactions` sends the bundle again, or finds that it is lost.
   await chain.rebroadcast(broadcasts.map(({ raw }) => raw))
 }
 
@@ -94,7 +98,10 @@ function isOperation(tx: TransactionRecord): tx is Operation {
   return tx.operation !== null
 }
 
-/** Each operation is sent alone, except those that were ordered to share a bundle; they are sent in pairs. */
+/**
+ * Groups operations into bundles. Each operation is sent alone, except those with the fault `two_in_one_bundle`, which
+ * are sent in pairs.
+ */
 function groupOperations(due: readonly Operation[]): Operation[][] {
   const alone = due.filter(({ fault }) => fault !== 'two_in_one_bundle')
   const sharing = due.filter(({ fault }) => fault === 'two_in_one_bundle')
@@ -109,7 +116,7 @@ function hasWaitedForCompany([operation]: readonly Operation[]): boolean {
   return (operation?.dueAt ?? 0) + BUNDLE_COMPANY_MS <= Date.now()
 }
 
-/** The ids of the wallets without the delegate's code. */
+/** Returns the ids of the wallets that do not have the delegate's code yet. */
 async function findUndelegated(
   { store, delegations }: EnclaveContext,
   { caip2, chain }: Bundling,
@@ -133,8 +140,8 @@ async function findBundleNonce(
 }
 
 /**
- * The authorizations that give the wallets of the group their code, where it is missing (EIP-7702). Only a wallet's
- * first bundle includes one.
+ * Returns the authorizations (EIP-7702) that give the delegate's code to those wallets of the group that do not have it
+ * yet. So normally only a wallet's first bundle includes an authorization.
  */
 async function authorize(
   context: EnclaveContext,
@@ -155,8 +162,8 @@ async function authorize(
 }
 
 /**
- * The authorization uses the next nonce of the wallet itself. If an earlier one failed, its nonce is unused, so the
- * nonce is read again.
+ * Signs an authorization. It uses the wallet's own next nonce on the chain, like a transaction of the wallet. If an
+ * earlier authorization failed, its nonce is still unused, so the next nonce is read from the chain again.
  */
 async function signDelegation(
   { store, vault, lanes }: EnclaveContext,

@@ -5,8 +5,8 @@ import { BUNDLER } from './records.ts'
 export type BundlerAccount = ReturnType<typeof openBundlerAccount>
 
 /**
- * The account that sends user operations to the chains. Its key is created at first use, and sealed like the wallets'
- * keys.
+ * Opens the account that sends user operations to the chains. Its key is generated at first use, and is sealed in the
+ * same way as the wallets' keys.
  */
 export function openBundlerAccount({ store, vault }: Pick<EnclaveContext, 'store' | 'vault'>) {
   const sealed = store.findKey(BUNDLER)

@@ -1,8 +1,8 @@
 import canonicalizeModule from 'canonicalize'
 
 /**
- * The package is CommonJS: Node's default import is the function itself, but its type declaration describes a module
- * with a default.
+ * The package is CommonJS, so Node's default import is the function itself. The package's type declaration wrongly
+ * describes a module with a default export.
  */
 const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined
 

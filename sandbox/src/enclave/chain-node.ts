@@ -3,12 +3,14 @@ import { entryPointAddress } from '../chain/account-contracts.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS, SIMULATIONS_MAX } from './limits.ts'
 
-/** The node understood the call and rejected it. */
+/** Thrown if the node understood the call and rejected it. */
 export class ChainRefusal extends Error {
   override readonly name = 'ChainRefusal'
 }
 
-/** No response, or one that is not JSON-RPC: we do not know what happened to the call. */
+/**
+ * Thrown if there is no response, or one that is not JSON-RPC. We do not know then whether the node executed the call.
+ */
 class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable'
 }
@@ -26,7 +28,7 @@ export interface BlockMark {
 export interface MinedReceipt {
   readonly blockNumber: number
   readonly succeeded: boolean
-  /** Whether each user operation in it succeeded, by hash. */
+  /** For each user operation in the transaction, by hash: whether it succeeded. */
   readonly operations: ReadonlyMap<Hash, boolean>
 }
 
@@ -45,9 +47,9 @@ interface RpcLog {
   readonly blockNumber?: string
 }
 
-/** UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256) */
+/** The topic of `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)`. */
 const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
-/** The second word of the event's data, as character positions after the `0x`. */
+/** The part of the event's data that contains `success`: the second word of 64 hexadecimal digits after the `0x`. */
 const SUCCESS_WORD = { start: 2 + 64, end: 2 + 128 } as const
 
 export type ChainNode = ReturnType<typeof createChainNode>
@@ -58,7 +60,10 @@ interface RpcAnswer {
   readonly error?: { readonly message?: string }
 }
 
-/** A JSON-RPC client of one local node, with only the calls that the enclave makes, each with a time limit. */
+/**
+ * Creates a JSON-RPC client of one local node. It has only the calls that the enclave makes. Each call has a time
+ * limit.
+ */
 export function createChainNode(url: string) {
   let lastId = 0
   const runSimulation = limitConcurrency(SIMULATIONS_MAX)
@@ -92,17 +97,17 @@ export function createChainNode(url: string) {
   }
 
   return {
-    /** Executes the call on the latest block. Throws `ChainRefusal` if it reverts. */
+    /** Simulates the transaction after the latest block, and returns its gas. Throws `ChainRefusal` if it reverts. */
     estimateGas: async (tx: { from: string; to: string; data: Hex; value: Hex }): Promise<bigint> =>
       await runSimulation(async () => BigInt(String(await call('eth_estimateGas', [tx, 'latest'])))),
     getBalance: async (address: string): Promise<bigint> =>
       BigInt(String(await call('eth_getBalance', [address, 'latest']))),
-    /** The accounts' code after the pending transactions have been executed. */
+    /** Returns the accounts' code as it will be after the pending transactions. */
     async listCodes(addresses: readonly string[]): Promise<string[]> {
       const calls = addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'pending'] }))
       return (await callMany(calls)).map(({ result }) => String(result))
     },
-    /** Returns where the user operation was executed, or null. */
+    /** Returns the transaction that executed the user operation, or null. */
     async findOperation(operationHash: Hash): Promise<LandedOperation | null> {
       const filter = { fromBlock: '0x0', address: entryPointAddress, topics: [OPERATION_TOPIC, operationHash] }
       const logs = await call('eth_getLogs', [filter])
@@ -110,7 +115,10 @@ export function createChainNode(url: string) {
       if (log?.transactionHash === undefined) return null
       return { hash: log.transactionHash, blockNumber: Number(log.blockNumber), succeeded: hasSucceeded(log) }
     },
-    /** The number of the wallet's mined transactions, which is its next nonce according to the chain. */
+    /**
+     * Returns the number of the wallet's mined transactions. This number is the wallet's next nonce according to the
+     * chain.
+     */
     countTransactions: async (address: string): Promise<number> =>
       Number(await call('eth_getTransactionCount', [address, 'latest'])),
     async countManyTransactions(addresses: readonly string[]): Promise<(number | null)[]> {
@@ -123,7 +131,10 @@ export function createChainNode(url: string) {
       const refusal = answer?.error?.message
       if (answer?.error !== undefined && !isKnown(refusal)) throw new ChainRefusal(refusal ?? 'no reason given')
     },
-    /** Sends transactions again. Returns the node's rejection for each, or null if it was accepted or already known. */
+    /**
+     * Sends transactions again. For each one, returns the message of the node's rejection, or null if the node accepted
+     * it or already has it.
+     */
     async rebroadcast(raws: readonly Hex[]): Promise<(string | null)[]> {
       const answers = await callMany(raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })))
       return answers.map(({ error }) => (error === undefined || isKnown(error.message) ? null : (error.message ?? '')))
@@ -132,7 +143,7 @@ export function createChainNode(url: string) {
       const answers = await callMany(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
       return answers.map(({ result }) => parseReceipt(result))
     },
-    /** Returns the head, and the hash that the chain now has at `height`, if any. */
+    /** Returns the chain's head, and the hash of its current block at `height`, if there is one. */
     async readHead(height: number | null): Promise<{ head: BlockMark; hashAtHeight: Hash | null }> {
       const tags = ['latest', ...(height === null ? [] : [`0x${height.toString(16)}`])]
       const calls = tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] }))

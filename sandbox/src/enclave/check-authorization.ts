@@ -6,20 +6,22 @@ import { loadPublicKey } from './public-key.ts'
 import type { QuorumRecord } from './records.ts'
 import { verifySignature } from './verify-signature.ts'
 
-/** The signed parts of a request, exactly as received. */
+/** The parts of a request that its signatures cover, exactly as received, and the signatures. */
 export interface SignedRequest {
   readonly method: string
-  /** The address that the client used: the configured public address and the request's path. */
+  /** The address that the client called: the configured public address with the request's path. */
   readonly url: string
   readonly body: unknown
   readonly appId: string
   readonly idempotencyKey: string | null
   readonly expiry: string | null
-  /** The signature header, '' when absent. */
+  /** The signature header, or '' if it is missing. */
   readonly signatures: string
 }
 
-/** A party that may authorize a request. For an ownerless resource, `quorum` is null and the app secret is enough. */
+/**
+ * A party that may authorize a request. `quorum` is null if the resource has no owner; then the app's secret is enough.
+ */
 export interface Authorizer<T> {
   readonly quorum: QuorumRecord | null
   readonly granted: T
@@ -29,9 +31,8 @@ const DOCS = 'https://docs.privy.io/api-reference/authorization-signatures'
 const EXPIRY_PATTERN = /^[0-9]{1,16}$/
 
 /**
- * Returns the first of `parties` whose quorum signed the request: enough signatures to reach its threshold, each by a
- * different member. Throws 401 with the provider's message if there is none, if the request has expired, or if nothing
- * is signed.
+ * Returns the first of `parties` whose quorum signed the request. A quorum has signed if enough of its members have.
+ * Throws 401 with the provider's message if no quorum signed, or if the request has expired.
  */
 export function checkAuthorization<T>(request: SignedRequest, parties: readonly Authorizer<T>[], nowMs: number): T {
   checkExpiry(request.expiry, nowMs)
@@ -48,8 +49,8 @@ export function checkAuthorization<T>(request: SignedRequest, parties: readonly 
 }
 
 /**
- * The bytes that are signed: RFC 8785 of version, method, URL, body and exactly the `privy-` headers that were sent. An
- * empty body counts as "".
+ * Returns the bytes that a request's signatures cover. They are the canonical JSON (RFC 8785) of version, method, URL,
+ * body and exactly the `privy-` headers that were sent. An empty body is signed as "".
  */
 export function formatSignedPayload(request: Omit<SignedRequest, 'signatures'>): Uint8Array {
   const headers = {
@@ -61,7 +62,7 @@ export function formatSignedPayload(request: Omit<SignedRequest, 'signatures'>):
   return Buffer.from(canonicalJson({ version: 1, method: request.method, url: request.url, body, headers }))
 }
 
-/** The key's format is checked before it is used in a look-up. */
+/** Checks the format of an idempotency key. Called before the key is looked up. */
 export function checkIdempotencyKey(key: string | null): void {
   if (key !== null && key.length > IDEMPOTENCY_KEY_CHARS_MAX) {
     throw invalidData(`Idempotency key must be at most ${IDEMPOTENCY_KEY_CHARS_MAX} characters`)
@@ -91,7 +92,7 @@ function findSigner<T>(signatures: readonly string[], payload: Uint8Array, parti
   )
 }
 
-/** Returns how many of the signatures belong to different members of the quorum. */
+/** Returns how many different members of the quorum made the signatures. */
 function countMembers(signatures: readonly string[], payload: Uint8Array, quorum: QuorumRecord): number {
   const left = new Set<KeyObject>(quorum.authorization_keys.map((member) => loadPublicKey(member.public_key)))
   let count = 0

@@ -1,11 +1,11 @@
 /**
- * The enclave's clock: the machine's clock plus an offset, so that the sandbox can move it together with the server's
- * (D49).
+ * The enclave's clock: the machine's clock plus an offset. With the offset, the sandbox moves this clock together with
+ * the server's (D49).
  */
 export interface EnclaveClock {
   nowMs(): number
   setOffset(offsetMs: number): void
-  /** Sets how far the clock differs from the server's, in addition to the offset. */
+  /** Sets by how much this clock deliberately differs from the server's. This is added to the offset. */
   setSkew(skewMs: number): void
 }
 

@@ -1,19 +1,20 @@
 import { PROFILES } from './pace.ts'
 import type { Profile } from './pace.ts'
 
-/** The enclave's whole configuration. Its environment is read only here. */
+/** The enclave's whole configuration. No other file reads the enclave's environment. */
 export interface EnclaveConfig {
-  /** 0 picks any free port. */
+  /** The port to listen on. With 0, the system picks a free port. */
   readonly port: number
   /**
-   * The address that clients include in what they sign, without a trailing slash. Null means `http://localhost:<port>`.
+   * The address that clients sign as part of their requests, without a trailing slash. Null means
+   * `http://localhost:<port>`.
    */
   readonly publicUrl: string | null
   readonly dataDir: string
   readonly appId: string
   readonly appSecret: string
   readonly controlToken: string
-  /** JSON-RPC addresses by CAIP-2 chain id. */
+  /** The JSON-RPC address of each chain, by CAIP-2 chain id. */
   readonly chains: ReadonlyMap<string, string>
   readonly clockOffsetMs: number
   readonly profile: Profile
@@ -21,7 +22,7 @@ export interface EnclaveConfig {
 
 const CAIP2_EVM_PATTERN = /^eip155:[1-9][0-9]{0,31}$/
 
-/** Reads the configuration. Throws one error that names every missing or malformed setting. */
+/** Reads the configuration. If settings are missing or malformed, throws one error that names all of them. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): EnclaveConfig {
   const faults: string[] = []
   const text = (name: string): string => {

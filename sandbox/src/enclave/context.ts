@@ -10,7 +10,7 @@ import type { ReadLag } from './read-lag.ts'
 import type { Store } from './store.ts'
 import type { Wakeup } from './wakeup.ts'
 
-/** The dependencies of every verb of the enclave. */
+/** Everything that the enclave's functions share. */
 export interface EnclaveContext {
   readonly store: Store
   readonly vault: KeyVault
@@ -18,7 +18,7 @@ export interface EnclaveContext {
   readonly chains: ReadonlyMap<string, ChainNode>
   readonly lanes: NonceLanes
   readonly delegations: Delegations
-  /** Wakes the chain's bundler. */
+  /** Wakes up the bundler of a chain, by CAIP-2 chain id. */
   readonly wakeups: ReadonlyMap<string, Wakeup>
   readonly pace: Pace
   readonly faults: Faults

@@ -44,8 +44,8 @@ const clockSchema = closed({ skew_ms: { type: 'integer', minimum: -CLOCK_SKEW_MS
 const profileSchema = closed({ profile: { enum: PROFILES } }, ['profile'])
 
 /**
- * The sandbox's own endpoints, which are not part of the provider's API. They require the control token in the header
- * `x-enclave-control`.
+ * Adds the sandbox's own endpoints, which the provider's API does not have. A caller must send the control token in the
+ * header `x-enclave-control`.
  */
 export function registerControlRoutes(app: FastifyInstance, context: EnclaveContext, controlToken: string): void {
   const { clock, faults, pace } = context
@@ -82,7 +82,7 @@ export function registerControlRoutes(app: FastifyInstance, context: EnclaveCont
   })
 }
 
-/** An object with only these members. */
+/** Returns the schema of an object that may have only these members. */
 function closed<P>(properties: P, required: readonly string[]) {
   return { type: 'object', additionalProperties: false, properties, required } as const
 }

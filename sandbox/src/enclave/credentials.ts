@@ -12,7 +12,7 @@ export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right))
 }
 
-/** Requires the app's Basic credentials and its id in `privy-app-id`. Responds with 401 otherwise. */
+/** Responds with 401 unless the request has the app's Basic credentials, and the app's id in `privy-app-id`. */
 export function checkCredentials(request: FastifyRequest, { appId, appSecret }: AppCredentials): void {
   if (request.headers['privy-app-id'] !== appId) {
     throw new ApiError(401, 'Invalid Privy app ID', { code: 'missing_or_invalid_privy_app_id' })

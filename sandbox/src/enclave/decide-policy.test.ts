@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { decidePolicy } from './decide-policy.ts'
 import type { TransactionSubject } from './decide-policy.ts'
 import type { ConditionRecord, PolicyRecord, RuleRecord } from './records.ts'
@@ -37,16 +37,16 @@ const GRANT_CASES: readonly [string, Partial<TransactionSubject>, 'ALLOW' | 'DEN
   ['another recipient', { data: transfer(OTHER, 1n) }, 'DENY'],
   ['another contract', { to: OTHER }, 'DENY'],
   ['another chain', { chainId: 84532n }, 'DENY'],
-  ['ether along with it', { value: 1n }, 'DENY'],
+  ['a transfer of ether at the same time', { value: 1n }, 'DENY'],
   ['the second of expiry', { nowSeconds: 1_789_718_334n }, 'DENY'],
   ['another method', { method: 'eth_signTransaction' }, 'DENY'],
   ['calldata of another function', { data: '0x095ea7b3' }, 'DENY'],
-  ['cut calldata', { data: transfer(PAYEE, 1n).slice(0, -2) as `0x${string}` }, 'DENY'],
+  ['calldata that is cut off', { data: transfer(PAYEE, 1n).slice(0, -2) as `0x${string}` }, 'DENY'],
   ['no calldata', { data: '0x' }, 'DENY'],
 ]
 
 for (const [name, change, expected] of GRANT_CASES) {
-  test(`a grant's policy answers ${expected} to ${name}`, () => {
+  test(`a grant's policy decides ${expected} for ${name}`, () => {
     assert.equal(decidePolicy([policy(grantRule)], { ...SUBJECT, ...change }), expected)
   })
 }
@@ -85,11 +85,11 @@ const toOther: ConditionRecord = { ...toUsdc, value: OTHER }
 
 const COMBINATIONS: readonly [string, readonly (PolicyRecord | null)[], 'ALLOW' | 'DENY'][] = [
   ['no policy at all', [], 'ALLOW'],
-  ['a policy that is gone', [null], 'DENY'],
+  ['a deleted policy', [null], 'DENY'],
   ['a policy without rules', [policy()], 'DENY'],
   ['a rule that allows', [policy(rule('ALLOW', [toUsdc]))], 'ALLOW'],
-  ['a rule that does not fire', [policy(rule('ALLOW', [toOther]))], 'DENY'],
-  ['a second rule that fires', [policy(rule('ALLOW', [toOther]), rule('ALLOW', [toUsdc]))], 'ALLOW'],
+  ['a rule whose conditions are not true', [policy(rule('ALLOW', [toOther]))], 'DENY'],
+  ['a second rule whose conditions are true', [policy(rule('ALLOW', [toOther]), rule('ALLOW', [toUsdc]))], 'ALLOW'],
   ['a rule that denies after one that allows', [policy(rule('ALLOW', [toUsdc]), rule('DENY', [toUsdc]))], 'DENY'],
   ['a rule that would deny another contract', [policy(rule('ALLOW', [toUsdc]), rule('DENY', [toOther]))], 'ALLOW'],
   ['a rule for every method', [policy({ ...rule('ALLOW', []), method: '*' })], 'ALLOW'],
@@ -103,7 +103,7 @@ for (const [name, policies, expected] of COMBINATIONS) {
   })
 }
 
-test('of two overloads, only the called one lends its names to the calldata', () => {
+test('if there are two overloads, the calldata is read with the inputs of the one that is called', () => {
   const abi = parseAbi(['function transfer(uint256 amount)', 'function transfer(address to, uint256 amount)'])
   const data = encodeFunctionData({ abi: ABI, args: [PAYEE, 7n] })
   const condition = (value: string): ConditionRecord => ({

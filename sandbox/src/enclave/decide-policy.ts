@@ -1,10 +1,10 @@
-import { decodeFunctionData, isAddress, toFunctionSelector } from 'viem'
+import { decodeFunctionData, isAddress, toFunctionSelector } from 'viem/utils'
 import type { Abi, Hex } from 'viem'
 import type { ConditionRecord, PolicyRecord } from './records.ts'
 import { readDomain, readMessage } from './typed-data.ts'
 import type { TypedData } from './typed-data.ts'
 
-/** A transaction, in the form that policies check. */
+/** A transaction, as the policies check it. */
 export interface TransactionSubject {
   readonly method: string
   readonly to: string
@@ -14,7 +14,7 @@ export interface TransactionSubject {
   readonly nowSeconds: bigint
 }
 
-/** Typed data to sign (EIP-712), in the form that policies check. */
+/** Typed data to sign (EIP-712), as the policies check it. */
 export interface TypedDataSubject {
   readonly method: 'eth_signTypedData_v4'
   readonly typedData: TypedData
@@ -24,9 +24,10 @@ export interface TypedDataSubject {
 export type PolicySubject = TransactionSubject | TypedDataSubject
 
 /**
- * Decides in the provider's order. Of the rules for the method, those fire whose conditions all hold. If any of them is
- * DENY, the request is denied; else if any is ALLOW, it is allowed; else it is denied. A deleted policy denies. An
- * owner without a policy is not restricted.
+ * Decides in the same order as the provider. Among the rules for the request's method, it considers those whose
+ * conditions are all true. If any of them is DENY, the request is denied. Otherwise, if any of them is ALLOW, the
+ * request is allowed. If there are none, the request is denied. If there are several policies, each must allow the
+ * request. A deleted policy denies everything. With an empty list of policies, as for an owner, everything is allowed.
  */
 export function decidePolicy(policies: readonly (PolicyRecord | null)[], subject: PolicySubject): 'ALLOW' | 'DENY' {
   return policies.every((policy) => policy !== null && allows(policy, subject)) ? 'ALLOW' : 'DENY'
@@ -47,7 +48,10 @@ function holds(condition: ConditionRecord, subject: PolicySubject): boolean {
   return wanted.some((value) => compare(condition.operator, actual, value))
 }
 
-/** Returns the value that a condition checks, or null if the request has none; the condition is then false. */
+/**
+ * Returns the value that a condition checks. Returns null if the request has no such value, and then the condition is
+ * false.
+ */
 function readField(condition: ConditionRecord, subject: PolicySubject): bigint | string | null {
   if (condition.field_source === 'system') {
     return condition.field === 'current_unix_timestamp' ? subject.nowSeconds : null
@@ -72,12 +76,13 @@ function readTypedData(condition: ConditionRecord, typedData: TypedData): bigint
 }
 
 /**
- * `function_name`, or `<function>.<input>`, by the names in the condition's own ABI. Calldata that cannot be decoded
- * with it has no value.
+ * Reads `function_name`, or an input as `<function>.<input>`, by the names in the condition's own ABI. Returns null if
+ * the calldata cannot be decoded with this ABI.
  */
 function readCalldata(data: Hex, field: string, abi: Abi): bigint | string | null {
   try {
-    // By selector, never by name: of two overloads, only the one that is called may supply the input names.
+    // We find the function by its selector, because its name can be ambiguous: overloads have the same name, and only
+    // the overload that is called has these inputs.
     const definition = abi.find((item) => item.type === 'function' && toFunctionSelector(item) === data.slice(0, 10))
     if (definition?.type !== 'function') return null
     const { functionName, args } = decodeFunctionData({ abi: [definition], data })
@@ -111,14 +116,17 @@ function compareNumbers(operator: ConditionRecord['operator'], actual: bigint | 
   }
 }
 
-/** Strings have no order. Addresses are compared without regard to case. */
+/**
+ * Compares texts. Strings have no order, so only `eq` and `in` can be true. The case of letters in addresses is
+ * ignored.
+ */
 function compareTexts(operator: ConditionRecord['operator'], actual: bigint | string, value: string): boolean {
   if (typeof actual !== 'string' || (operator !== 'eq' && operator !== 'in')) return false
   const addresses = isAddress(actual, { strict: false }) && isAddress(value, { strict: false })
   return addresses ? actual.toLowerCase() === value.toLowerCase() : actual === value
 }
 
-/** Parses decimal or `0x` hexadecimal digits. Null for anything else. */
+/** Parses decimal digits, or hexadecimal digits after `0x`. Returns null for anything else. */
 export function parseInteger(text: string): bigint | null {
   return /^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(text) ? BigInt(text) : null
 }

@@ -1,8 +1,8 @@
 export type Delegations = ReturnType<typeof createDelegations>
 
 /**
- * The wallets that have the delegate's code, or will get it from a bundle in flight. To answer this, the node executes
- * all pending transactions, so it is asked only once for each wallet.
+ * Remembers which wallets have the delegate's code, or will get it from a bundle that is not mined yet. To find this
+ * out, the node must execute all pending transactions, so each wallet is looked up only once.
  */
 export function createDelegations() {
   const known = new Map<string, Set<string>>()
@@ -14,9 +14,9 @@ export function createDelegations() {
   return {
     has: (caip2: string, walletId: string): boolean => find(caip2).has(walletId),
     add: (caip2: string, walletId: string): void => void find(caip2).add(walletId),
-    /** A bundle of the wallet failed. */
+    /** Forgets a wallet, because one of its bundles failed. */
     forget: (caip2: string, walletId: string): void => void find(caip2).delete(walletId),
-    /** The chain has lost blocks. */
+    /** Forgets all wallets of a chain, because the chain has lost blocks. */
     forgetAll: (caip2: string): void => void known.delete(caip2),
   }
 }

@@ -2,7 +2,7 @@ interface ApiErrorOptions {
   readonly code?: string
   readonly kept?: boolean
   readonly retryAfterSeconds?: number
-  /** Sends an HTML page instead of the JSON body. */
+  /** An HTML page to send instead of the JSON body. */
   readonly page?: string
 }
 
@@ -12,7 +12,7 @@ export class ApiError extends Error {
   readonly code: string | undefined
   /**
    * Whether the response is stored under the idempotency key. The provider stores failures, except rejections by a
-   * policy; a request rejected with 401 was never executed.
+   * policy. A 401 is not stored either, because the request was never executed.
    */
   readonly kept: boolean
   readonly retryAfterSeconds: number | undefined
@@ -34,7 +34,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The connection must be cut without a response (the faults `timeout` and `lost_response`). */
+/** Thrown to close the connection without a response (for the faults `timeout` and `lost_response`). */
 export class ConnectionDropped extends Error {
   constructor() {
     super('The connection is dropped on purpose.')
@@ -58,7 +58,7 @@ export function broadcastFailure(detail: string): ApiError {
   return new ApiError(400, `Transaction creation failed. Details: ${detail}`, { code: 'transaction_broadcast_failure' })
 }
 
-/** The provider's 404 has no code. */
+/** Makes a 404. The provider's 404 has no code. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, `${what} not found`)
 }

@@ -46,7 +46,7 @@ const findByReference = async (referenceId: string) =>
   ] as WireTransaction[]
 const balance = async () => await chain.balanceOf(grant.wallet.address)
 
-/** Waits until a send has been mined after the balance was `start`. */
+/** Waits until `count` sends have been mined since the balance was `start`. */
 const waitForLanding = async (start: bigint, count = 1n) => {
   await waitFor('the balance to have changed', async () => (await balance()) === start - count * SENT)
 }
@@ -86,7 +86,7 @@ const ANSWERS: Readonly<Record<Exclude<AnswerFault, 'not_json' | 'not_json_lands
 
 for (const [fault, expected] of Object.entries(ANSWERS)) {
   const lands = fault.endsWith('_lands')
-  test(`${fault} is ${expected.status}, and ${lands ? 'is sent all the same' : 'sends nothing'}`, async () => {
+  test(`${fault} is ${expected.status}, and ${lands ? 'the transfer is sent anyway' : 'nothing is sent'}`, async () => {
     const start = await balance()
     const referenceId = randomUUID()
     await enclave.orderFault(fault as AnswerFault)
@@ -120,7 +120,7 @@ for (const fault of ['not_json', 'not_json_lands'] as const) {
   })
 }
 
-test('a failure is kept under its key, but a refusal by policy, a limit, and what a gateway said are not', async () => {
+test("a failure is stored under its key, but not a rejection by policy, a rate limit, or a gateway's response", async () => {
   const start = await balance()
   const kept: readonly AnswerFault[] = ['credits_spent', 'broadcast_failed', 'server_error', 'server_error_lands']
   for (const fault of kept) {
@@ -135,11 +135,15 @@ test('a failure is kept under its key, but a refusal by policy, a limit, and wha
     await assert.rejects(pay(again))
     assert.equal((await pay(again)).reference_id, again.referenceId, fault)
   }
-  // Each of the later ones once, and the first one, which landed despite its response.
+  // Each send of the second loop landed once. So did the send with the fault `server_error_lands` in the first loop,
+  // although its response was a failure.
   await waitForLanding(start, 6n)
 })
 
-/** The reports of the API for a send with this fault, in order: `status`, or `status+hash`. */
+/**
+ * Makes a send with this fault. Returns the statuses that the API reported for it, in order, as `status` or
+ * `status+hash`.
+ */
 async function watchTelling(fault: StatusFault, last: string): Promise<{ told: string[]; tx: WireTransaction }> {
   await enclave.orderFault(fault)
   const { transaction_id } = await pay()
@@ -159,7 +163,7 @@ const LATE: readonly [StatusFault, string, readonly string[]][] = [
 ]
 
 for (const [fault, last, expected] of LATE) {
-  test(`${fault}: the provider gives up, and the transfer lands later, in the transaction whose hash it then has`, async () => {
+  test(`${fault}: the provider reports a failure, and the transfer lands later, in the transaction whose hash it then has`, async () => {
     const start = await balance()
     const { told, tx } = await watchTelling(fault, last)
     assert.deepEqual(told, expected)
@@ -172,16 +176,17 @@ for (const [fault, status] of [
   ['failed_never_lands', 'failed'],
   ['provider_error', 'provider_error'],
 ] as const) {
-  test(`${fault}: the provider gives up, and nothing ever lands`, async () => {
+  test(`${fault}: the provider reports a failure, and nothing ever lands`, async () => {
     const start = await balance()
     await watchTelling(fault, status)
-    // Everything sent later has been mined by now.
+    // Make a second send and wait until it is mined. If the enclave had sent the first one, the first one would be
+    // mined by then too, and the balance would be lower.
     await pay()
     await waitForLanding(start)
   })
 }
 
-test('replaced: another transaction than the first one lands, and has the new hash', async () => {
+test('replaced: another transaction than the first one lands, and the send has its hash', async () => {
   const start = await balance()
   const { told, tx } = await watchTelling('replaced', 'replaced+hash')
   assert.deepEqual(told, ['broadcasted+hash', 'replaced+hash'])
@@ -189,7 +194,7 @@ test('replaced: another transaction than the first one lands, and has the new ha
   await waitForLanding(start)
 })
 
-test('replaced_old_hash: the transaction keeps the hash that never lands', async () => {
+test('replaced_old_hash: the send keeps the hash of the transaction that never lands', async () => {
   const start = await balance()
   const { tx } = await watchTelling('replaced_old_hash', 'replaced+hash')
   await waitForLanding(start)
@@ -197,7 +202,7 @@ test('replaced_old_hash: the transaction keeps the hash that never lands', async
   assert.equal((await findTx(tx.id)).transaction_hash, tx.transaction_hash)
 })
 
-test('never_gets_hash: it stays pending without a hash though it lands', async () => {
+test('never_gets_hash: it stays pending without a hash, although it lands', async () => {
   const start = await balance()
   await enclave.orderFault('never_gets_hash')
   const { transaction_id } = await pay()
@@ -206,7 +211,7 @@ test('never_gets_hash: it stays pending without a hash though it lands', async (
   assert.deepEqual({ status, transaction_hash }, { status: 'pending', transaction_hash: null })
 })
 
-test('reverted_without_hash: the operation fails on the chain, and the provider tells no hash', async () => {
+test('reverted_without_hash: the operation fails on the chain, and the provider reports no hash', async () => {
   const start = await balance()
   const { tx } = await watchTelling('reverted_without_hash', 'execution_reverted')
   assert.equal(tx.transaction_hash, null)
@@ -228,7 +233,7 @@ test('two_in_one_bundle: the next two sends share a transaction, and each has it
   assert.equal(new Set(events.map(({ topics }) => topics[1])).size, 2)
 })
 
-test('a send at its own cost does not meet what can only become of a user operation', async () => {
+test('a send that pays its own gas is not affected by faults of user operations', async () => {
   await chain.setCoin(grant.wallet.address, 10n ** 18n)
   const start = await balance()
   await enclave.orderFault('failed_never_lands')
@@ -239,7 +244,7 @@ test('a send at its own cost does not meet what can only become of a user operat
   await waitForLanding(start)
 })
 
-test('reads_lag: reads tell what was a moment ago, and what is checked does not', async () => {
+test("reads_lag: reads return an earlier state, but the enclave's own checks do not", async () => {
   const start = await balance()
   const referenceId = randomUUID()
   const { transaction_id } = await pay({ referenceId })
@@ -257,7 +262,7 @@ test('reads_lag: reads tell what was a moment ago, and what is checked does not'
   assert.deepEqual(await enclave.client.wallets().get(revoked.id), revoked)
 })
 
-test("the enclave's clock can be set apart: its Date tells, and it judges a request's expiry by it", async () => {
+test("the enclave's clock can differ: its Date header shows it, and it decides by it whether a request has expired", async () => {
   const readDate = async (): Promise<number> => {
     const { headers } = await fetch(`${enclave.url}/v1/wallets/${grant.wallet.id}`)
     return Date.parse(headers.get('date') ?? '')
@@ -284,7 +289,7 @@ test('the profile can be chosen while the enclave runs', async () => {
   await waitFor("the transaction's hash", async () => (await findTx(transaction_id)).transaction_hash !== null)
 })
 
-test('random faults meet their share of the sends, the same ones for the same seed', () => {
+test('random faults affect their share of the sends, the same ones for the same seed', () => {
   const draw = (seed: number): string[] => {
     const faults = createFaults()
     faults.orderRandom({ share: 0.2, seed, faults: SEND_FAULTS })
@@ -298,7 +303,7 @@ test('random faults meet their share of the sends, the same ones for the same se
   assert.notDeepEqual(draw(2), first)
 })
 
-test('a count of faults is met before the random ones, and what is taken back is not met', () => {
+test('ordered faults come before random ones, and canceled ones have no effect', () => {
   const faults = createFaults()
   faults.orderRandom({ share: 1, seed: 0, faults: ['reject'] })
   faults.order('conflict', 1)
@@ -308,6 +313,6 @@ test('a count of faults is met before the random ones, and what is taken back is
   assert.equal(faults.take({ isSponsored: true }), null)
 })
 
-test('every fault that is another answer is in the table above', () => {
+test('every fault with its own response is in the table above', () => {
   assert.deepEqual([...Object.keys(ANSWERS), 'not_json', 'not_json_lands'].sort(), [...ANSWER_FAULTS].sort())
 })

@@ -1,10 +1,16 @@
 import { ANSWER_FAULTS } from './answer-faults.ts'
 import type { AnswerFault } from './answer-faults.ts'
 
-/** Connection faults: no response at all, or none after the send was made. */
+/**
+ * Faults of the connection: the client gets no response. With `timeout`, nothing was sent to the chain. With
+ * `lost_response`, the transfer was sent.
+ */
 const CONNECTION_FAULTS = ['timeout', 'lost_response'] as const
 
-/** What happens to a sponsored send after its response, and what its record says (see `describeStatus`). */
+/**
+ * Faults after the response: they change what happens to a sponsored send and what the API reports (see
+ * `describeStatus`).
+ */
 const STATUS_FAULTS = [
   'never_gets_hash',
   'reverted_without_hash',
@@ -23,38 +29,52 @@ export type SendFault = AnswerFault | (typeof CONNECTION_FAULTS)[number] | Statu
 export const SEND_FAULTS: readonly SendFault[] = [...ANSWER_FAULTS, ...CONNECTION_FAULTS, ...STATUS_FAULTS]
 
 /**
- * Every fault that can be ordered for a number of requests. Reads meet `reads_lag`; signing requests meet the others.
+ * Faults of reads. With `reads_lag`, a read returns an earlier state. With `keys_as_pem`, a key quorum is read with its
+ * public keys as PEM. The provider accepts this form, and does not document which form it returns.
  */
-export const FAULTS = [...SEND_FAULTS, 'reads_lag'] as const
+export const READ_FAULTS = ['reads_lag', 'keys_as_pem'] as const
+export type ReadFault = (typeof READ_FAULTS)[number]
+
+/** Every fault that can be requested for a number of requests. */
+export const FAULTS = [...SEND_FAULTS, ...READ_FAULTS] as const
 export type Fault = (typeof FAULTS)[number]
 
-/** A share of the sends meets a random fault from `faults`. The same seed gives the same sequence. */
+/**
+ * Makes a share of the sends fail with a random fault from `faults`. The same seed gives the same sequence of faults.
+ */
 export interface RandomFaults {
   readonly share: number
   readonly seed: number
   readonly faults: readonly SendFault[]
 }
 
-/** Failures ordered through the control endpoint. Each is used up by one signing request, read or transfer. */
+/**
+ * The faults that were requested through the control endpoint. One signing request, read or transfer uses up one
+ * requested fault.
+ */
 export interface Faults {
   order(fault: Fault, count: number): void
   orderRandom(random: RandomFaults): void
   orderFailingTransfers(caip2: string, count: number): void
-  /** Cancels all ordered faults that have not been met yet. */
+  /** Cancels all requested faults that are not used up yet, and random faults. */
   clear(): void
-  /** The next ordered fault that such a request can meet, in the order they were ordered, or null. */
+  /**
+   * Returns the oldest requested fault that is possible for such a request, and uses it up. If there is none, a
+   * sponsored send may get a random fault. Otherwise returns null.
+   */
   take(request: { isSponsored: boolean }): SendFault | null
-  takeLaggingRead(): boolean
+  /** Returns whether this fault was requested for a read, and uses it up. */
+  takeReadFault(fault: ReadFault): boolean
   takeFailingTransfer(caip2: string): boolean
-  /** The number of ordered faults not met yet, without the random ones. */
+  /** Returns the number of requested faults that are not used up yet, without random faults and failing transfers. */
   count(): number
-  /** How often each fault has been met since the start, including random ones. */
+  /** Returns how often each fault has occurred since the start, including random ones. */
   countMet(): Readonly<Record<string, number>>
 }
 
 export function createFaults(): Faults {
   let ordered: { fault: SendFault; left: number }[] = []
-  let laggingReads = 0
+  const reads = new Map<ReadFault, number>()
   let draw: (() => SendFault | null) | null = null
   const failing = new Map<string, number>()
   const met = new Map<string, number>()
@@ -68,8 +88,9 @@ export function createFaults(): Faults {
   }
   return {
     order: (fault, count) => {
-      if (fault === 'reads_lag') laggingReads += count
-      // Two sends make one such bundle.
+      if (isReadFault(fault)) reads.set(fault, (reads.get(fault) ?? 0) + count)
+      // With the fault `two_in_one_bundle`, two sends share a bundle. So each requested fault of this kind is for two
+      // sends.
       else ordered.push({ fault, left: fault === 'two_in_one_bundle' ? 2 * count : count })
     },
     orderRandom: (random) => {
@@ -80,7 +101,7 @@ export function createFaults(): Faults {
     },
     clear: () => {
       ordered = []
-      laggingReads = 0
+      reads.clear()
       draw = null
       failing.clear()
     },
@@ -89,13 +110,13 @@ export function createFaults(): Faults {
       if (fault !== null) meet(fault)
       return fault
     },
-    takeLaggingRead: () => {
-      const isLagging = laggingReads > 0
-      if (isLagging) laggingReads -= 1
-      if (isLagging) meet('reads_lag')
-      return isLagging
+    takeReadFault: (fault) => {
+      const left = reads.get(fault) ?? 0
+      if (left > 0) reads.set(fault, left - 1)
+      if (left > 0) meet(fault)
+      return left > 0
     },
-    count: () => ordered.reduce((sum, { left }) => sum + left, laggingReads),
+    count: () => [...ordered.map(({ left }) => left), ...reads.values()].reduce((sum, left) => sum + left, 0),
     countMet: () => Object.fromEntries(met),
     takeFailingTransfer: (caip2) => {
       const left = failing.get(caip2) ?? 0
@@ -106,6 +127,10 @@ export function createFaults(): Faults {
   }
 }
 
+function isReadFault(fault: Fault): fault is ReadFault {
+  return READ_FAULTS.some((known) => known === fault)
+}
+
 export function isStatusFault(fault: SendFault): fault is StatusFault {
   return STATUS_FAULTS.some((known) => known === fault)
 }
@@ -113,13 +138,13 @@ export function isStatusFault(fault: SendFault): fault is StatusFault {
 function createDraw({ share, seed, faults }: RandomFaults): () => SendFault | null {
   const random = createRandom(seed)
   return () => {
-    // Both numbers are always drawn, so that the seed alone decides which send meets which fault.
+    // Both random numbers are always drawn. So the seed alone decides which send gets which fault.
     const [isMet, index] = [random() < share, Math.floor(random() * faults.length)]
     return isMet ? (faults[index] ?? null) : null
   }
 }
 
-/** Mulberry32: numbers from 0 up to 1, the same sequence for the same seed. */
+/** Creates a generator of numbers from 0 up to 1 (Mulberry32). The same seed gives the same sequence. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

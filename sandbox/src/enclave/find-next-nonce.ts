@@ -3,7 +3,8 @@ import type { WalletRecord } from './records.ts'
 import type { Store } from './store.ts'
 
 /**
- * Finds a wallet's next nonce from what it has signed and what is mined. The wallet's queue remembers it from then on.
+ * Finds a wallet's next nonce on a chain: the number of its mined transactions, or the nonce after the highest one that
+ * the enclave has signed for the wallet, whichever is greater.
  */
 export async function findNextNonce(
   store: Store,

@@ -17,24 +17,26 @@ import type { BroadcastRecord } from './records.ts'
 import { settleLost, settleMined } from './settle-broadcasts.ts'
 import { getWallet } from './wallets.ts'
 
-/** What the follower remembers about a chain between two ticks. */
+/** What `followTransactions` remembers about a chain between two rounds. */
 interface Watch {
   readonly caip2: string
   readonly chain: ChainNode
   head: BlockMark | null
-  /** When each unmined broadcast was last seen or sent again, on the monotonic clock. */
+  /** For each broadcast that is not mined: when it was first seen or last sent, on the monotonic clock. */
   sentAtMs: Map<string, number>
-  /** The chain may have lost its pool, so everything still open is sent at once. */
+  /** Whether to send all unmined broadcasts at once, because the chain may have lost its pool. */
   resendAll: boolean
 }
 
 const NONCE_USED_PATTERN = /nonce too low/i
 
 /**
- * Every second, for each chain: records which transactions were mined, and sends the others again in nonce order. A
- * local chain can lose blocks: a reorganization, or a restart from an older state, removes them, and a restart empties
- * the pool. When the head is not where it was, the senders' mined nonces are read again, and whatever the chain has
- * lost is open again. Stops when `signal` aborts.
+ * Records which transactions were mined, and sends the others again in nonce order. Does this for each chain every
+ * second, until `signal` aborts.
+ *
+ * A local chain can lose blocks, by a reorganization or by a restart from an older state. A restart also empties its
+ * pool. If the last known block is not in the chain any more, the mined nonces of all senders are read again. Each
+ * transaction that the chain has lost is then treated as unmined.
  */
 export async function followTransactions(context: EnclaveContext, signal: AbortSignal): Promise<void> {
   const watches = [...context.chains].map(([caip2, chain]): Watch => ({
@@ -45,7 +47,7 @@ export async function followTransactions(context: EnclaveContext, signal: AbortS
     resendAll: true,
   }))
   while (!signal.aborted) {
-    // An unreachable chain is tried again at the next tick.
+    // If a chain is unreachable, the next tick tries it again.
     await Promise.allSettled(watches.map((watch) => followChain(context, watch)))
     context.store.purgeAnswers(context.clock.nowMs() - IDEMPOTENCY_WINDOW_MS, IDEMPOTENCY_PURGE_ROWS_MAX)
     await sleep(FOLLOW_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
@@ -71,8 +73,8 @@ async function followChain(context: EnclaveContext, watch: Watch): Promise<void>
 }
 
 /**
- * Reopens what the chain no longer has: nonces above the senders' mined counts, and everything in blocks that may have
- * been replaced.
+ * Reopens the transactions that the chain no longer has: those whose nonces are not mined any more, and all
+ * transactions in blocks that may have been replaced.
  */
 async function reopenLost(context: EnclaveContext, watch: Watch, head: BlockMark): Promise<void> {
   const { store } = context
@@ -103,7 +105,8 @@ async function settleAndResend(
   const nowMs = performance.now()
   const due: BroadcastRecord[] = []
   for (const broadcast of waiting) {
-    // A broadcast seen for the first time has just been sent, so it gets time to be mined.
+    // A broadcast that we check for the first time was sent only a moment ago. It gets time to be mined before it is
+    // sent again.
     const sentAtMs = watch.sentAtMs.get(broadcast.hash) ?? nowMs
     const isDue = watch.resendAll || nowMs - sentAtMs >= RESEND_AFTER_MS
     if (isDue) due.push(broadcast)
@@ -111,6 +114,7 @@ async function settleAndResend(
   }
   const refusals = await watch.chain.rebroadcast(due.map(({ raw }) => raw))
   const overtaken = due.filter((_, index) => NONCE_USED_PATTERN.test(refusals[index] ?? ''))
-  // Either it was mined a moment ago, or another transaction has used its nonce and it will never be mined.
+  // The nonces of these broadcasts are used. Either they were mined a moment ago, or other transactions have used their
+  // nonces, and they will never be mined.
   await settleLost(context, watch.chain, await settleMined(context, watch.chain, overtaken))
 }

@@ -7,21 +7,22 @@ import type { Answer } from './records.ts'
 import type { AnswerKey, Store } from './store.ts'
 
 /**
- * Stores the response for replays. Called inside the transaction that makes the response true, so that both are stored
- * or neither is.
+ * Stores the response so that a retry gets it again. Must be called inside the transaction that makes the request's
+ * changes, so that either both are stored or neither is.
  */
 export type KeepAnswer = (body: unknown) => void
 
 export interface OnceRequest {
-  /** App, method and path: a key is valid only within them. */
+  /** App, method and path. The same key with another scope is a different key. */
   readonly scope: string
   readonly key: string | null
   readonly body: unknown
 }
 
 /**
- * Executes a request once per key. For 24 hours, the same key and body get the first response again, including failures
- * (see `ApiError.kept`); a different body gets 400. A second request waits while the first is in progress.
+ * Executes a request once per key. For 24 hours, the same key with the same body gets the first response again, even if
+ * it was a failure (except those for which `ApiError.kept` is false). The same key with a different body gets 400.
+ * While the first request is in progress, a second one waits for it.
  */
 export function createIdempotency(store: Store, clock: EnclaveClock) {
   const underWay = new Map<string, Promise<unknown>>()

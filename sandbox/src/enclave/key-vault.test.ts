@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hexToBytes } from 'viem'
+import { hexToBytes } from 'viem/utils'
 import { generatePrivateKey } from 'viem/accounts'
 import { openKeyVault } from './key-vault.ts'
 import { makeDataDir, removeDataDir } from '../../test/support/test-enclave.ts'
@@ -15,7 +15,7 @@ before(async () => {
 
 after(async () => await removeDataDir(dataDir))
 
-test("a sealed key opens under its own wallet only, does not show the key, and survives the vault's reopening", () => {
+test('a sealed key can be opened for its own wallet only, does not contain the key, and survives a restart', () => {
   const key = generatePrivateKey()
   const sealed = openKeyVault(dataDir, { create: true }).seal('w1', key)
   const vault = openKeyVault(dataDir, { create: false })

@@ -1,11 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesToHex, hexToBytes } from 'viem'
+import { bytesToHex, hexToBytes } from 'viem/utils'
 import type { Hex } from 'viem'
 
 /**
- * Seals wallets' private keys. Each is bound to its wallet's id, so a copied row cannot be opened under another wallet.
+ * Encrypts the wallets' private keys. Each sealed key is bound to its wallet's id, so it cannot be opened after it was
+ * copied to another wallet.
  */
 export interface KeyVault {
   seal(walletId: string, privateKey: Hex): Uint8Array
@@ -18,8 +19,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Opens the vault with the key file (0600) in the data directory. Creates the file if `create` allows it. Throws if it
- * is missing or malformed.
+ * Opens the vault with the key file (0600) in the data directory. If the file is missing and `create` is true, creates
+ * the file. Throws if the file is missing and `create` is false, or if the file is malformed.
  */
 export function openKeyVault(dataDir: string, { create }: { create: boolean }): KeyVault {
   const path = join(dataDir, 'enclave.key')
@@ -45,7 +46,7 @@ export function openKeyVault(dataDir: string, { create }: { create: boolean }): 
   }
 }
 
-/** The file is written completely or not at all: a partly written key would lose every wallet. */
+/** Writes the key file completely or not at all: with half a key, every wallet would be lost. */
 function writeKeyFile(path: string): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w', 0o600)

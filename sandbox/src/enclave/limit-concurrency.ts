@@ -1,4 +1,4 @@
-/** Runs at most `workMax` jobs at a time. The others wait in order of arrival. */
+/** Runs at most `workMax` jobs at a time. Further jobs wait in order of arrival. */
 export function limitConcurrency(workMax: number) {
   const waiting: (() => void)[] = []
   let running = 0
@@ -8,7 +8,7 @@ export function limitConcurrency(workMax: number) {
     try {
       return await work()
     } finally {
-      // The next waiting job takes this one's place.
+      // The next waiting job starts in place of this one, so the number of running jobs does not change.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()

@@ -20,7 +20,7 @@ function start(env: Record<string, string>) {
   return fork(MAIN, { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
 }
 
-test('what is missing or malformed in the environment is named in one message', async () => {
+test('one message names every missing or malformed setting', async () => {
   const child = start({ ENCLAVE_APP_ID: 'app-test', ENCLAVE_PORT: 'x', ENCLAVE_CHAINS: '{"base":"y"}' })
   const exited = once(child, 'exit')
   assert.ok(child.stderr)
@@ -31,7 +31,7 @@ test('what is missing or malformed in the environment is named in one message', 
   }
 })
 
-test('a port in use ends the process with a message', async () => {
+test('if the port is in use, the process ends with a message', async () => {
   const dataDir = await makeDataDir()
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
@@ -46,7 +46,7 @@ test('a port in use ends the process with a message', async () => {
   await removeDataDir(dataDir)
 })
 
-test('it says on its standard output when it is ready, and stops in order when its parent goes away', async () => {
+test('reports on its standard output that it is ready, and stops cleanly when its parent exits', async () => {
   const dataDir = await makeDataDir()
   const child = start({ ...SETTINGS, ENCLAVE_DATA_DIR: dataDir })
   assert.ok(child.stdout)

@@ -3,9 +3,9 @@ import { STOP_TIMEOUT_MS } from './limits.ts'
 import { openEnclave } from './open-enclave.ts'
 
 /**
- * The local enclave as its own process. Reports `{"ready":true,…}` on standard output, and to a parent process over
- * IPC. Stops in order at SIGTERM, at SIGINT, or when its parent exits. The message `{ clockOffsetMs }` moves its clock,
- * and is acknowledged with the same message.
+ * Runs the local enclave as its own process. When it is ready, it reports `{"ready":true,…}` on standard output, and to
+ * its parent process over IPC. It stops cleanly at SIGTERM, at SIGINT, or when its parent exits. The message `{
+ * clockOffsetMs }` moves its clock; it sends the same message back to confirm.
  */
 async function main(): Promise<void> {
   const enclave = await openEnclave(readConfig())

@@ -1,24 +1,29 @@
-import { hexToBytes } from 'viem'
+import { hexToBytes } from 'viem/utils'
 import type { Hex } from 'viem'
 
 const TRANSACTION_GAS = 21_000n
 /**
- * EIP-7623: the minimum cost of a transaction, by tokens of calldata (a zero byte is one token, any other byte four).
+ * The minimum cost of a transaction per token of calldata (EIP-7623). A zero byte is one token, any other byte is four.
  */
 const FLOOR_GAS_PER_TOKEN = 10n
 const TOKENS_PER_NONZERO_BYTE = 4
-/** Enough gas to enter a contract, too little for its first storage write. */
+/** This is enough gas to enter a contract, but not enough for the contract's first storage write. */
 const FAILING_GAS = 1_000n
-/** A quarter above the estimate, because another transfer may be mined first and change the cost of a write. */
+/**
+ * The limit is a quarter above the estimate, because another transfer may be mined first and make a write more
+ * expensive.
+ */
 const MARGIN_DIVISOR = 4n
-/** What an account spends between the EntryPoint and the call it makes. It uses 10,000. */
+/**
+ * The limit for the gas that an account uses between the EntryPoint and the call that it makes. It really uses 10,000.
+ */
 const ACCOUNT_GAS = 30_000n
-/** Enough gas to enter an account, too little for the call it should make. */
+/** This is enough gas to enter an account, but not enough for the call that the account should make. */
 const FAILING_CALL_GAS = 5_000n
 
 /**
- * The gas limit of a transaction. A `failing` one is valid, so it is mined, but runs out of gas as soon as a contract
- * does any work. It is ordered through the control endpoint.
+ * Returns the gas limit of a transaction. A `failing` transaction is valid, so it is mined. It then runs out of gas as
+ * soon as a contract does any work. Such failures are requested through the control endpoint.
  */
 export function measureGasLimit(
   data: Hex,
@@ -30,8 +35,8 @@ export function measureGasLimit(
 }
 
 /**
- * The gas that a user operation's call may use. A `failing` one passes validation, so it is mined, and then runs out of
- * gas.
+ * Returns the gas limit for the call of a user operation. A `failing` operation passes validation, so it is mined. Its
+ * call then runs out of gas.
  */
 export function measureCallGas({ gasEstimated, failing }: { gasEstimated: bigint; failing: boolean }): bigint {
   return failing ? FAILING_CALL_GAS : gasEstimated + gasEstimated / MARGIN_DIVISOR + ACCOUNT_GAS

@@ -2,38 +2,43 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from './errors.ts'
 import { AUTHORIZATION_POLL_MS, AUTHORIZATION_WAIT_MS_MAX, WALLET_QUEUE_MAX } from './limits.ts'
 
-interface PipelinedConnection {
+interface Lane {
   tail: Promise<unknown>
   waiting: number
   nextNonce: number | null
-  /** The wallet's mined count once its authorization is mined, or null if none is in flight. */
+  /**
+   * The number of mined transactions that the wallet will have once its authorization is mined. Null if no
+   * authorization is waiting to be mined.
+   */
   awaitedCount: number | null
 }
 
-/** The only place in a queue's turn where nonces are assigned. */
+/** A send's turn in the queue of its wallet. Nonces are assigned only during a turn. */
 export interface NonceTurn {
-  /** Returns the wallet's next nonce. `load` reads it if this process does not know it yet. */
+  /** Returns the wallet's next nonce. If this process does not know the nonce yet, `load` reads it. */
   next(load: () => Promise<number>): Promise<number>
-  /** The nonce is signed and stored on disk. */
+  /** Reports that a transaction with this nonce was signed and is stored on disk. */
   use(nonce: number): void
-  /** The nonce is used by an authorization (EIP-7702), which the bundler sends to the chain. */
+  /** Reports that an authorization (EIP-7702) uses this nonce. The bundler sends it to the chain. */
   authorize(nonce: number): void
   /**
-   * Waits, for a limited time, until the wallet's authorization is mined. A local node never executes a transaction
-   * that it received before its turn, if an authorization took that turn's nonce.
+   * Waits, for a limited time, until the wallet's authorization is mined. The authorization has the nonce right before
+   * the next transaction's nonce. If a local node receives the transaction before the authorization is mined, the node
+   * never executes the transaction.
    */
   awaitAuthorization(countMined: () => Promise<number>): Promise<void>
-  /** The chain rejected it: the known nonces are discarded and read again. */
+  /** Forgets the wallet's next nonce, because the chain rejected the transaction. `next` then reads the nonce again. */
   forget(): void
 }
 
 export type NonceLanes = ReturnType<typeof createNonceLanes>
 
 /**
- * One queue per wallet and chain, so that nonces are used in order and without gaps, however many sends arrive at once.
+ * Creates one queue for each wallet and chain. So nonces are used in order and without gaps, even if many sends arrive
+ * at once.
  */
 export function createNonceLanes() {
-  const lanes = new Map<string, PipelinedConnection>()
+  const lanes = new Map<string, Lane>()
 
   return {
     async takeTurn<T>(walletId: string, caip2: string, work: (turn: NonceTurn) => Promise<T>): Promise<T> {
@@ -54,7 +59,7 @@ export function createNonceLanes() {
   }
 }
 
-function createTurn(lane: PipelinedConnection): NonceTurn {
+function createTurn(lane: Lane): NonceTurn {
   return {
     next: async (load) => lane.nextNonce ?? (await load()),
     use: (nonce) => {

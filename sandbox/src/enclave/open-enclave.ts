@@ -19,7 +19,10 @@ import { createReadLag } from './read-lag.ts'
 import { openStore } from './store.ts'
 import { createWakeup } from './wakeup.ts'
 
-/** Loopback only, in both address families, because a client may resolve `localhost` to either. */
+/**
+ * The enclave listens on loopback only. It uses both address families, because a client may resolve `localhost` to
+ * either one.
+ */
 const HOST = 'localhost'
 
 export interface RunningEnclave {
@@ -30,8 +33,8 @@ export interface RunningEnclave {
 }
 
 /**
- * Opens the state, listens, and serves the chains until closed. Throws if the port is in use or the state cannot be
- * opened.
+ * Opens the database, listens, and processes transactions on the chains until it is closed. Throws if the port is in
+ * use or the database cannot be opened.
  */
 export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave> {
   const store = openStore(config.dataDir)
@@ -49,7 +52,7 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
   }
   let url = config.publicUrl ?? ''
   const app = createServer()
-  // Clients use it to measure how far their clock is from this one.
+  // Clients use this header to measure how far their clock differs from the enclave's.
   app.addHook('onSend', async (_request, reply) => {
     reply.header('date', new Date(context.clock.nowMs()).toUTCString())
   })
@@ -86,7 +89,7 @@ function createServer(): FastifyInstance {
     bodyLimit: BODY_BYTES_MAX,
     forceCloseConnections: true,
     http: { maxHeaderSize: HEADER_BYTES_MAX },
-    // A body is checked as received and never changed, because it is what was signed.
+    // A body is checked as received and never changed, because the client signed exactly these values.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
   })
   app.setErrorHandler<FastifyError>(sendError)
@@ -96,7 +99,7 @@ function createServer(): FastifyInstance {
   return app
 }
 
-/** Converts any error to the provider's wire format. An unexpected one becomes a 500 without details. */
+/** Converts any error to the provider's wire format. An unexpected error becomes a 500 without details. */
 async function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (error instanceof ApiError) {
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds)

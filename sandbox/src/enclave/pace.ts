@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
 
-/** How long operations take: as long as at the real provider, or almost no time, for fast tests. */
+/** How long operations take: `realistic` takes as long as the provider, `fast` takes almost no time. */
 export const PROFILES = ['realistic', 'fast'] as const
 export type Profile = (typeof PROFILES)[number]
 
 interface Durations {
-  /** How long a sponsored send stays `pending` without a hash. */
+  /** For how long a sponsored send stays `pending` without a hash. */
   readonly pendingMsMin: number
   readonly pendingMsMax: number
-  /** How much later a send lands if a fault delays it. */
+  /** How much later than usual a send lands, if a fault delays it. */
   readonly laterMs: number
 }
 
@@ -19,7 +19,7 @@ const PACES: Readonly<Record<Profile, Durations>> = {
 
 export type Pace = ReturnType<typeof createPace>
 
-/** The current profile. The sandbox may choose another one while the enclave runs. */
+/** Keeps the current profile. The sandbox can choose another profile while the enclave runs. */
 export function createPace(initial: Profile) {
   let profile = initial
   return {

@@ -1,4 +1,4 @@
-import { toFunctionSelector } from 'viem'
+import { toFunctionSelector } from 'viem/utils'
 import type { EnclaveContext } from './context.ts'
 import { parseInteger } from './decide-policy.ts'
 import { invalidPolicy, notFound } from './errors.ts'
@@ -17,17 +17,20 @@ const DOMAIN_FIELDS: Readonly<Record<string, 'decimal' | 'text'>> = {
   verifying_contract: 'text',
 }
 const ORDER_OPERATORS = new Set(['gt', 'gte', 'lt', 'lte'])
-/** Without a condition these rules would allow signing anything, so the provider rejects them. */
+/**
+ * The provider requires a condition in rules for these methods, because without one they would allow signing anything.
+ */
 const CONDITIONED_METHODS = new Set(['eth_sendTransaction', 'eth_signTransaction'])
 
-export function createPolicy({ store, clock, readLag }: EnclaveContext, body: CreatePolicyBody): PolicyRecord {
+export function createPolicy(context: EnclaveContext, body: CreatePolicyBody): PolicyRecord {
+  const { store, clock, readLag } = context
   const policy: PolicyRecord = {
     id: createResourceId(),
     version: '1.0',
     name: body.name,
     chain_type: 'ethereum',
     rules: parseRules(body.rules),
-    owner_id: resolveOwnerId(store, body) ?? null,
+    owner_id: resolveOwnerId(context, body) ?? null,
     created_at: clock.nowMs(),
   }
   store.putPolicy(policy)
@@ -42,12 +45,9 @@ export function getPolicy(store: Store, id: string): PolicyRecord {
 }
 
 /** Changes the members that the body names. `rules` replaces all of them. */
-export function updatePolicy(
-  { store, readLag }: EnclaveContext,
-  policy: PolicyRecord,
-  body: UpdatePolicyBody,
-): PolicyRecord {
-  const ownerId = resolveOwnerId(store, body)
+export function updatePolicy(context: EnclaveContext, policy: PolicyRecord, body: UpdatePolicyBody): PolicyRecord {
+  const { store, readLag } = context
+  const ownerId = resolveOwnerId(context, body)
   const updated: PolicyRecord = {
     ...policy,
     name: body.name ?? policy.name,
@@ -70,7 +70,7 @@ function parseRules(rules: readonly RuleInput[]): RuleRecord[] {
   })
 }
 
-/** A condition that could never hold, or whose value is ambiguous, is rejected when the policy is written. */
+/** Rejects a condition that could never be true, or whose value is ambiguous. */
 function checkCondition(condition: ConditionRecord, at: string): void {
   const values = typeof condition.value === 'string' ? [condition.value] : condition.value
   if (Array.isArray(condition.value) !== (condition.operator === 'in')) {
@@ -110,7 +110,7 @@ function findValueKind(condition: ConditionRecord): 'decimal' | 'integer' | 'tex
   return field === 'to' || field === 'value' || field === 'chain_id' ? kinds[field] : null
 }
 
-/** The field must name an input of a function in the condition's own ABI. */
+/** Checks that the field names an input of a function in the condition's own ABI. */
 function checkCalldataField({ field, abi }: ConditionRecord, at: string): void {
   if (abi === undefined) throw invalidPolicy(`Required at "${at}.abi"`)
   const functions = abi.flatMap((item) => (item.type === 'function' ? item : []))

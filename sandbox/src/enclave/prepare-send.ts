@@ -1,4 +1,4 @@
-import { getAddress, toHex } from 'viem'
+import { getAddress, toHex } from 'viem/utils'
 import type { Address, Hex } from 'viem'
 import { ChainRefusal } from './chain-node.ts'
 import type { ChainNode } from './chain-node.ts'
@@ -11,7 +11,7 @@ import type { KeepAnswer } from './idempotency.ts'
 import type { TransactionRecord, WalletRecord } from './records.ts'
 import type { Quantity, SendTransactionBody } from './schemas.ts'
 
-/** Who signed the request: the owner, whom no policy has to bind, or a signer, whom a policy must bind. */
+/** Who signed the request. The owner may send without a policy. A signer must have one. */
 export interface SendingParty {
   readonly isSigner: boolean
   readonly policyIds: readonly string[]
@@ -21,9 +21,9 @@ export interface SendOrder {
   readonly party: SendingParty
   readonly body: SendTransactionBody
   readonly keep: KeepAnswer
-  /** Throws 401 once the signed request has expired, because it may have waited for the wallet's turn. */
+  /** Throws 401 if the signed request expired while it waited in the wallet's queue. */
   readonly checkExpiry: () => void
-  /** What was ordered to happen after the response. */
+  /** The fault to apply after the response, or null. */
   readonly fault: StatusFault | null
 }
 
@@ -56,8 +56,9 @@ export function checkReference({ store }: Pick<EnclaveContext, 'store'>, referen
 }
 
 /**
- * The provider simulates before it checks the policy: a transfer that cannot succeed is rejected as such, for every
- * caller. It simulates on the latest block, so it does not see pending transactions.
+ * Simulates a transfer and returns its gas. Like the provider, the enclave simulates before it checks the policy. So a
+ * transfer that cannot succeed is rejected for this reason, for every sender. The simulation uses the latest block, so
+ * it ignores pending transactions.
  */
 export async function simulate(chain: ChainNode, from: Address, { to, data, value }: Transfer): Promise<bigint> {
   return await onChain(() => chain.estimateGas({ from, to, data, value: toHex(value) }))
@@ -73,7 +74,10 @@ export function checkPolicy(context: EnclaveContext, party: SendingParty, transf
   })
 }
 
-/** Throws 400 `policy_violation` unless the party's policies allow it. A signer without a policy may do nothing. */
+/**
+ * Throws 400 `policy_violation` unless the party's policies allow the transfer. A signer without a policy may send
+ * nothing.
+ */
 export function checkPolicies(
   { store, clock }: EnclaveContext,
   party: SendingParty,
@@ -85,14 +89,14 @@ export function checkPolicies(
   if (decidePolicy(policies, { ...subject, nowSeconds }) === 'DENY') throw policyViolation()
 }
 
-/** Stores the send together with everything else that must become true at the same moment. */
+/** Stores the send. `recordRest` stores, in the same transaction, everything else that must be stored with it. */
 export function recordSend(
   { store, readLag }: Pick<EnclaveContext, 'store' | 'readLag'>,
   tx: TransactionRecord,
   recordRest: () => void,
 ): void {
   store.inTransaction(() => {
-    // Another send may have taken the reference while this one was simulated.
+    // Another send may have used the reference id while this one was simulated.
     checkReference({ store }, tx.referenceId)
     store.addTransaction(tx)
     recordRest()
@@ -101,8 +105,8 @@ export function recordSend(
 }
 
 /**
- * As at the provider, a sponsored send is acknowledged before its hash is known, and the client asks for the
- * transaction later.
+ * Formats the response to a send. As at the provider, the response to a sponsored send has no hash yet. The client
+ * reads the transaction later to get it.
  */
 export function formatAnswer(tx: TransactionRecord) {
   return {
@@ -118,7 +122,8 @@ export function formatAnswer(tx: TransactionRecord) {
 }
 
 /**
- * A rejection by the node becomes the provider's `transaction_broadcast_failure`. An unreachable node becomes a 503.
+ * Calls a node. If the node rejects the call, throws the provider's `transaction_broadcast_failure`. If the node is
+ * unreachable, throws a 503.
  */
 export async function onChain<T>(call: () => Promise<T>): Promise<T> {
   try {

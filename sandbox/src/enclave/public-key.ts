@@ -20,9 +20,14 @@ export function parsePublicKey(text: string): string {
   }
 }
 
+/** Returns a normalized public key as PEM. */
+export function formatPem(spki: string): string {
+  return loadPublicKey(spki).export({ format: 'pem', type: 'spki' }).toString()
+}
+
 /**
- * Parses a normalized public key. The newest `PUBLIC_KEYS_CACHED_MAX` are cached, because parsing costs as much as
- * verifying.
+ * Parses a normalized public key. The newest `PUBLIC_KEYS_CACHED_MAX` keys are cached, because parsing a key takes as
+ * long as verifying a signature with it.
  */
 export function loadPublicKey(spki: string): KeyObject {
   const known = keys.get(spki)

@@ -1,25 +1,65 @@
-import { invalidData, notFound } from './errors.ts'
+import type { EnclaveContext } from './context.ts'
+import { ApiError, invalidData, notFound } from './errors.ts'
 import { parsePublicKey } from './public-key.ts'
 import type { QuorumRecord } from './records.ts'
 import { createResourceId } from './resource-id.ts'
-import type { CreateQuorumBody } from './schemas.ts'
+import type { CreateQuorumBody, UpdateQuorumBody } from './schemas.ts'
 import type { Store } from './store.ts'
 
 /** Registers a quorum of authorization keys. Without a threshold, all of them must sign. */
-export function createQuorum(store: Store, body: CreateQuorumBody): QuorumRecord {
+export function createQuorum({ store, readLag }: Quorums, body: CreateQuorumBody): QuorumRecord {
   const keys = body.public_keys.map(parsePublicKey)
-  if (new Set(keys).size !== keys.length) throw invalidData('A public key may occur only once in a key quorum')
-  const threshold = body.authorization_threshold ?? keys.length
-  if (threshold > keys.length) throw invalidData('Authorization threshold exceeds the number of members')
   const quorum: QuorumRecord = {
     id: createResourceId(),
     display_name: body.display_name ?? null,
-    authorization_threshold: threshold,
-    authorization_keys: keys.map((key) => ({ public_key: key, display_name: null })),
+    ...formatMembers(keys, body.authorization_threshold ?? keys.length),
     user_ids: null,
   }
-  store.addQuorum(quorum)
+  store.putQuorum(quorum)
+  readLag.remember(quorum.id, null)
   return quorum
+}
+
+type Quorums = Pick<EnclaveContext, 'store' | 'readLag'>
+
+/**
+ * Changes the members of the record that the body names. `public_keys` replaces all of them. The present members have
+ * signed the request, at the present threshold.
+ */
+export function updateQuorum({ store, readLag }: Quorums, quorum: QuorumRecord, body: UpdateQuorumBody): QuorumRecord {
+  const keys = body.public_keys?.map(parsePublicKey) ?? quorum.authorization_keys.map((member) => member.public_key)
+  const updated: QuorumRecord = {
+    ...quorum,
+    display_name: body.display_name ?? quorum.display_name,
+    ...formatMembers(keys, body.authorization_threshold ?? quorum.authorization_threshold),
+  }
+  store.putQuorum(updated)
+  readLag.remember(quorum.id, quorum)
+  return updated
+}
+
+/**
+ * Deletes a quorum. One that still owns something, or signs for a wallet, is kept: nobody could change that resource any
+ * more.
+ */
+export function deleteQuorum(store: Store, { id }: QuorumRecord): void {
+  if (store.isQuorumUsed(id)) {
+    const code = 'authorization_key_has_associated_wallets'
+    throw new ApiError(400, 'The key quorum is still an owner or a signer', { code })
+  }
+  store.deleteQuorum(id)
+}
+
+function formatMembers(
+  keys: readonly string[],
+  threshold: number,
+): Pick<QuorumRecord, 'authorization_threshold' | 'authorization_keys'> {
+  if (new Set(keys).size !== keys.length) throw invalidData('A public key may occur only once in a key quorum')
+  if (threshold > keys.length) throw invalidData('Authorization threshold exceeds the number of members')
+  return {
+    authorization_threshold: threshold,
+    authorization_keys: keys.map((key) => ({ public_key: key, display_name: null })),
+  }
 }
 
 export function getQuorum(store: Store, id: string): QuorumRecord {
@@ -34,18 +74,18 @@ export function getOwner(store: Store, ownerId: string | null): QuorumRecord | n
 }
 
 /**
- * Returns the owner that a request names, either by id or as a public key, which becomes a quorum of one. Undefined if
- * it names none.
+ * Returns the id of the owner that a request names. The request contains either the owner's id or a public key. For a
+ * public key, a quorum with only this key is created. Returns undefined if the request names no owner.
  */
 export function resolveOwnerId(
-  store: Store,
+  context: Quorums,
   { owner, owner_id }: { readonly owner?: { readonly public_key: string } | null; readonly owner_id?: string | null },
 ): string | null | undefined {
   if (owner !== undefined && owner_id !== undefined) {
     throw invalidData('Only one of owner or owner_id can be provided.')
   }
   if (owner === null || owner_id === null) return null
-  if (owner !== undefined) return createQuorum(store, { public_keys: [owner.public_key] }).id
-  if (owner_id !== undefined && store.findQuorum(owner_id) === null) throw invalidData('Owner not found')
+  if (owner !== undefined) return createQuorum(context, { public_keys: [owner.public_key] }).id
+  if (owner_id !== undefined && context.store.findQuorum(owner_id) === null) throw invalidData('Owner not found')
   return owner_id
 }

@@ -7,7 +7,7 @@ interface Change {
   readonly atMs: number
 }
 
-/** The previous state of resources, for reads that lag behind (the fault `reads_lag`). */
+/** Keeps the previous state of changed resources, for reads that lag behind (the fault `reads_lag`). */
 export function createReadLag() {
   const changes = new Map<string, Change>()
   return {
@@ -15,13 +15,16 @@ export function createReadLag() {
     remember(id: string, before: unknown): void {
       const nowMs = performance.now()
       const known = changes.get(id)
-      // If a resource changed several times within the lag, the state before the first change is the one that lagging
-      // reads see.
+      // If a resource changed several times within the lag, a lagging read returns its state before the first of these
+      // changes.
       if (known === undefined || !isRecent(known, nowMs)) changes.set(id, { before, atMs: nowMs })
       const [oldest] = changes.keys()
       if (changes.size > READ_LAG_ENTRIES_MAX && oldest !== undefined) changes.delete(oldest)
     },
-    /** The resource's previous state: null if it did not exist yet, undefined if it has not changed. */
+    /**
+     * Returns the resource's previous state. Null means that it did not exist yet, undefined that it has not changed
+     * recently.
+     */
     recall(id: string): unknown {
       const change = changes.get(id)
       return change !== undefined && isRecent(change, performance.now()) ? change.before : undefined

@@ -1,17 +1,35 @@
 import type { EnclaveContext } from './context.ts'
 import { notFound } from './errors.ts'
 import { getPolicy } from './policies.ts'
-import type { TransactionRecord } from './records.ts'
+import { getQuorum } from './quorums.ts'
+import { formatPem } from './public-key.ts'
+import type { QuorumRecord, TransactionRecord } from './records.ts'
 import { formatTransaction, getTransaction } from './transactions.ts'
 import { getWallet } from './wallets.ts'
 
-/** Reads by clients, which may be ordered to lag. The enclave's own checks never lag. */
+/**
+ * Reads a wallet for a client. If the fault `reads_lag` was requested, returns the wallet as it was before its recent
+ * changes. The enclave's own checks always use the current state.
+ */
 export function readWallet(context: EnclaveContext, id: string): unknown {
   return readLagging(context, 'Wallet', getWallet(context.store, id))
 }
 
 export function readPolicy(context: EnclaveContext, id: string): unknown {
   return readLagging(context, 'Policy', getPolicy(context.store, id))
+}
+
+export function readQuorum(context: EnclaveContext, id: string): unknown {
+  const quorum = readLagging(context, 'Key quorum', getQuorum(context.store, id))
+  return context.faults.takeReadFault('keys_as_pem') ? writeKeysAsPem(quorum) : quorum
+}
+
+function writeKeysAsPem(quorum: QuorumRecord): QuorumRecord {
+  const authorization_keys = quorum.authorization_keys.map((member) => ({
+    ...member,
+    public_key: formatPem(member.public_key),
+  }))
+  return { ...quorum, authorization_keys }
 }
 
 export function readTransaction(context: EnclaveContext, id: string): unknown {
@@ -26,16 +44,23 @@ export function findTransactions(context: EnclaveContext, referenceId: string): 
   return { transactions: told === null ? [] : [told] }
 }
 
-function readLagging({ faults, readLag }: EnclaveContext, what: string, current: { readonly id: string }): unknown {
-  if (!faults.takeLaggingRead()) return current
+function readLagging<Resource extends { readonly id: string }>(
+  { faults, readLag }: EnclaveContext,
+  what: string,
+  current: Resource,
+): Resource {
+  if (!faults.takeReadFault('reads_lag')) return current
   const before = readLag.recall(current.id)
   if (before === null) throw notFound(what)
-  return before === undefined ? current : before
+  return before === undefined ? current : (before as Resource)
 }
 
-/** Null if the transaction did not exist a moment ago. Otherwise its state before it had any outcome. */
+/**
+ * Formats a transaction. If the read should lag, returns null for a transaction that was created moments ago, and shows
+ * an older transaction as if it had no outcome yet.
+ */
 function tellTransaction({ faults, readLag }: EnclaveContext, tx: TransactionRecord): unknown {
-  if (!faults.takeLaggingRead()) return formatTransaction(tx)
+  if (!faults.takeReadFault('reads_lag')) return formatTransaction(tx)
   if (readLag.recall(tx.id) === null) return null
   if (tx.operation === null) return formatTransaction({ ...tx, status: 'broadcasted' })
   return formatTransaction({ ...tx, status: 'pending', hash: null, fault: null })

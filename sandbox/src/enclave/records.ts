@@ -3,7 +3,10 @@ import type { StatusFault } from './faults.ts'
 import type { TypedDataShape } from './typed-data.ts'
 import type { UserOperation } from './user-operation.ts'
 
-/** Resources are stored exactly as they are sent (the provider's snake_case). Times are Unix milliseconds. */
+/**
+ * Resources are stored in the form in which the API returns them, with the provider's names in snake_case. Times are
+ * Unix milliseconds.
+ */
 export interface QuorumRecord {
   readonly id: string
   readonly display_name: string | null
@@ -45,7 +48,7 @@ export interface ConditionRecord {
   readonly operator: Operator
   readonly value: string | readonly string[]
   readonly abi?: Abi
-  /** For a condition on a message: the types it was written for. */
+  /** Present in a condition on a message: the EIP-712 types that the condition is for. */
   readonly typed_data?: TypedDataShape
 }
 
@@ -67,7 +70,7 @@ export interface PolicyRecord {
   readonly created_at: number
 }
 
-/** The provider's statuses. `failed`: another transaction used its nonce, so it can never be mined. */
+/** The provider's statuses. `failed` means that another transaction used its nonce, so it can never be mined. */
 export type TransactionStatus =
   | 'pending'
   | 'broadcasted'
@@ -78,40 +81,46 @@ export type TransactionStatus =
   | 'replaced'
   | 'provider_error'
 
-/** A send as the API's clients see it. A sponsored send is a user operation, which a bundle carries to the chain. */
+/**
+ * A send, as clients of the API see it. If it is sponsored, it is a user operation, which is sent to the chain in a
+ * bundle.
+ */
 export interface TransactionRecord {
   readonly id: string
   readonly walletId: string
   readonly caip2: string
-  /** The broadcast that carries it; null while a user operation is in no bundle. */
+  /** The hash of the broadcast that contains the send. Null while a user operation is in no bundle. */
   readonly hash: Hash | null
-  /** The signed user operation and its hash, for a sponsored send. */
+  /** For a sponsored send: the hash of its user operation, and the signed user operation. */
   readonly userOperationHash: Hash | null
   readonly operation: UserOperation | null
   readonly referenceId: string | null
-  /** Its true state. The API may report something else while a fault is ordered for it. */
+  /** The true status. If the send has a fault, the API may report another one. */
   readonly status: TransactionStatus
   readonly createdAt: number
-  /** When the API stops reporting `pending`, and when it is bundled (null: never), by the machine's clock. */
+  /**
+   * When the API stops reporting `pending`, and when the send is bundled (null: never). Both are times of the machine's
+   * clock.
+   */
   readonly shownAt: number
   readonly dueAt: number | null
   readonly fault: StatusFault | null
 }
 
-/** Anything that signs transactions: a wallet by its id, or the enclave's own bundler. */
+/** A sender of transactions is either a wallet, by its id, or the enclave's own bundler, by this name. */
 export const BUNDLER = 'bundler'
 
-/** A signed transaction, which is sent again until it is mined. */
+/** A signed transaction. It is sent again until it is mined. */
 export interface BroadcastRecord {
   readonly hash: Hash
-  /** A wallet's id, or `BUNDLER`. */
+  /** The wallet's id, or `BUNDLER`. */
   readonly sender: string
   readonly caip2: string
   readonly nonce: number
   readonly raw: Hex
 }
 
-/** The response to a request, stored for replays under its idempotency key. */
+/** A response that is stored under its idempotency key, so that a retry gets it again. */
 export interface Answer {
   readonly status: number
   readonly body: unknown

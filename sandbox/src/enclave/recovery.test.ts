@@ -39,7 +39,7 @@ const findByReference = async (referenceId: string) =>
   (await enclave.request('GET', `/v1/transactions?reference_id=${referenceId}`)).body[
     'transactions'
   ] as WireTransaction[]
-/** The wallet's remaining balance, after payments of 1 USDC each. */
+/** Returns the wallet's balance on the chain, in micro-USDC. */
 const balanceOf = async (grant: TestGrant) => await chain.balanceOf(grant.wallet.address)
 const waitForStatus = async (id: string, status: string) => {
   await waitFor('the transaction to have the status', async () => (await findTx(id)).status === status)
@@ -52,7 +52,7 @@ const countNonces = async (grant: TestGrant, tag: string) =>
   Number(await chain.rpc('eth_getTransactionCount', [grant.wallet.address, tag]))
 const hasReceipt = async (hash: string) => (await chain.rpc('eth_getTransactionReceipt', [hash])) !== null
 
-test('reject refuses the next payments and signs nothing; the same key pays afterwards', async () => {
+test('reject: the next payments are rejected and not signed, and the same key can be used afterwards', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFault('reject', 2)
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
@@ -65,7 +65,7 @@ test('reject refuses the next payments and signs nothing; the same key pays afte
   assert.equal((await pay(grant, again)).reference_id, again.referenceId)
 })
 
-test('unavailable is 503, signs nothing, and is not kept under the key', async () => {
+test('unavailable: the payment is 503 and not signed, and the response is not stored under the key', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFault('unavailable')
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
@@ -74,7 +74,7 @@ test('unavailable is 503, signs nothing, and is not kept under the key', async (
   await pay(grant, again)
 })
 
-test('timeout holds the connection until it ends, signs nothing, and lets the same key pay', async () => {
+test('timeout: the request stays open without a response, nothing is signed, and the same key can be used afterwards', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFault('timeout')
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
@@ -88,7 +88,7 @@ test('timeout holds the connection until it ends, signs nothing, and lets the sa
   await pay(grant, again)
 })
 
-test('a client that gives up a held request frees its key at once', async () => {
+test('a client that gives up on an open request can use its key again at once', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFault('timeout')
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
@@ -98,7 +98,7 @@ test('a client that gives up a held request frees its key at once', async () => 
   assert.equal((await pay(grant, again)).reference_id, again.referenceId)
 })
 
-test('after lost_response the payment is found by its reference, was broadcast once, and its key replays the answer', async () => {
+test('lost_response: the payment is found by its reference, was sent once, and its key replays the response', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFault('lost_response')
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
@@ -110,7 +110,7 @@ test('after lost_response the payment is found by its reference, was broadcast o
   assert.equal(await balanceOf(grant), 99_000_000n)
 })
 
-test('a transfer that was ordered to fail passes the simulation, is mined, reverts, and the next one succeeds', async () => {
+test('a transfer that was ordered to fail passes the simulation, is mined and reverts, and the next one succeeds', async () => {
   const grant = await openFundedGrant()
   await enclave.orderFailingTransfers(1)
   const [failing, next] = [await pay(grant), await pay(grant)]
@@ -123,7 +123,7 @@ test('a transfer that was ordered to fail passes the simulation, is mined, rever
   assert.equal(await balanceOf(grant), 99_000_000n)
 })
 
-test('a transfer at its own cost that was ordered to fail is mined and reverts', async () => {
+test('a transfer that pays its own gas and was ordered to fail is mined and reverts', async () => {
   const grant = await openFundedGrant()
   await chain.setCoin(grant.wallet.address, 10n ** 18n)
   await enclave.orderFailingTransfers(1)
@@ -133,7 +133,7 @@ test('a transfer at its own cost that was ordered to fail is mined and reverts',
   assert.equal((await chain.findReceipt(await waitForHash(failing.transaction_id))).status, '0x0')
 })
 
-test('kill -9 loses nothing that was answered: keys, grants, answers, transactions and nonces', async () => {
+test('after kill -9, everything that a response confirmed still exists: keys, grants, transactions and nonces', async () => {
   const grant = await openFundedGrant()
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
   const first = await pay(grant, again)
@@ -160,7 +160,7 @@ test('a second enclave on the same data directory refuses to start', async () =>
   await assert.rejects(startTestEnclave({ dataDir: enclave.dataDir, rpcUrl: chain.rpcUrl }))
 })
 
-test('a user operation that is pending when the enclave is killed is bundled after its restart', async () => {
+test('a user operation that is pending when the enclave is killed is bundled after the restart', async () => {
   const grant = await openFundedGrant()
   const dataDir = await makeDataDir()
   const options = { dataDir, rpcUrl: chain.rpcUrl, profile: 'realistic' } as const
@@ -200,7 +200,7 @@ for (const sponsor of [true, false]) {
     assert.equal(await balanceOf(grant), 97_000_000n)
   })
 
-  test(`${kind} whose blocks a chain has lost are open again, and are mined anew under the same hashes`, async () => {
+  test(`${kind} whose blocks the chain has lost are open again, and are mined again with the same hashes`, async () => {
     const grant = await openFundedGrant()
     await chain.setCoin(grant.wallet.address, 10n ** 18n)
     const snapshot = await chain.rpc('evm_snapshot')
@@ -212,7 +212,7 @@ for (const sponsor of [true, false]) {
     await chain.rpc('anvil_dropAllTransactions')
     for (const hash of hashes) assert.equal(await hasReceipt(hash), false)
     for (const id of ids) await waitForStatus(id, 'broadcasted')
-    // A payment made in the meantime takes the next nonce, and waits for the others.
+    // A payment made in the meantime gets the next nonce, and waits for the earlier payments.
     const third = await pay(grant, { sponsor })
     chain.setMining(true)
     for (const id of [...ids, third.transaction_id]) await waitForStatus(id, 'confirmed')
@@ -221,14 +221,15 @@ for (const sponsor of [true, false]) {
   })
 }
 
-test('a user operation whose bundle another transaction has overtaken is bundled again, and executed once', async () => {
+test('if another transaction uses the nonce of a bundle, its user operation is bundled again, and executed once', async () => {
   const grant = await openFundedGrant()
   chain.setMining(false)
   const { transaction_id } = await pay(grant)
   const hash = await waitForHash(transaction_id)
   const bundle = (await chain.rpc('eth_getTransactionByHash', [hash])) as { from: string; to: string; input: string }
   await chain.rpc('anvil_dropAllTransactions')
-  // Another transaction takes the bundle's nonce, as after a restart from an older state of the enclave.
+  // Another transaction of the same sender uses the bundle's nonce. The same can happen after the enclave restarted
+  // from an older state.
   await chain.rpc('anvil_impersonateAccount', [bundle.from])
   await chain.rpc('eth_sendTransaction', [{ from: bundle.from, to: bundle.from, gas: '0x5208', gasPrice: '0x0' }])
   chain.setMining(true)
@@ -237,13 +238,14 @@ test('a user operation whose bundle another transaction has overtaken is bundled
   assert.equal(await balanceOf(grant), 99_000_000n)
 })
 
-test('a payment that a reorganization takes back is mined again, in another block', async () => {
+test('a payment whose block a reorganization replaces is mined again, in another block', async () => {
   const grant = await openFundedGrant()
   const { transaction_id } = await pay(grant)
   await waitForStatus(transaction_id, 'confirmed')
   const hash = await waitForHash(transaction_id)
   chain.setMining(false)
-  // On a busy machine it may be deeper than the last three blocks.
+  // On a busy machine, further blocks may have been mined since. The reorganization must replace the transaction's
+  // block too.
   const { blockNumber } = await chain.findReceipt(hash)
   const head = String(await chain.rpc('eth_blockNumber', []))
   await chain.reorg(Math.max(Number(BigInt(head) - BigInt(blockNumber)) + 1, 3))
@@ -255,7 +257,7 @@ test('a payment that a reorganization takes back is mined again, in another bloc
   assert.equal(await balanceOf(grant), 99_000_000n)
 })
 
-test('while the chain is out of reach a payment is 503 and signs nothing', async () => {
+test('while the chain is unreachable, a payment is 503 and is not signed', async () => {
   const grant = await openFundedGrant()
   const lonely = await makeDataDir()
   const other = await startTestEnclave({ dataDir: lonely, rpcUrl: 'http://127.0.0.1:9' })

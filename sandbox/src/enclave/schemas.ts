@@ -13,7 +13,7 @@ import {
 import type { ConditionRecord, SignerRecord } from './records.ts'
 import type { TypedData } from './typed-data.ts'
 
-/** JSON schemas of the requests, each beside its type. Unknown members are rejected, as at the provider. */
+/** The JSON schema of each request follows its TypeScript type. Unknown members are rejected, as at the provider. */
 interface OwnerInput {
   readonly owner?: { readonly public_key: string } | null
   readonly owner_id?: string | null
@@ -24,6 +24,8 @@ export interface CreateQuorumBody {
   readonly authorization_threshold?: number
   readonly display_name?: string
 }
+
+export type UpdateQuorumBody = Partial<CreateQuorumBody>
 
 interface WalletFields extends OwnerInput {
   readonly policy_ids?: readonly string[]
@@ -58,7 +60,7 @@ export interface UpdatePolicyBody extends OwnerInput {
   readonly rules?: readonly RuleInput[]
 }
 
-/** Hexadecimal with `0x`, or a safe integer. A decimal string is not a quantity. */
+/** A number, as hexadecimal with `0x` or as a safe integer. A decimal string is not allowed. */
 export type Quantity = string | number
 
 export interface SendTransactionBody {
@@ -190,14 +192,15 @@ const rules = {
   ),
 } as const
 
-export const createQuorumSchema = closed(
-  {
-    public_keys: { type: 'array', items: publicKey, minItems: 1, maxItems: QUORUM_KEYS_MAX },
-    authorization_threshold: { type: 'integer', minimum: 1 },
-    display_name: { type: 'string', maxLength: NAME_CHARS_MAX },
-  },
-  ['public_keys'],
-)
+const quorum = {
+  public_keys: { type: 'array', items: publicKey, minItems: 1, maxItems: QUORUM_KEYS_MAX },
+  authorization_threshold: { type: 'integer', minimum: 1 },
+  display_name: { type: 'string', maxLength: NAME_CHARS_MAX },
+} as const
+
+export const createQuorumSchema = closed(quorum, ['public_keys'])
+
+export const updateQuorumSchema = { ...closed(quorum, []), minProperties: 1 }
 
 export const createWalletSchema = closed({ chain_type: { const: 'ethereum' }, ...wallet }, ['chain_type'])
 
@@ -257,10 +260,10 @@ const signTypedDataSchema = closed(
   ['method', 'params'],
 )
 
-/** The requests to a wallet, told apart by their method. */
+/** The requests that a wallet accepts. They differ in their method. */
 export const rpcSchema = { oneOf: [sendTransactionSchema, signTypedDataSchema] } as const
 
-/** An object with only these members. */
+/** Returns the schema of an object that may have only these members. */
 function closed<P>(properties: P, required: readonly string[]) {
   return { type: 'object', additionalProperties: false, properties, required } as const
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { bytesToBigInt } from 'viem'
+import { bytesToBigInt } from 'viem/utils'
 import type { Hex } from 'viem'
 import { sign } from 'viem/accounts'
 import type { ChainNode } from './chain-node.ts'
@@ -28,7 +28,7 @@ export interface Send {
   readonly order: SendOrder
 }
 
-/** A sponsored send: a signed user operation, which the bundler sends to the chain later. */
+/** Makes a sponsored send: signs a user operation, which the bundler sends to the chain later. */
 export async function sendOperation(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
   checkReference(context, order.body.reference_id)
@@ -77,7 +77,7 @@ async function signOperation(
   }
 }
 
-/** When the operation is bundled. Null means never. */
+/** Returns the time when the operation is bundled, or null if it never is. */
 function findDueAt(fault: StatusFault | null, shownAt: number, pace: Pace): number | null {
   if (fault === 'failed_never_lands' || fault === 'provider_error') return null
   const isLate = fault !== null && LATE_FAULTS.includes(fault)

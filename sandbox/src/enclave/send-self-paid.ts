@@ -1,4 +1,4 @@
-import { keccak256 } from 'viem'
+import { keccak256 } from 'viem/utils'
 import { signTransaction } from 'viem/accounts'
 import { ChainRefusal } from './chain-node.ts'
 import type { ChainNode } from './chain-node.ts'
@@ -12,7 +12,7 @@ import type { BroadcastRecord, TransactionRecord, WalletRecord } from './records
 import { createResourceId } from './resource-id.ts'
 import type { Send } from './send-operation.ts'
 
-/** The gas price that a self-paying wallet offers, as the local nodes suggest. */
+/** The tip that a self-paying wallet offers per unit of gas. The local nodes suggest the same. */
 const TIP_WEI = 1_000_000_000n
 
 interface Signed {
@@ -20,7 +20,7 @@ interface Signed {
   readonly broadcast: BroadcastRecord
 }
 
-/** A transaction of the wallet itself, which pays for gas in the chain's coin. */
+/** Sends a transaction of the wallet itself. The wallet pays the gas in the chain's native coin. */
 export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
   const { caip2 } = order.body
@@ -47,7 +47,7 @@ export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise
   })
 }
 
-/** In the words that the provider passes on from its node. */
+/** Throws if the wallet has too few native coins, with the same message that the provider gets from its node. */
 async function checkCoin(chain: ChainNode, wallet: WalletRecord, wantedWei: bigint): Promise<void> {
   const haveWei = await onChain(() => chain.getBalance(wallet.address))
   if (haveWei >= wantedWei) return
@@ -89,8 +89,9 @@ async function signSend(
 }
 
 /**
- * A rejection is final: the transaction is removed and its nonce is free again. If the node does not respond, the
- * transaction may have been accepted: it is kept, and sent again until it is mined.
+ * Sends the transaction to the node. If the node rejects it, that is final: the transaction is removed, and its nonce
+ * is free again. If the node does not respond, it may have accepted the transaction. The transaction is then kept, and
+ * is sent again until it is mined.
  */
 async function broadcast(
   { store }: EnclaveContext,

@@ -8,7 +8,14 @@ import type { TestChain } from '../../test/support/test-chain.ts'
 import { sdk } from '../../test/support/test-client.ts'
 import { CAIP2, makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
-import { formatPolicy, formatTransfer, openGrant, signedUpdate, transfer } from '../../test/support/test-grant.ts'
+import {
+  assertRequest,
+  formatPolicy,
+  formatTransfer,
+  openGrant,
+  signedUpdate,
+  transfer,
+} from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
@@ -47,7 +54,7 @@ const waitForHash = async (id: string): Promise<Hash> => {
   return (await findTx(id)).transaction_hash ?? '0x'
 }
 
-test('a sponsored payment is answered without its hash, and is mined as a user operation of the wallet', async () => {
+test('the response to a sponsored payment has no hash, and it is mined as a user operation of the wallet', async () => {
   const grant = await openFundedGrant(10_000_000n)
   const referenceId = randomUUID()
   const answer = await pay(grant, { referenceId })
@@ -82,7 +89,7 @@ test('a sponsored payment is answered without its hash, and is mined as a user o
   assert.deepEqual(missing.body, { transactions: [] })
 })
 
-test('as with the provider, a sponsored payment is pending without a hash for a moment, and final after some blocks', async () => {
+test('as at the provider, a sponsored payment is pending without a hash for a moment, and final after some blocks', async () => {
   const dataDir = await makeDataDir()
   const realistic = await startTestEnclave({ dataDir, rpcUrl: chain.rpcUrl, profile: 'realistic' })
   try {
@@ -100,7 +107,8 @@ test('as with the provider, a sponsored payment is pending without a hash for a 
       return status === 'finalized'
     })
     assert.deepEqual(told, ['pending', 'broadcasted', 'confirmed', 'finalized'])
-    // The realistic profile shows no hash for at least 400 ms. The response took a part of that time.
+    // In the realistic profile, a send has no hash for at least 400 ms. A part of this time had passed when the
+    // response came.
     assert.ok(hashAfterMs > 300, `${hashAfterMs} ms`)
   } finally {
     await realistic.stop()
@@ -108,7 +116,7 @@ test('as with the provider, a sponsored payment is pending without a hash for a 
   }
 })
 
-test('a payment that is not sponsored has its hash in the answer, and the wallet pays for its gas', async () => {
+test('the response to a payment without a sponsor has its hash, and the wallet pays its gas', async () => {
   const grant = await openFundedGrant(3_000_000n)
   const coin = 10n ** 16n
   await chain.setCoin(grant.wallet.address, coin)
@@ -123,14 +131,14 @@ test('a payment that is not sponsored has its hash in the answer, and the wallet
     'the transaction to be confirmed',
     async () => (await findStatus(answer.transaction_id)) === 'confirmed',
   )
-  // Sponsored sends and the wallet's own transactions together: the authorization in the first sponsored send uses one
-  // of the wallet's nonces.
+  // Sponsored sends are mixed with the wallet's own transactions. The first sponsored send contains an authorization,
+  // which uses one of the wallet's nonces.
   const rest = [await pay(grant), await pay(grant, { sponsor: false })]
   for (const { transaction_id } of rest)
     await waitFor('the transaction to be confirmed', async () => (await findStatus(transaction_id)) === 'confirmed')
 })
 
-test('a wallet without coin cannot pay for itself, and is told so in the words of a node', async () => {
+test('a wallet without native coins cannot pay its own gas, and gets the error message of a node', async () => {
   const grant = await openFundedGrant(1_000_000n)
   const again = { sponsor: false, referenceId: randomUUID() }
   await assert.rejects(pay(grant, again), (error: { status: number; error: { code: string; error: string } }) => {
@@ -146,7 +154,7 @@ test('a wallet without coin cannot pay for itself, and is told so in the words o
   assert.deepEqual(found.body, { transactions: [] })
 })
 
-test('a replay gets the first answer and signs nothing; another body under the key is refused', async () => {
+test('a retry gets the first response and signs nothing; the same key with another body is rejected', async () => {
   const grant = await openFundedGrant(2_000_000n)
   const again = { referenceId: randomUUID(), idempotencyKey: randomUUID() }
   const [first, second] = await Promise.all([pay(grant, again), pay(grant, again)])
@@ -164,7 +172,7 @@ test('a replay gets the first answer and signs nothing; another body under the k
   assert.equal(await chain.balanceOf(grant.wallet.address), 1_000_000n)
 })
 
-test('a reference is used once, in the wallet and across wallets, however close the race', async () => {
+test('a reference id can be used once, in the wallet and across wallets, even by requests at the same time', async () => {
   const [one, other] = [await openFundedGrant(5_000_000n), await openFundedGrant(5_000_000n)]
   const referenceId = randomUUID()
   const outcomes = await Promise.allSettled(
@@ -181,14 +189,14 @@ const REFUSED: readonly [string, TransferInput][] = [
 ]
 
 for (const [name, input] of REFUSED) {
-  test(`a payment ${name} is refused by policy, is not kept under its key, and leaves nothing behind`, async () => {
+  test(`a payment ${name} is rejected by policy, is not stored under its key, and leaves nothing behind`, async () => {
     const grant = await openFundedGrant(10_000_000n)
     const again = { ...input, referenceId: randomUUID(), idempotencyKey: randomUUID() }
     await assert.rejects(pay(grant, again), VIOLATION)
     await assert.rejects(pay(grant, again), VIOLATION)
     const found = await enclave.request('GET', `/v1/transactions?reference_id=${again.referenceId}`)
     assert.deepEqual(found.body, { transactions: [] })
-    // The owner widens the policy with a passkey, and the same key can pay now.
+    // The owner widens the policy, signed by a passkey. Then the same idempotency key works for the payment.
     await widenPolicy(grant)
     assert.equal((await pay(grant, again)).hash, '')
   })
@@ -210,7 +218,7 @@ async function widenPolicy({ policy, wallet, passkey, signer }: TestGrant): Prom
   await signedUpdate(enclave, { wallet, passkey, body })
 }
 
-test('a payment beyond the balance fails in simulation, before the policy is asked, and the failure is kept', async () => {
+test('a payment above the balance fails in the simulation, before the policy check, and the failure is stored', async () => {
   const grant = await openFundedGrant(1_000_000n)
   const again = { amountMicro: 50_000_000n, referenceId: randomUUID(), idempotencyKey: randomUUID() }
   await assert.rejects(pay(grant, again), (error: { status: number; error: { code: string; error: string } }) => {
@@ -221,11 +229,11 @@ test('a payment beyond the balance fails in simulation, before the policy is ask
   })
   await chain.mint(grant.wallet.address, 100_000_000n)
   await assert.rejects(pay(grant, again), { status: 400 })
-  // Now that the balance is sufficient, the policy is checked.
+  // The balance is now sufficient, so the enclave checks the policy.
   await assert.rejects(pay(grant, { ...again, idempotencyKey: randomUUID() }), VIOLATION)
 })
 
-test('30 payments at once are all mined, each in a transaction of its own', async () => {
+test('30 payments at once are all mined, each in its own transaction', async () => {
   const grant = await openFundedGrant(30_000_000n)
   const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant)))
   for (const { transaction_id } of answers)
@@ -235,7 +243,7 @@ test('30 payments at once are all mined, each in a transaction of its own', asyn
   assert.equal(await chain.balanceOf(grant.wallet.address), 0n)
 })
 
-test("30 payments at once at the wallet's own cost are all mined, in the order of their nonces", async () => {
+test('30 payments at once that pay their own gas are all mined, in the order of their nonces', async () => {
   const grant = await openFundedGrant(30_000_000n)
   await chain.setCoin(grant.wallet.address, 10n ** 18n)
   const answers = await Promise.all(Array.from({ length: 30 }, async () => await pay(grant, { sponsor: false })))
@@ -251,9 +259,10 @@ test("30 payments at once at the wallet's own cost are all mined, in the order o
   )
 })
 
-test('of payments at once that together exceed the balance, only those that fit succeed', async () => {
+test('of payments at once that exceed the balance together, only those that the balance covers succeed', async () => {
   const grant = await openFundedGrant(3_000_000n)
-  // The provider simulates each send on the latest block, where the balance is sufficient for it alone.
+  // The balance at the latest block is enough for each send alone, but not for all of them. The provider simulates each
+  // send at that block, without the other sends, so it accepts all of them.
   const answers = await Promise.all(Array.from({ length: 8 }, async () => await pay(grant)))
   const ids = answers.map(({ transaction_id }) => transaction_id)
   const ends = ['confirmed', 'execution_reverted']
@@ -268,7 +277,7 @@ test("a revoked signer's payment is 401", async () => {
   await assert.rejects(pay(grant), { status: 401 })
 })
 
-test("the owner's passkey pays without a policy; a signer that no policy binds cannot", async () => {
+test("the owner's passkey can pay without a policy; a signer without a policy cannot", async () => {
   const grant = await openFundedGrant(20_000_000n)
   const bare = [{ signer_id: grant.signer.signer_id }]
   const wallet = await signedUpdate(enclave, { ...grant, body: { additional_signers: bare } })
@@ -280,6 +289,25 @@ test("the owner's passkey pays without a policy; a signer that no policy binds c
   await chain.mint(owned.address, 9_000_000n)
   const answer = await transfer(enclave, { wallet: owned, agent: owner }, chain.usdc, { amountMicro: 9_000_000n })
   assert.equal(answer.hash, '')
+})
+
+test('an owner sends more than any grant allows, with `from` signed, and never for another wallet', async () => {
+  const grant = await openFundedGrant(20_000_000n)
+  const other = await openFundedGrant(20_000_000n)
+  const send = async (from: string, { passkey } = grant) => {
+    const { params, ...rest } = formatTransfer(chain.usdc, { amountMicro: 20_000_000n })
+    const transaction = { ...params.transaction, from }
+    const body = { method: 'eth_sendTransaction', chain_type: 'ethereum', ...rest, params: { transaction } }
+    const path = `/v1/wallets/${grant.wallet.id}/rpc`
+    const expiry = Date.now() + 60_000
+    const signature = assertRequest(passkey, { method: 'POST', url: enclave.url + path, body, expiry })
+    const headers = { 'privy-authorization-signature': signature, 'privy-request-expiry': String(expiry) }
+    return await enclave.request('POST', path, { body, headers })
+  }
+  const wrong = await send(other.wallet.address)
+  assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid_data'])
+  assert.equal((await send(grant.wallet.address, other)).status, 401)
+  assert.equal((await send(grant.wallet.address)).status, 200)
 })
 
 test('what the schema refuses is refused before authorization is looked at', async () => {

@@ -7,13 +7,14 @@ import { sendOperation } from './send-operation.ts'
 import { sendSelfPaid } from './send-self-paid.ts'
 
 /**
- * Simulates, checks the policy, signs, stores what was signed together with the response, and only then sends it: as a
- * user operation if the gas is sponsored, otherwise as a transaction of the wallet itself. Once stored, it is sent
- * until it is mined, so losing the response on the way loses nothing.
+ * Makes a send: simulates the transfer, checks the policy, signs, and stores the signed data together with the
+ * response. Only then does the enclave send it to the chain: as a user operation if the gas is sponsored, otherwise as
+ * a transaction of the wallet itself. The enclave sends stored data again until it is mined, so nothing is lost if the
+ * connection breaks.
  *
- * Throws 400 `transaction_broadcast_failure` if the simulation fails, the wallet has too little coin, or the chain
- * rejects it (nothing is stored then), 400 `policy_violation`, 400 `invalid_data`, and 503 if the chain is unreachable
- * before anything was signed.
+ * Throws 400 `transaction_broadcast_failure` if the simulation fails, the wallet has too little of the native coin, or
+ * the chain rejects the transaction; then nothing is stored. Throws 400 `policy_violation` and 400 `invalid_data`.
+ * Throws 503 if the chain is unreachable before anything was signed.
  */
 export async function sendTransaction(
   context: EnclaveContext,

@@ -7,7 +7,10 @@ import type { BroadcastRecord, TransactionRecord } from './records.ts'
 type Settling = Pick<EnclaveContext, 'store' | 'delegations'>
 type Landed = ReadonlyMap<string, LandedOperation | null>
 
-/** Records the available receipts and the outcome of each send in them. Returns the broadcasts without a receipt. */
+/**
+ * Reads the receipts of the broadcasts, and records the outcome of each send in them. Returns the broadcasts that have
+ * no receipt yet.
+ */
 export async function settleMined(
   context: Settling,
   chain: ChainNode,
@@ -38,8 +41,8 @@ export async function settleMined(
 }
 
 /**
- * Records that other transactions have used these nonces. A wallet's own transaction has then failed; a bundle's
- * operations are bundled again.
+ * Records that other transactions have used the nonces of these broadcasts. If such a broadcast is a wallet's own
+ * transaction, it has failed. If it is a bundle, its operations are bundled again.
  */
 export async function settleLost(context: Settling, chain: ChainNode, lost: readonly BroadcastRecord[]): Promise<void> {
   if (lost.length === 0) return
@@ -58,14 +61,15 @@ export async function settleLost(context: Settling, chain: ChainNode, lost: read
   })
 }
 
-/** Operations that their bundle's receipt does not mention. Another bundle may have carried them. */
+/** Finds operations that the receipt of their bundle does not contain. Another bundle may have executed them. */
 async function findLanded(chain: ChainNode, strayed: readonly TransactionRecord[]): Promise<Landed> {
   return new Map(await Promise.all(strayed.map(async (tx) => [tx.id, await chain.findOperation(nameOf(tx))] as const)))
 }
 
 function settleStrayed({ store, delegations }: Settling, tx: TransactionRecord, landed: Landed): void {
   const found = landed.get(tx.id) ?? null
-  // The bundle may have failed because the wallet had no code yet.
+  // The bundle may have failed because the wallet had no code yet, so the wallet's code is checked again for the next
+  // bundle.
   delegations.forget(tx.caip2, tx.walletId)
   if (found === null) store.uncarry(tx.id, Date.now() + BUNDLE_RETRY_MS)
   else settle(store, tx, found)

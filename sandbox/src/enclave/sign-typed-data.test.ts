@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { encodeFunctionData, hashTypedData, parseAbi, recoverTypedDataAddress } from 'viem'
+import { encodeFunctionData, hashTypedData, parseAbi, recoverTypedDataAddress } from 'viem/utils'
 import type { Address, Hex } from 'viem'
 import { startTestChain } from '../../test/support/test-chain.ts'
 import type { TestChain } from '../../test/support/test-chain.ts'
@@ -18,7 +18,7 @@ const VIOLATION = {
   status: 400,
   error: { error: 'RPC request denied due to policy violation', code: 'policy_violation' },
 }
-/** EIP-3009, with the fields in the order that USDC uses. */
+/** The fields of EIP-3009 in the order in which USDC declares them. */
 const AUTHORIZATION = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -139,12 +139,12 @@ const REFUSED: readonly [string, Change][] = [
 ]
 
 for (const [name, change] of REFUSED) {
-  test(`an authorization ${name} is refused by policy`, async () => {
+  test(`an authorization ${name} is rejected by policy`, async () => {
     await assert.rejects(sign(change), VIOLATION)
   })
 }
 
-test('the wallet accepts its wrapped signature once it has code, and a plain one no more', async () => {
+test('once it has code, the wallet accepts its wrapped signature, and no plain one any more', async () => {
   const { transaction_id } = await transfer(enclave, grant, chain.usdc)
   await waitFor(
     'the transaction to be confirmed',
@@ -161,7 +161,7 @@ test('the wallet accepts its wrapped signature once it has code, and a plain one
   assert.match(String(await check(await sign())), /^0xffffffff/)
 })
 
-test('a wrapped signature needs the chain of the account, and data must fit its types', async () => {
+test("a wrapped signature requires the account's chain, and data must match its types", async () => {
   const invalid = (error: { status: number; error: { code: string } }): boolean =>
     error.status === 400 && error.error.code === 'invalid_data'
   await assert.rejects(sign({}, { signature_options: { type: 'erc1271' } }), invalid)

@@ -1,4 +1,4 @@
-import { toHex } from 'viem'
+import { toHex } from 'viem/utils'
 import type { Hex, TypedData as ViemTypes, TypedDataDomain } from 'viem'
 import { sign, signTypedData as signWithKey } from 'viem/accounts'
 import { hashTypedData as hashNested, wrapTypedDataSignature } from 'viem/experimental/erc7739'
@@ -23,13 +23,16 @@ interface TypedDataAnswer {
   readonly data: { readonly signature: Hex; readonly encoding: 'hex' }
 }
 
-/** The domain of the delegate account (`contracts/DelegateAccount.sol`), which ERC-7739 includes in the signed data. */
+/**
+ * The EIP-712 domain of the delegate account (`contracts/DelegateAccount.sol`). ERC-7739 includes it in the signed
+ * data.
+ */
 const ACCOUNT_DOMAIN = { name: 'Bursar Sandbox Account', version: '1', salt: toHex(0, { size: 32 }) } as const
 
 /**
- * Signs EIP-712 typed data if the policy allows it: with an ECDSA signature of the wallet's key, or, for
- * `signature_options` of type `erc1271`, in the wrapped form that the wallet's own code accepts after its first
- * sponsored send.
+ * Signs EIP-712 typed data if the policy allows it. By default, the result is an ECDSA signature of the wallet's key.
+ * For `signature_options` of type `erc1271`, it is in the wrapped form of ERC-7739. The wallet's own code accepts this
+ * form after the wallet's first sponsored send.
  *
  * Throws 400 `policy_violation`, and 400 `invalid_data` if the data does not match its types.
  */
@@ -48,7 +51,7 @@ export async function signTypedData(
   return answer
 }
 
-/** The chain whose smart account will check the signature. Null for a plain signature. */
+/** Returns the chain whose smart account will check the signature. Returns null for a plain signature. */
 function findSmartAccountChain(
   context: EnclaveContext,
   { caip2, signature_options }: SignTypedDataBody,

@@ -11,13 +11,13 @@ export interface SigningRequest<T> {
   readonly isSponsored: boolean
   readonly keep: KeepAnswer
   readonly hungUp: AbortSignal
-  /** Signs and returns the response. Receives what was ordered to happen afterwards. */
+  /** Signs and returns the response. `fault` is the fault to apply after that, or null. */
   readonly sign: (options: { keep: KeepAnswer; fault: StatusFault | null }) => Promise<T>
 }
 
 /**
- * Signs, unless a fault was ordered for this request. In that case nothing is signed, except for faults that happen
- * after the signing.
+ * Executes a signing request, and applies a fault if one was requested. With most faults, nothing is signed. Some
+ * faults take effect only after the signing.
  */
 export async function signWithFaults<T>(context: EnclaveContext, request: SigningRequest<T>): Promise<T> {
   const { keep, sign } = request
@@ -33,8 +33,8 @@ export async function signWithFaults<T>(context: EnclaveContext, request: Signin
     throw new ConnectionDropped()
   }
   const error = raiseAnswer(answer)
-  // The provider stores the response that it gave: this failure, or the true response if the failure came from a
-  // gateway.
+  // A retry with the same idempotency key gets the provider's own response. If the provider itself sent the failure,
+  // that response is the failure. If a gateway sent the failure, it is the response to the completed send.
   if (answer.lands === true) await sign({ keep: error.kept ? () => undefined : keep, fault: null })
   throw error
 }

@@ -33,8 +33,8 @@ export interface AnswerKey {
 export type Store = ReturnType<typeof openStore>
 
 /**
- * Opens the database of the data directory (0600) for this process alone. When a method returns, its changes are on
- * disk and survive a kill.
+ * Opens the database in the data directory (0600). No other process can open it at the same time. When a method
+ * returns, its changes are on disk and survive a kill of the process.
  */
 export function openStore(dataDir: string) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -55,8 +55,15 @@ export function openStore(dataDir: string) {
     begin: db.prepare('begin immediate'),
     commit: db.prepare('commit'),
     rollback: db.prepare('rollback'),
-    putQuorum: db.prepare('insert into quorums (id, record) values (?, ?)'),
+    putQuorum: db.prepare(
+      'insert into quorums (id, record) values (?, ?) on conflict (id) do update set record = excluded.record',
+    ),
     findQuorum: db.prepare('select record from quorums where id = ?'),
+    deleteQuorum: db.prepare('delete from quorums where id = ?'),
+    // Quoted, an id occurs in a record only as an owner or a signer.
+    findQuorumUse: db.prepare(`
+      select 1 from wallets where instr(record, ?1) > 0 union all select 1 from policies where instr(record, ?1) > 0
+      limit 1`),
     putPolicy: db.prepare(
       'insert into policies (id, record) values (?, ?) on conflict (id) do update set record = excluded.record',
     ),
@@ -85,7 +92,7 @@ export function openStore(dataDir: string) {
     ...openTransactionStore(db),
     close: () => db.close(),
 
-    /** Runs `work` as one transaction: completely, or not at all if it throws. */
+    /** Runs `work` as one transaction. If `work` throws, nothing is changed. */
     inTransaction<T>(work: () => T): T {
       statements.begin.run()
       try {
@@ -98,8 +105,10 @@ export function openStore(dataDir: string) {
       }
     },
 
-    addQuorum: (quorum: QuorumRecord) => void statements.putQuorum.run(quorum.id, JSON.stringify(quorum)),
+    putQuorum: (quorum: QuorumRecord) => void statements.putQuorum.run(quorum.id, JSON.stringify(quorum)),
     findQuorum: (id: string) => parseRecord(statements.findQuorum.get(id)) as QuorumRecord | null,
+    deleteQuorum: (id: string) => void statements.deleteQuorum.run(id),
+    isQuorumUsed: (id: string) => statements.findQuorumUse.get(JSON.stringify(id)) !== undefined,
 
     putPolicy: (policy: PolicyRecord) => void statements.putPolicy.run(policy.id, JSON.stringify(policy)),
     findPolicy: (id: string) => parseRecord(statements.findPolicy.get(id)) as PolicyRecord | null,
@@ -139,7 +148,7 @@ export function openStore(dataDir: string) {
   }
 }
 
-/** This process wrote the rows itself, so their shape is trusted. */
+/** Parses a row's record. Only the enclave writes the rows, so their shape is trusted. */
 function parseRecord(row: Row | undefined): unknown {
   return row === undefined ? null : JSON.parse(String(row['record']))
 }

@@ -7,7 +7,7 @@ import { openStore } from './store.ts'
 
 const CAIP2 = 'eip155:84532'
 
-/** The table of transactions, from before sends became user operations. */
+/** The table of transactions in an older version of the enclave, whose sends were not user operations yet. */
 const FORMER = `
   create table transactions (
     id text primary key, wallet_id text not null, caip2 text not null, nonce integer not null,
@@ -20,7 +20,7 @@ const FORMER = `
     ('lost', 'w', '${CAIP2}', 2, '0xa2', '0x02', null, null, 'failed', null, 3000);
 `
 
-test('transactions from before are kept: those not mined are sent again, and nonces go on behind them', async (t) => {
+test('transactions of an older version are kept: unmined ones are sent again, and the next nonces follow theirs', async (t) => {
   const dataDir = await makeDataDir()
   t.after(() => removeDataDir(dataDir))
   const former = new DatabaseSync(join(dataDir, 'enclave.db'))

@@ -23,7 +23,9 @@ const SCHEMA = `
   create index if not exists broadcasts_block on broadcasts (caip2, block_number);
 `
 
-/** Before sends became user operations, one table held the transactions that wallets signed. */
+/**
+ * Converts the data of an older version of the enclave, which had one table of the transactions that wallets signed.
+ */
 const MIGRATION = `
   insert into broadcasts (hash, sender, caip2, nonce, raw, state, block_number)
     select hash, wallet_id, caip2, nonce, raw,
@@ -48,7 +50,7 @@ export interface OpenPosition {
   readonly nonce: number
 }
 
-/** The tables of sends, and of the signed transactions that carry them. */
+/** Opens the tables of sends and of broadcasts. A broadcast is a signed transaction that contains one or more sends. */
 export function openTransactionStore(db: DatabaseSync) {
   db.exec(SCHEMA)
   if (db.prepare("select name from sqlite_master where name = 'transactions'").get() !== undefined) {
@@ -117,45 +119,47 @@ export function openTransactionStore(db: DatabaseSync) {
     deleteTransaction: (id: string) => void statements.deleteSend.run(id),
     findTransaction: (id: string) => parseSend(statements.findSend.get(id)),
     findTransactionByReference: (referenceId: string) => parseSend(statements.findReference.get(referenceId)),
-    /** The sends that a broadcast carries. */
+    /** Lists the sends that a broadcast contains. */
     listCarried: (hash: Hash) => statements.listSends.all(hash).flatMap((row) => parseSend(row) ?? []),
-    /** User operations due for bundling, oldest first. */
+    /** Lists the user operations that are due for bundling, oldest first. */
     listDue: (caip2: string, nowMs: number, limit: number) =>
       statements.listDue.all(caip2, nowMs, limit).flatMap((row) => parseSend(row) ?? []),
-    /** When the next user operation is due for bundling, or null. */
+    /** Returns the time when the next user operation is due for bundling, or null. */
     findNextDue(caip2: string): number | null {
       const dueAt = statements.findNextDue.get(caip2)?.['due_at']
       return typeof dueAt === 'number' ? dueAt : null
     },
-    /** Records that the broadcast now carries these sends. */
+    /** Records that the broadcast contains these sends. */
     carry: (ids: readonly string[], hash: Hash) => ids.forEach((id) => void statements.carry.run(hash, id)),
-    /** The user operation is no longer in a bundle, and is bundled again. */
+    /** Records that the user operation is in no bundle any more. It is bundled again at `dueAt`. */
     uncarry: (id: string, dueAt: number) => void statements.uncarry.run(dueAt, id),
     settleTransaction: (id: string, { status, hash, blockNumber }: Outcome) =>
       void statements.settleSend.run(status, hash, blockNumber, id),
     failTransaction: (id: string, hash: Hash) => void statements.settleSend.run('failed', hash, null, id),
-    /** Sends confirmed in a block up to this one are final. */
+    /** Marks sends as final if they were confirmed in a block up to this one. */
     finalize: (caip2: string, blockNumber: number) => void statements.finalize.run(caip2, blockNumber),
 
     addBroadcast: ({ hash, sender, caip2, nonce, raw }: BroadcastRecord) =>
       void statements.addBroadcast.run(hash, sender, caip2, nonce, raw),
     deleteBroadcast: (hash: Hash) => void statements.deleteBroadcast.run(hash),
-    /** `lost`: another transaction used its nonce. */
+    /** Closes a broadcast. `lost` means that another transaction used its nonce. */
     closeBroadcast: (hash: Hash, state: 'mined' | 'lost', blockNumber: number | null) =>
       void statements.closeBroadcast.run(state, blockNumber, hash),
-    /** The highest nonce ever signed for the sender on the chain, or null. */
+    /** Returns the highest nonce that was ever signed for the sender on the chain, or null. */
     findLastNonce(sender: string, caip2: string): number | null {
       const nonce = statements.findLastNonce.get(sender, caip2)?.['nonce']
       return typeof nonce === 'number' ? nonce : null
     },
     /**
-     * Broadcast transactions that have not been seen in a block yet, ordered by sender and nonce, starting after
-     * `after`.
+     * Lists broadcasts that have not been seen in a block yet. They are ordered by sender and nonce, and start after
+     * the position `after`.
      */
     listOpen: (caip2: string, after: OpenPosition, limit: number) =>
       statements.listOpen.all(caip2, after.sender, after.nonce, limit).map(parseBroadcast),
     listSenders: (caip2: string) => statements.listSenders.all(caip2).map((row) => String(row['sender'])),
-    /** The chain no longer has these, so they wait to be mined again. */
+    /**
+     * Reopens the sender's transactions from this nonce on. The chain no longer has them, so they must be mined again.
+     */
     reopenNonces(sender: string, caip2: string, fromNonce: number): void {
       statements.reopenNonceSends.run(sender, caip2, fromNonce)
       statements.reopenNonces.run(sender, caip2, fromNonce)
@@ -167,7 +171,7 @@ export function openTransactionStore(db: DatabaseSync) {
   }
 }
 
-/** This process wrote the rows itself, so their shape is trusted. */
+/** Parses a row. Only the enclave writes the rows, so their shape is trusted. */
 function parseSend(row: Row | undefined): TransactionRecord | null {
   if (row === undefined) return null
   const textOrNull = (name: string): string | null => (row[name] === null ? null : String(row[name]))

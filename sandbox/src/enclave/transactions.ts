@@ -1,4 +1,4 @@
-import { keccak256, stringToHex } from 'viem'
+import { keccak256, stringToHex } from 'viem/utils'
 import type { Hash } from 'viem'
 import { notFound } from './errors.ts'
 import type { TransactionRecord, TransactionStatus } from './records.ts'
@@ -9,7 +9,7 @@ interface Told {
   readonly hash: Hash | null
 }
 
-/** Formats a transaction for the wire. */
+/** Formats a transaction as the API returns it. */
 export function formatTransaction(tx: TransactionRecord) {
   const { status, hash } = describeStatus(tx, Date.now())
   return {
@@ -31,7 +31,7 @@ export function getTransaction(store: Store, id: string): TransactionRecord {
   return tx
 }
 
-/** The status that the API reports for a send: the true one, unless a fault was ordered for it. */
+/** Returns the status that the API reports for a send. It is the true status, unless the send has a fault. */
 function describeStatus(tx: TransactionRecord, nowMs: number): Told {
   const { status, hash, fault } = tx
   if (fault === null || nowMs < tx.shownAt) return { status, hash }
@@ -42,7 +42,8 @@ function describeStatus(tx: TransactionRecord, nowMs: number): Told {
       return { status: 'pending', hash: null }
     case 'reverted_without_hash':
       return { status: status === 'execution_reverted' ? status : 'pending', hash: null }
-    // The provider gives up on a send that has been pending for too long. It may still be bundled later.
+    // The API reports a failure as soon as it stops reporting `pending`. With the fault `failed_lands_later`, the send
+    // is still bundled later.
     case 'failed_lands_later':
     case 'failed_never_lands':
       return { status: 'failed', hash }
@@ -56,7 +57,7 @@ function describeStatus(tx: TransactionRecord, nowMs: number): Told {
   }
 }
 
-/** The hash of a transaction that never reaches the chain. */
+/** Returns a hash that no transaction on the chain has. */
 function hashOfReplaced({ id }: TransactionRecord): Hash {
   return keccak256(stringToHex(id))
 }

@@ -1,9 +1,9 @@
 import { canonicalJson } from './canonical-json.ts'
 
-/** EIP-712 types by name, with their members in order. */
+/** EIP-712 types by name. The members of each type are in the order of their declaration. */
 export type TypedDataTypes = Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>
 
-/** What a condition on a message was written for. */
+/** The EIP-712 types that a condition on a message was written for. */
 export interface TypedDataShape {
   readonly types: TypedDataTypes
   readonly primary_type: string
@@ -14,7 +14,7 @@ export interface TypedData extends TypedDataShape {
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** The declared type of the member at a dotted path, or null if the types have no such member. */
+/** Returns the declared type of the member at a dotted path, or null if the types have no such member. */
 export function findMemberType({ types, primary_type }: TypedDataShape, path: string): string | null {
   let type = primary_type
   for (const name of path.split('.')) {
@@ -31,8 +31,9 @@ export function isInteger(type: string): boolean {
 }
 
 /**
- * Reads a member of the message for a condition written for exactly these types: the same members in the same order,
- * with or without `EIP712Domain`, as the provider compares them. Null for other types, and if there is no such member.
+ * Reads a member of the message for a policy's condition. `shape` holds the types that the condition was written for.
+ * Like the provider, this function requires that the typed data has exactly these types: the same members in the same
+ * order, and `EIP712Domain` in both or in neither. Returns null if the types differ or there is no such member.
  */
 export function readMessage(typedData: TypedData, shape: TypedDataShape, path: string): bigint | string | null {
   if (typedData.primary_type !== shape.primary_type) return null
@@ -54,7 +55,7 @@ export function readDomain({ domain }: TypedData, field: string): bigint | strin
   return null
 }
 
-/** Integers arrive as numbers, decimal strings or hexadecimal strings. */
+/** Parses a member. Integers may be numbers, decimal strings or hexadecimal strings. */
 function parseMember(value: unknown, type: string): bigint | string | null {
   if (!isInteger(type)) return typeof value === 'string' ? value : typeof value === 'boolean' ? String(value) : null
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : null

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import {
   entryPoint07Abi,
   entryPoint07Address,
@@ -32,12 +32,12 @@ const same: ViemOperation<'0.7'> = {
   signature: '0x',
 }
 
-test("an operation's hash is the one that others compute for the EntryPoint of version 0.7", () => {
+test("an operation's hash is the same that other tools compute for the EntryPoint of version 0.7", () => {
   const known = { chainId: CHAIN_ID, entryPointAddress: entryPoint07Address, entryPointVersion: '0.7' } as const
   assert.equal(hashOperation(operation, CHAIN_ID), getUserOperationHash({ ...known, userOperation: same }))
 })
 
-test('a bundle is the call of handleOps that others encode', () => {
+test('a bundle is the same call of handleOps that other tools encode', () => {
   const args = [[toPackedUserOperation(same)], SENDER] as const
   assert.equal(
     encodeBundle([operation], SENDER),
@@ -45,6 +45,6 @@ test('a bundle is the call of handleOps that others encode', () => {
   )
 })
 
-test("an operation's gas is that of its validation and its call", () => {
+test("an operation's gas is the sum for its validation and its call", () => {
   assert.equal(sumGas(operation), VERIFICATION_GAS + 90_000n)
 })

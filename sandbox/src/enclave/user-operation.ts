@@ -1,19 +1,25 @@
-import { concat, encodeAbiParameters, encodeFunctionData, keccak256, parseAbi, parseAbiParameters, toHex } from 'viem'
+import {
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  keccak256,
+  parseAbi,
+  parseAbiParameters,
+  toHex,
+} from 'viem/utils'
 import type { Address, Hash, Hex } from 'viem'
 import { entryPointAddress } from '../chain/account-contracts.ts'
 
-/**
- * A user operation for the EntryPoint of version 0.7, in the form in which it is stored: quantities are hexadecimal.
- */
+/** A user operation for the EntryPoint of version 0.7, as it is stored. Quantities are hexadecimal. */
 export interface UserOperation {
   readonly sender: Address
   readonly nonce: Hex
   readonly initCode: Hex
   readonly callData: Hex
-  /** 16 bytes each: gas for validation, gas for the call. */
+  /** Two numbers of 16 bytes: the gas for the validation, and the gas for the call. */
   readonly accountGasLimits: Hex
   readonly preVerificationGas: Hex
-  /** 16 bytes each: tip, maximum price. */
+  /** Two numbers of 16 bytes: the tip, and the maximum price. */
   readonly gasFees: Hex
   readonly paymasterAndData: Hex
   readonly signature: Hex
@@ -21,7 +27,7 @@ export interface UserOperation {
 
 export interface OperationInput {
   readonly sender: Address
-  /** The nonce's key. Each operation has its own, so that operations do not wait for each other. */
+  /** The key of the nonce. Each operation has its own key, so that operations do not wait for each other. */
   readonly key: bigint
   readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint }
   readonly callGas: bigint
@@ -29,11 +35,11 @@ export interface OperationInput {
 
 const SEQUENCE_BITS = 64n
 const HALF_WORD = { size: 16 } as const
-/** The operation uses 40,000. */
+/** The gas limit for the validation, which uses 40,000. */
 export const VERIFICATION_GAS = 120_000n
-/** Appears in the events as the paymaster. Gas is free here. */
+/** Events name this address as the paymaster. No contract exists there, because gas is free on a local chain. */
 const PAYMASTER = '0x7702000000000000000000000000000000000099'
-/** ERC-7821: a batch of calls that all succeed or all fail. */
+/** The mode of ERC-7821 for a batch of calls that all succeed or all fail. */
 const BATCH_MODE = `0x01${'00'.repeat(31)}` as const
 const accountAbi = parseAbi(['function execute(bytes32 mode, bytes executionData) payable'])
 const entryPointAbi = parseAbi([
@@ -43,7 +49,7 @@ const entryPointAbi = parseAbi([
 const callsType = parseAbiParameters(['Call[]', 'struct Call { address target; uint256 value; bytes data; }'])
 const hashedType = parseAbiParameters('address, uint256, bytes32, bytes32, bytes32, uint256, bytes32, bytes32')
 
-/** Builds the operation that makes one call from the wallet, without its signature. */
+/** Builds the user operation that makes one call from the wallet. It is not signed yet. */
 export function formatOperation({ sender, key, call, callGas }: OperationInput): UserOperation {
   const calls = encodeAbiParameters(callsType, [[{ target: call.to, value: call.value, data: call.data }]])
   return {
@@ -59,7 +65,10 @@ export function formatOperation({ sender, key, call, callGas }: OperationInput):
   }
 }
 
-/** The EntryPoint's `getUserOpHash`: the wallet's key signs it, and the event contains it. */
+/**
+ * Returns the operation's hash, like `getUserOpHash` of the EntryPoint. The wallet's key signs it, and the operation's
+ * event contains it.
+ */
 export function hashOperation(operation: UserOperation, chainId: number): Hash {
   const inner = encodeAbiParameters(hashedType, [
     operation.sender,
@@ -90,7 +99,7 @@ export function encodeBundle(operations: readonly UserOperation[], beneficiary: 
   return encodeFunctionData({ abi: entryPointAbi, args: [packed, beneficiary] })
 }
 
-/** The gas for the operation's validation and call together. */
+/** Returns the gas for the operation's validation and call together. */
 export function sumGas({ accountGasLimits }: UserOperation): bigint {
   const halves = BigInt(accountGasLimits)
   return (halves >> 128n) + (halves & ((1n << 128n) - 1n))

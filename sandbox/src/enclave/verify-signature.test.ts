@@ -5,7 +5,7 @@ import { createSoftwarePasskey } from '../software-passkey.ts'
 import { formatSignedPayload } from './check-authorization.ts'
 import { verifySignature } from './verify-signature.ts'
 
-/** Created with the provider's SDK 0.35.0 and a public throw-away key. */
+/** A signature made with the provider's SDK 0.35.0 and a public throw-away key. */
 const VECTOR = {
   spki: 'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE3d+Phx3OesTzUrqc4kEKCCGovn9OvTSNw1JXU8YUkeEkkF5pde5dnBQsHJykb7Yy7847UczGoSX1ycJaVEJ30g==',
   payload:
@@ -16,7 +16,7 @@ const VECTOR = {
 const vectorKey = loadKey(VECTOR.spki)
 const payload = Buffer.from(VECTOR.payload)
 
-test("the SDK's test vector is signed over exactly the payload that we rebuild, and verifies", () => {
+test("the SDK's test signature covers exactly the payload that we rebuild, and is valid", () => {
   const rebuilt = formatSignedPayload({
     method: 'POST',
     url: 'http://127.0.0.1:4010/v1/wallets/w00000000000000000000001/rpc',
@@ -41,7 +41,7 @@ test("the SDK's test vector is signed over exactly the payload that we rebuild, 
   assert.equal(verifySignature(VECTOR.signature, rebuilt, vectorKey), true)
 })
 
-test('an absent and an empty body are both signed as an empty string', () => {
+test('a missing and an empty body are both signed as an empty string', () => {
   const request = { method: 'DELETE', url: 'http://h/v1/policies/p', appId: 'a', idempotencyKey: null, expiry: null }
   const expected =
     '{"body":"","headers":{"privy-app-id":"a"},"method":"DELETE","url":"http://h/v1/policies/p","version":1}'
@@ -50,7 +50,7 @@ test('an absent and an empty body are both signed as an empty string', () => {
   }
 })
 
-test('a plain signature is refused when payload, key or encoding differ', () => {
+test('a plain signature is rejected if the payload, the key or the encoding differs', () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const raw = sign('sha256', payload, { key: other.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64')
   assert.equal(verifySignature(VECTOR.signature, Buffer.from(VECTOR.payload.replace('8453', '8454')), vectorKey), false)
@@ -63,7 +63,7 @@ test('a plain signature is refused when payload, key or encoding differ', () => 
 const passkey = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:4101' })
 const passkeyKey = loadKey(passkey.publicKeySpki)
 
-test("a passkey's assertion over the payload verifies", () => {
+test("a passkey's assertion over the payload is valid", () => {
   assert.equal(verifySignature(formatHeader(passkey.assert(payload).response), payload, passkeyKey), true)
 })
 
@@ -81,13 +81,13 @@ const BROKEN: readonly [string, (parts: AssertionParts) => AssertionParts][] = [
 ]
 
 for (const [name, breakIt] of BROKEN) {
-  test(`a passkey's assertion with ${name} is refused`, () => {
+  test(`a passkey's assertion with ${name} is rejected`, () => {
     assert.equal(verifySignature(formatHeader(breakIt(passkey.assert(payload).response)), payload, passkeyKey), false)
   })
 }
 
-test('flags that the passkey itself signed without user verification are refused', () => {
-  // Signed over exactly these flags, so that only the flag is wrong.
+test('an assertion whose flags lack user verification is rejected, even if the passkey signed them', () => {
+  // The passkey signs the changed flags. So the signature is valid, and only the missing flag is wrong.
   const { privateKeyJwk } = passkey.export()
   const { authenticatorData, clientDataJSON } = withFlags(passkey.assert(payload).response, 0x01)
   const resign = (data: string): string => {
@@ -101,7 +101,7 @@ test('flags that the passkey itself signed without user verification are refused
   assert.equal(verifySignature(formatHeader(good), payload, passkeyKey), true)
 })
 
-test("an assertion for another payload, or a registration's client data, is refused", () => {
+test("an assertion for another payload, or a registration's client data, is rejected", () => {
   assert.equal(verifySignature(formatHeader(passkey.assert(Buffer.from('other')).response), payload, passkeyKey), false)
   const { clientDataJSON } = passkey.register(payload).response
   const parts = { ...passkey.assert(payload).response, clientDataJSON }

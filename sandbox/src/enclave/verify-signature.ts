@@ -4,16 +4,17 @@ import type { KeyObject } from 'node:crypto'
 const WEBAUTHN_PREFIX = 'webauthn:'
 const WEBAUTHN_PARTS = 4
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/
-/** Authenticator data: 32 bytes rpIdHash, 1 byte flags, 4 bytes counter (WebAuthn section 6.1). */
+/** The layout of authenticator data: 32 bytes rpIdHash, 1 byte flags, 4 bytes counter (WebAuthn section 6.1). */
 const AUTHENTICATOR_DATA_BYTES_MIN = 37
 const FLAGS_OFFSET = 32
-/** User present and user verified: an owner's signature is a deliberate act. */
+/** The flags "user present" and "user verified". Both are required, because an owner must sign deliberately. */
 const FLAGS_DEMANDED = 0x01 | 0x04
 
 /**
- * Whether `signature` is the signature of `key` over `payload`: base64 DER ECDSA P-256 over SHA-256, or a passkey's
- * assertion as `webauthn:<authenticatorData>:<clientDataJSON>:<signature>` in base64url, with the payload itself as the
- * challenge. The provider does not know a relying party: it compares neither the origin nor rpIdHash.
+ * Returns whether `key` made `signature` over `payload`. A signature is either base64 DER ECDSA P-256 over SHA-256, or
+ * a passkey's assertion. An assertion has the form `webauthn:<authenticatorData>:<clientDataJSON>:<signature>`, in
+ * base64url, with the payload itself as the challenge. The provider knows no relying party, so neither the origin nor
+ * rpIdHash is checked.
  */
 export function verifySignature(signature: string, payload: Uint8Array, key: KeyObject): boolean {
   if (signature.startsWith(WEBAUTHN_PREFIX)) return verifyAssertion(signature, payload, key)

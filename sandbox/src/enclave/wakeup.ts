@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Wakeup = ReturnType<typeof createWakeup>
 
-/** Lets one loop wait for a time while others can wake it early. */
+/** Lets one loop wait for some time. Other code can wake the loop earlier. */
 export function createWakeup() {
   let waiting = new AbortController()
   return {

@@ -8,7 +8,8 @@ import type { CreateWalletBody, UpdateWalletBody } from './schemas.ts'
 import type { Store } from './store.ts'
 
 /** Creates a wallet with a new secp256k1 key, which never leaves the enclave. */
-export function createWallet({ store, vault, clock, readLag }: EnclaveContext, body: CreateWalletBody): WalletRecord {
+export function createWallet(context: EnclaveContext, body: CreateWalletBody): WalletRecord {
+  const { store, vault, clock, readLag } = context
   checkReferences(store, body)
   const privateKey = generatePrivateKey()
   const id = createResourceId()
@@ -18,7 +19,7 @@ export function createWallet({ store, vault, clock, readLag }: EnclaveContext, b
     chain_type: 'ethereum',
     policy_ids: body.policy_ids ?? [],
     additional_signers: body.additional_signers ?? [],
-    owner_id: resolveOwnerId(store, body) ?? null,
+    owner_id: resolveOwnerId(context, body) ?? null,
     created_at: clock.nowMs(),
     exported_at: null,
     imported_at: null,
@@ -37,16 +38,13 @@ export function getWallet(store: Store, id: string): WalletRecord {
 }
 
 /** Changes the members that the body names. `additional_signers` replaces the whole list. */
-export function updateWallet(
-  { store, readLag }: EnclaveContext,
-  wallet: WalletRecord,
-  body: UpdateWalletBody,
-): WalletRecord {
+export function updateWallet(context: EnclaveContext, wallet: WalletRecord, body: UpdateWalletBody): WalletRecord {
+  const { store, readLag } = context
   if (body.external_id !== undefined && wallet.external_id !== undefined) {
     throw invalidData('external_id can be set only once')
   }
   checkReferences(store, body)
-  const ownerId = resolveOwnerId(store, body)
+  const ownerId = resolveOwnerId(context, body)
   const updated: WalletRecord = {
     ...wallet,
     policy_ids: body.policy_ids ?? wallet.policy_ids,
@@ -59,7 +57,7 @@ export function updateWallet(
   return updated
 }
 
-/** Returns the policies that bind a signer: its own override, or else the wallet's. */
+/** Returns the policies that bind a signer: its own ones if it has any, otherwise those of the wallet. */
 export function listSignerPolicies(wallet: WalletRecord, signer: SignerRecord): readonly string[] {
   const overrides = signer.override_policy_ids ?? []
   return overrides.length > 0 ? overrides : wallet.policy_ids
@@ -73,8 +71,8 @@ function pickNames(body: UpdateWalletBody): Pick<WalletRecord, 'display_name' | 
 }
 
 /**
- * Checks that everything a wallet refers to exists. Policies always have its chain type, because there is only one
- * here.
+ * Checks that everything that a wallet refers to exists. The chain type of a policy needs no check, because this
+ * enclave has only one.
  */
 function checkReferences(store: Store, { policy_ids, additional_signers, external_id }: UpdateWalletBody): void {
   const signers = additional_signers ?? []
