@@ -1,7 +1,9 @@
-/** The sandbox's seven consecutive ports. */
+/** The URLs and ports of the sandbox's programs. The seven ports are consecutive. */
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string
+  /** Another host on the port of AUTH_URL: browsers resolve all names below localhost to this machine. */
+  readonly signerUrl: string
   readonly controlUrl: string
   readonly enclaveUrl: string
   readonly rpcUrls: { readonly test: string; readonly live: string }
@@ -22,12 +24,13 @@ export const CHAIN_IDS = { test: 84532, live: 8453 } as const
 export const MODES = ['test', 'live'] as const
 export type Mode = (typeof MODES)[number]
 
-/** All addresses, derived from the first port. */
+/** Derives all addresses from the first port. */
 export function addressesFrom(port: number): Addresses {
   const url = (offset: number): string => `http://localhost:${port + offset}`
   return {
     baseUrl: url(0),
     authUrl: url(1),
+    signerUrl: `http://signer.localhost:${port + 1}`,
     controlUrl: url(2),
     enclaveUrl: url(3),
     rpcUrls: { test: `http://${LOOPBACK}:${port + 4}`, live: `http://${LOOPBACK}:${port + 5}` },
@@ -43,7 +46,7 @@ export function addressesFrom(port: number): Addresses {
   }
 }
 
-/** The chain's CAIP-2 id, as the enclave expects it. */
+/** Returns the chain's CAIP-2 id, as the enclave expects it. */
 export function caip2Of(mode: Mode): string {
   return `eip155:${CHAIN_IDS[mode]}`
 }

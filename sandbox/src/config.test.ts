@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { it } from 'node:test'
 import { readConfig, SandboxConfigError } from './config.ts'
 
-it('has a port, a data directory and a profile without any setting', () => {
+it('has defaults for the port, the data directory and the profile', () => {
   assert.deepEqual(readConfig({}), { port: 4100, dataDir: resolve('.bursar'), enclaveProfile: 'realistic' })
 })
 
-it('takes them from the environment', () => {
+it('reads them from the environment', () => {
   const config = readConfig({ BURSAR_PORT: '5200', BURSAR_DATA_DIR: 'elsewhere', BURSAR_ENCLAVE_PROFILE: 'fast' })
   assert.deepEqual(config, { port: 5200, dataDir: resolve('elsewhere'), enclaveProfile: 'fast' })
 })
@@ -17,12 +17,12 @@ it('refuses to run in production', () => {
 })
 
 for (const port of ['', 'x', '-1', '80', '65530', '4100.5', '123456']) {
-  it(`refuses the port "${port}"`, () => {
+  it(`rejects the port "${port}"`, () => {
     assert.throws(() => readConfig({ BURSAR_PORT: port }), { name: 'SandboxConfigError', message: /BURSAR_PORT/ })
   })
 }
 
-it('refuses a profile that it does not know', () => {
+it('rejects an unknown profile', () => {
   assert.throws(() => readConfig({ BURSAR_ENCLAVE_PROFILE: 'slow' }), {
     name: 'SandboxConfigError',
     message: /BURSAR_ENCLAVE_PROFILE/,

@@ -3,22 +3,23 @@ import { PORTS_COUNT } from './addresses.ts'
 import { PROFILES, type Profile } from './enclave/pace.ts'
 
 export interface SandboxConfig {
-  /** The first of seven consecutive ports. */
+  /** The first of the sandbox's seven consecutive ports. */
   readonly port: number
-  /** An absolute path. */
+  /** The data directory as an absolute path. */
   readonly dataDir: string
-  /** Whether the enclave responds as slowly as the real provider. */
+  /** Whether the enclave takes as long for its operations as the real provider, or almost no time. */
   readonly enclaveProfile: Profile
 }
 
 const PORT_DEFAULT = 4100
 const DATA_DIR_DEFAULT = '.bursar'
-/** Lower ports are reserved for the system. */
+/** The lowest allowed port. Lower ports are reserved for the system. */
 const PORT_MIN = 1_024
 const PORT_MAX = 65_535 - PORTS_COUNT + 1
 
 /**
- * The environment requests something the sandbox cannot do. The message is one sentence for the person who starts it.
+ * Thrown if the environment requests something that the sandbox cannot do. The message is one sentence for the person
+ * who starts the sandbox.
  */
 export class SandboxConfigError extends Error {
   override readonly name = 'SandboxConfigError'

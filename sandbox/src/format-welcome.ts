@@ -1,13 +1,17 @@
 import type { SandboxFacts } from './state/sandbox-facts.ts'
 
-/** An address that belongs to no one, used as a recipient. */
+/** An example address that belongs to nobody. The welcome text uses it as a recipient. */
 const SAMPLE_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-/** What the person at the terminal needs: addresses, the demo workspace's keys, and commands to paste. */
+/**
+ * Returns the text that a person at the terminal sees after the start: addresses, the demo workspace's keys, and
+ * commands to paste.
+ */
 export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
   const { workspace, chains } = facts
   const rows = [
     ['REST API', facts.base_url],
+    ['MCP server', `${facts.base_url}/mcp`],
     ['dashboard, OAuth', facts.auth_url],
     ['control API', facts.control_url],
     ['enclave', facts.enclave_url],
@@ -31,11 +35,11 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
     'Try it:',
     ...formatCommands(facts),
     '',
-    'Ctrl-C stops everything; npm start continues with the same data. npm run reset deletes it.',
+    'Ctrl-C stops everything; npm start continues with the same data. npm run reset deletes the data.',
   ].join('\n')
 }
 
-/** Each command works on its own in any POSIX shell. */
+/** Returns example commands. Each one can be pasted alone into any POSIX shell. */
 function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[] {
   const key = `-H 'Authorization: Bearer ${workspace.keys.test}'`
   const post = (path: string, body: object): string =>
@@ -52,7 +56,7 @@ function formatCommands({ base_url: baseUrl, workspace }: SandboxFacts): string[
     post('/v1/agents', { id: 'my-agent' }),
     '  # a payment by the demo agent; run it twice: the same key makes only one payment',
     post('/v1/payments', payment),
-    '  # its state on the chain: replace PAYMENT_ID',
+    '  # the status of the payment: replace PAYMENT_ID',
     `  curl -s ${baseUrl}/v1/payments/PAYMENT_ID ${key}`,
   ]
 }

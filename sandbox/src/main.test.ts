@@ -14,7 +14,7 @@ import type { SandboxFacts } from './state/sandbox-facts.ts'
 import { findFreePorts, makeDataDir } from './throw-away-sandbox.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
 
-/** A whole sandbox starts, on a machine that may be busy. */
+/** The time limit for the start of a whole sandbox, on a machine that may be busy. */
 const START_MS_MAX = 120_000
 const running = new Set<ChildProcess>()
 const folders: string[] = []
@@ -66,7 +66,7 @@ async function awaitFacts({ child, output }: Run, dataDir: string): Promise<Sand
   return JSON.parse(readFileSync(file, 'utf8')) as SandboxFacts
 }
 
-/** The processes that a sandbox has started: its programs, its chain nodes and PostgreSQL. */
+/** Returns the ids of the processes that a sandbox has started: its programs, its chain nodes and PostgreSQL. */
 function readPids(dataDir: string): number[] {
   const programs = JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as { pid: number }[]
   const nodes = ['test', 'live'].map((mode) => {
@@ -80,7 +80,7 @@ async function awaitEnd(pids: readonly number[]): Promise<void> {
   await waitFor('the processes to end', () => !pids.some(isProcessAlive))
 }
 
-it('runs once on a data directory, outlives its own violent death, and leaves no process behind', async () => {
+it('runs once on a data directory, can start again after it was killed, and leaves no process behind', async () => {
   const dataDir = await makeFolder()
   const port = await findFreePorts()
   const first = startMain(port, dataDir)
@@ -119,7 +119,7 @@ it('runs once on a data directory, outlives its own violent death, and leaves no
   assert.equal(existsSync(dataDir), false)
 })
 
-it('ends with one message when a part of it dies, and stops the others', async () => {
+it('if a part exits, ends with one message and stops the other parts', async () => {
   const dataDir = await makeFolder()
   const sandbox = startMain(await findFreePorts(), dataDir)
   await awaitFacts(sandbox, dataDir)
@@ -155,7 +155,7 @@ it('names a port that is in use, and the setting to change', async () => {
   await checkPorts(addressesFrom(port).ports)
 })
 
-it('says in one line why it can not start', async () => {
+it('says in one line why it cannot start', async () => {
   const dataDir = await makeFolder()
   const cases = [
     [{ BURSAR_ENV: 'production', BURSAR_DATA_DIR: dataDir }, /does not run with BURSAR_ENV=production/],
@@ -170,7 +170,7 @@ it('says in one line why it can not start', async () => {
   assert.deepEqual(readdirSync(dataDir), [])
 })
 
-it('tells the whole story in the demo, and every answer is as expected', async () => {
+it('runs the whole demo, in which every response is as expected', async () => {
   const demo = run('demo/main.ts', {})
   assert.equal(await demo.exit, 0, demo.output())
   assert.match(demo.output(), /Every response was as expected\.\n$/)

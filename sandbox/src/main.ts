@@ -2,12 +2,12 @@ import { readConfig, SandboxConfigError } from './config.ts'
 import { formatWelcome } from './format-welcome.ts'
 import { startSandbox, type Sandbox } from './start-sandbox.ts'
 
-// `npm start`: the whole service on this machine. Ctrl-C stops it.
+// `npm start` runs the whole service on this machine. Ctrl-C stops it.
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function main(): Promise<number> {
-  // Resolves with an error message, or with null when the person stops it.
+  // Resolves with an error message if a part fails, or with null if a person stops the sandbox.
   const { promise: ended, resolve: end } = Promise.withResolvers<string | null>()
   const starting = new AbortController()
   for (const signal of STOP_SIGNALS) {
@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     })
   }
   process.on('uncaughtException', (error) => end(`The sandbox itself failed: ${error.stack ?? error.message}.`))
-  // A closed terminal or pipe must not prevent the child processes from being stopped in order.
+  // If the terminal or a pipe is closed, writing fails. That must not prevent a clean stop of the child processes.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const startedAt = performance.now()
   const sandbox = await start(starting.signal)
@@ -33,7 +33,10 @@ async function main(): Promise<number> {
   return fault === null ? 0 : 1
 }
 
-/** Null if there is no sandbox. Prints a message if it failed to start. */
+/**
+ * Starts the sandbox. If it fails to start, prints a message and returns null. Also returns null if the start is
+ * aborted.
+ */
 async function start(signal: AbortSignal): Promise<Sandbox | null> {
   try {
     const { port, dataDir, enclaveProfile } = readConfig()

@@ -5,7 +5,7 @@ import { stopLeftover } from './postgres/stop-leftover.ts'
 import { chainFile, postgresDir } from './processes/data-dir-layout.ts'
 import { removeDataDir } from './state/remove-data-dir.ts'
 
-// `npm run reset`: deletes the sandbox's data, so that the next start is like the first.
+// `npm run reset` deletes the sandbox's data, so that the next start is like the first one.
 
 async function main(): Promise<number> {
   try {
@@ -19,7 +19,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** Processes that a killed sandbox left running. Their chains need not be saved any more. */
+/**
+ * Stops processes that a killed sandbox left running. The states of its chains are not saved, because all data is
+ * deleted.
+ */
 async function stopLeftovers(dataDir: string): Promise<void> {
   await stopLeftover(postgresDir(dataDir))
   for (const mode of MODES) await stopLeftoverNode(chainFile(dataDir, mode), () => Promise.resolve())

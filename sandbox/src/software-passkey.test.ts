@@ -43,7 +43,7 @@ test('a registration and an assertion satisfy a WebAuthn server, and the counter
   assert.equal(restored.counter, 2)
 })
 
-test('an assertion of another passkey is refused by the server', async () => {
+test('the server rejects an assertion of another passkey', async () => {
   const passkey = createSoftwarePasskey({ rpId: RP_ID, origin: ORIGIN })
   const other = createSoftwarePasskey({ rpId: RP_ID, origin: ORIGIN })
   const { verified } = await verifyAuthenticationResponse({

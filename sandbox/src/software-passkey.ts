@@ -1,13 +1,13 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 
-/** A passkey as it is stored on disk. Anyone who has it can sign as its owner. */
+/** A passkey as it is stored on disk. Anyone who has this data can sign as the passkey's owner. */
 export interface StoredPasskey {
   readonly rpId: string
   readonly origin: string
-  /** base64url */
+  /** The credential's id in base64url. */
   readonly credentialId: string
-  /** base64url */
+  /** The user handle in base64url. */
   readonly userHandle: string
   readonly privateKeyJwk: JsonWebKey
   readonly counter: number
@@ -22,7 +22,7 @@ export interface PasskeyAssertion {
   readonly response: {
     readonly authenticatorData: string
     readonly clientDataJSON: string
-    /** DER */
+    /** The ECDSA signature in DER, base64url-encoded. */
     readonly signature: string
     readonly userHandle: string
   }
@@ -42,19 +42,19 @@ export interface PasskeyRegistration {
 }
 
 export interface SoftwarePasskey {
-  /** base64url */
+  /** The credential's id in base64url. */
   readonly credentialId: string
-  /** base64 SPKI DER, as the enclave expects it. */
+  /** The public key as base64 SPKI DER, as the enclave expects it. */
   readonly publicKeySpki: string
-  /** COSE_Key (RFC 9052, section 7), as a WebAuthn server stores it. */
+  /** The public key as COSE_Key (RFC 9052, section 7), as a WebAuthn server stores it. */
   readonly publicKeyCose: Uint8Array<ArrayBuffer>
-  /** Number of signatures made so far. */
+  /** The number of signatures made so far. */
   readonly counter: number
-  /** Responds to a registration challenge (its bytes). */
+  /** Responds to the challenge (raw bytes) of a registration. */
   register(challenge: Uint8Array): PasskeyRegistration
-  /** Signs a challenge (its bytes) with user presence and verification. */
+  /** Signs a challenge (raw bytes). The flags say that the user is present and was verified. */
   assert(challenge: Uint8Array): PasskeyAssertion
-  /** The input of `restoreSoftwarePasskey`. */
+  /** Returns what `restoreSoftwarePasskey` needs. */
   export(): StoredPasskey
 }
 
@@ -62,14 +62,14 @@ const CREDENTIAL_ID_BYTES = 32
 const USER_HANDLE_BYTES = 32
 const COORDINATE_BYTES = 32
 const AAGUID_BYTES = 16
-/** User present, user verified (WebAuthn section 6.1). */
+/** The flags "user present" and "user verified" (WebAuthn section 6.1). */
 const FLAGS_ASSERTION = 0x01 | 0x04
-/** The same, followed by attested credential data. */
+/** The same flags, and a flag which says that attested credential data follows the counter. */
 const FLAGS_REGISTRATION = FLAGS_ASSERTION | 0x40
 
 /**
- * Creates a passkey (ES256) in software. The sandbox and the tests use it in place of an owner with an authenticator.
- * `userHandle` (base64url) defaults to a random one.
+ * Creates a passkey (ES256) in software. The sandbox and the tests use it where a person would use an authenticator.
+ * `userHandle` (base64url) is random by default.
  */
 export function createSoftwarePasskey(options: { rpId: string; origin: string; userHandle?: string }): SoftwarePasskey {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -82,7 +82,7 @@ export function createSoftwarePasskey(options: { rpId: string; origin: string; u
   })
 }
 
-/** Restores a stored passkey. */
+/** Recreates a passkey from its stored form. */
 export function restoreSoftwarePasskey(stored: StoredPasskey): SoftwarePasskey {
   const privateKey = createPrivateKey({ key: stored.privateKeyJwk, format: 'jwk' })
   const publicKey = createPublicKey(privateKey)
@@ -135,7 +135,7 @@ export function restoreSoftwarePasskey(stored: StoredPasskey): SoftwarePasskey {
   }
 }
 
-/** rpIdHash, flags, counter (WebAuthn section 6.1). */
+/** Returns authenticator data: rpIdHash, flags, counter (WebAuthn section 6.1). */
 function formatAuthenticatorData(rpId: string, flags: number, counter: number): Buffer {
   const tail = Buffer.alloc(5)
   tail.writeUInt8(flags, 0)
@@ -143,7 +143,7 @@ function formatAuthenticatorData(rpId: string, flags: number, counter: number): 
   return Buffer.concat([sha256(Buffer.from(rpId)), tail])
 }
 
-/** AAGUID, credential id with its length, public key (WebAuthn section 6.5.2). */
+/** Returns attested credential data: AAGUID, credential id with its length, public key (WebAuthn section 6.5.2). */
 function formatCredentialData(credentialId: string, cose: Uint8Array): Buffer {
   const id = Buffer.from(credentialId, 'base64url')
   const length = Buffer.alloc(2)
@@ -151,7 +151,7 @@ function formatCredentialData(credentialId: string, cose: Uint8Array): Buffer {
   return Buffer.concat([Buffer.alloc(AAGUID_BYTES), length, id, cose])
 }
 
-/** CBOR of `{ 1: 2, 3: -7, -1: 1, -2: x, -3: y }`: an EC2 key for ES256 on P-256 (RFC 9053 section 7.1.1). */
+/** Returns `{ 1: 2, 3: -7, -1: 1, -2: x, -3: y }` in CBOR: an EC2 key for ES256 on P-256 (RFC 9053 section 7.1.1). */
 function encodeCoseKey(publicKey: KeyObject): Uint8Array<ArrayBuffer> {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   const bytesHead = [0x58, COORDINATE_BYTES]
@@ -165,7 +165,7 @@ function encodeCoseKey(publicKey: KeyObject): Uint8Array<ArrayBuffer> {
   )
 }
 
-/** CBOR of `{ "fmt": "none", "attStmt": {}, "authData": … }` (WebAuthn section 8.7). */
+/** Returns `{ "fmt": "none", "attStmt": {}, "authData": … }` in CBOR (WebAuthn section 8.7). */
 function encodeAttestation(authenticatorData: Uint8Array): Buffer {
   const length = Buffer.alloc(3)
   length.writeUInt8(0x59, 0)
@@ -182,7 +182,7 @@ function encodeAttestation(authenticatorData: Uint8Array): Buffer {
   ])
 }
 
-/** A CBOR text string shorter than 24 bytes. */
+/** Encodes a text shorter than 24 bytes in CBOR. */
 function encodeText(value: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)])
 }

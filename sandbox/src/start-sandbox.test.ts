@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { addressesFrom } from './addresses.ts'
+import { send } from '../../test/support/http-client.ts'
 import { callRpcString } from './chain/call-rpc.ts'
 import { createClient, textAt } from './demo/http-client.ts'
 import { isProcessAlive } from './postgres/process-facts.ts'
@@ -25,7 +26,7 @@ async function pay({ facts }: Sandbox, amount: string, key: string, baseUrl = fa
   return await createClient(baseUrl, keys.test).post('/v1/payments', order)
 }
 
-/** The balance on the chain, in micro-USDC: 1,000 USDC minus the 4 that these tests pay. */
+/** Reads the balance of the test wallet on the chain, in micro-USDC. */
 async function readBalance({ facts }: Sandbox): Promise<bigint> {
   const data = `0x70a08231${facts.workspace.wallets.test.slice(2).padStart(64, '0')}`
   return BigInt(
@@ -39,7 +40,16 @@ it('writes its facts into a private file', async () => {
   assert.equal((await stat(file)).mode & 0o777, 0o600)
 })
 
-it('goes on with the same payment after its server was killed', async () => {
+it('serves the signer page on a host of its own, and nothing else there', async () => {
+  const { port } = new URL(first.facts.auth_url)
+  const get = async (path: string, host: string) => (await send(`http://127.0.0.1:${port}`, { path, host })).status
+  const signer = `signer.localhost:${port}`
+  assert.deepEqual([await get('/', signer), await get('/main.js', signer)], [200, 200])
+  assert.deepEqual([await get('/healthz', signer), await get('/console/session', signer)], [404, 404])
+  assert.equal(await get('/main.js', `localhost:${port}`), 404)
+})
+
+it('continues with the same payment after its server was killed', async () => {
   const paid = await pay(first, '2', 'before')
   const pid = first.serverPid()
   await first.killServer('SIGKILL')
@@ -50,7 +60,7 @@ it('goes on with the same payment after its server was killed', async () => {
   assert.equal(textAt(replayed.body, 'payment.id'), textAt(paid.body, 'payment.id'))
 })
 
-it('adds a second server on the same database, under the same clock', async () => {
+it('adds a second server on the same database and with the same clock', async () => {
   const second = await first.addServer({ port: 0 })
   const paid = await pay(first, '1', 'shared', second.baseUrl)
   assert.equal(paid.status, 201)
@@ -64,7 +74,7 @@ it('adds a second server on the same database, under the same clock', async () =
   assert.equal(isProcessAlive(second.pid), false)
 })
 
-it('stops everything, and goes on from there at its second start', async () => {
+it('stops everything, and continues with its data at the second start', async () => {
   const pid = first.serverPid()
   const { keys } = first.facts.workspace
   const { body: known } = await pay(first, '1', 'later')

@@ -6,52 +6,58 @@ import { serverEnvironment, type Environment } from './processes/environments.ts
 import { Supervisor } from './processes/supervisor.ts'
 import { endLeftovers, openProcessRecord } from './processes/process-record.ts'
 import { Servers, type AddedServer } from './processes/servers.ts'
+import type { Memory } from './processes/start-program.ts'
 import { startFoundations } from './processes/start-foundations.ts'
 import { removeFacts, writeFacts, type SandboxFacts } from './state/sandbox-facts.ts'
 import { openState } from './state/sandbox-state.ts'
 import { takeDataDir } from './state/take-data-dir.ts'
 
 export interface SandboxOptions {
-  /** The first of seven consecutive ports. */
+  /** The first of the sandbox's seven consecutive ports. */
   readonly port: number
-  /** Absolute. Created if missing. */
+  /** The data directory as an absolute path. It is created if it does not exist. */
   readonly dataDir: string
   readonly onProgress?: (line: string) => void
   /** Settings of the server that differ from the sandbox's defaults. */
   readonly serverEnv?: Environment
-  /** Another address for the enclave, for a proxy. It is part of what the enclave's clients sign. */
+  /**
+   * The address of the enclave for its clients, if a proxy is in front of it. Clients sign it as part of their
+   * requests.
+   */
   readonly enclaveUrl?: string
-  /** Whether the enclave responds as slowly as the real provider. True by default. */
+  /** Whether the enclave takes as long for its operations as the real provider (the default), or almost no time. */
   readonly enclaveProfile?: Profile
-  /** False for a sandbox that need not survive a crash of the machine; it starts faster. True by default. */
+  /** False if the data need not survive a crash of the machine; the sandbox then starts faster. True by default. */
   readonly durable?: boolean
-  /** Aborts the start. */
+  /** How much memory the server and the enclave may use to collect garbage less often. `small` by default. */
+  readonly memory?: Memory
+  /** A signal that aborts the start. */
   readonly signal?: AbortSignal
 }
 
 export interface Sandbox {
   /** The contents of `sandbox.json`. */
   readonly facts: SandboxFacts
-  /** Resolves, with a sentence, if a part exits on its own. That stops nothing else. */
+  /** Resolves, with a sentence, if a part exits without being stopped. The other parts keep running. */
   readonly died: Promise<string>
   serverPid(): number
   /** Ends the server with a signal, like a crash. */
   killServer(signal: NodeJS.Signals): Promise<void>
   /** Starts the server again after `killServer`. */
   startServer(): Promise<void>
-  /** Starts a second server process on the same database. Port 0 picks any free one. */
+  /** Starts another server process on the same database. With port 0, the system picks a free port. */
   addServer(options: { port: number; env?: Environment }): Promise<AddedServer>
-  /** Stops everything, in order. May be called twice. */
+  /** Stops everything, in order. A second call has no effect. */
   stop(): Promise<void>
 }
 
 type Stops = (() => Promise<void>)[]
 
 /**
- * Starts the whole service on this machine, and resolves when it is ready for use. `sandbox.json` is written last.
+ * Starts the whole service on this machine, and resolves when it is ready for use. Writes `sandbox.json` last.
  *
- * @throws Error with one sentence if a port or the directory is in use, or a part does not start. Nothing is left
- * running then.
+ * @throws Error with one sentence if a port or the directory is in use, or a part does not start. In this case,
+ * everything that was started is stopped again.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lock = takeDataDir(options.dataDir)
@@ -66,10 +72,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Everything that has been started is in `stops` from the first moment, latest first. */
+/**
+ * Starts all parts. `stops` contains the functions that stop the parts, in the order in which they must be called. The
+ * function of a part is added as soon as the start of the part begins.
+ */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
   const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
-  const { enclaveProfile = 'realistic' } = options
+  const { enclaveProfile = 'realistic', memory = 'small' } = options
   const own = addressesFrom(port)
   const addresses = { ...own, enclaveUrl: options.enclaveUrl ?? own.enclaveUrl }
   const died = Promise.withResolvers<string>()
@@ -78,7 +87,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   removeFacts(dataDir)
   await endLeftovers(dataDir)
   const state = openState(dataDir)
-  const fleet = new Supervisor({ state, record: openProcessRecord(dataDir), onExit: died.resolve })
+  const fleet = new Supervisor({ state, record: openProcessRecord(dataDir), memory, onExit: died.resolve })
   const foundations = startFoundations({
     dataDir,
     addresses,
@@ -96,7 +105,8 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   const servers = new Servers({ fleet, logFile: logFile(dataDir, 'server'), env: () => ({ ...env(), ...serverEnv }) })
   stops.unshift(() => servers.stop())
   const serving = servers.start()
-  // The control API runs on the server's code. It is loaded while the server loads the same code.
+  // The control API uses the server's code, so importing it takes time. The import runs while the server process
+  // starts.
   const control = import('./control/open-control.ts')
   const [chains, { openControl }] = await watched(Promise.all([foundations.chains, control, serving]))
   onProgress(`server on ports ${addresses.ports.api} and ${addresses.ports.auth}`)
@@ -110,7 +120,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
     logFile: logFile(dataDir, 'control'),
     onFactsChanged: (changed) => writeFacts(dataDir, changed),
   })
-  // After the server, before everything that the server uses.
+  // The control API is stopped after the server, and before everything that the server uses.
   stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())
   const { facts } = await watched(opening)
   onProgress(`control API on port ${addresses.ports.control}`)
@@ -127,7 +137,10 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   }
 }
 
-/** Waits for a step, unless a part exits or the start is aborted first. */
+/**
+ * Returns a function that waits for a step of the start. The function rejects if a part exits or the start is aborted
+ * before the step ends.
+ */
 function untilEnd(died: Promise<string>, signal: AbortSignal | undefined): <T>(step: Promise<T>) => Promise<T> {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   ended.catch(() => undefined)
@@ -141,7 +154,10 @@ function untilEnd(died: Promise<string>, signal: AbortSignal | undefined): <T>(s
   }
 }
 
-/** A part that does not stop properly must not keep the others running. The first error is thrown at the end. */
+/**
+ * Stops all parts. If a part fails to stop, the other parts are stopped anyway, and the first error is thrown at the
+ * end.
+ */
 async function stopInOrder(stops: Stops): Promise<void> {
   const faults: unknown[] = []
   for (const stop of stops) {

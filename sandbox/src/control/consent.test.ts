@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Client } from '../demo/http-client.ts'
-import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import { openControlSandbox } from '../../../test/support/sandbox/control-sandbox.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1/callback'
 
@@ -13,14 +14,13 @@ describe('the consent call', () => {
   let control: Client
   let clientId: string
   before(async () => {
-    sandbox = await startThrowAwaySandbox()
+    sandbox = await openControlSandbox()
     control = createClient(sandbox.facts.control_url)
     const registered = await createClient(sandbox.facts.auth_url).post('/oauth/register', {
       redirect_uris: [REDIRECT_URI],
     })
     clientId = textAt(registered.body, 'client_id')
   })
-  after(() => sandbox.remove())
 
   it('approves as the owner: the redirect has a code, the state and the issuer', async () => {
     const { url, verifier } = authorize({})
@@ -42,7 +42,7 @@ describe('the consent call', () => {
     assert.deepEqual([textAt(me.body, 'account_slug'), textAt(me.body, 'agent_id')], ['demo', 'demo-agent'])
   })
 
-  it('denies, and works in any workspace, in both modes', async () => {
+  it('denies, and works in any workspace and in both modes', async () => {
     const made = await control.post('/workspaces', { name: 'Consenting' })
     const slug = textAt(made.body, 'workspace.slug')
     const denied = await consent({ authorize_url: authorize({}).url, approve: false }, slug)
@@ -53,14 +53,14 @@ describe('the consent call', () => {
     assert.match(textAt(approved.body, 'location'), /\?code=svc_oac_/)
   })
 
-  it('handles many at once, and live mode when the owner was away for long', async () => {
+  it('handles many requests at once, and live mode after the owner was away for long', async () => {
     await control.post('/clock', { advance_seconds: 13 * 3_600 })
     const urls = Array.from({ length: 5 }, () => authorize({}).url)
     const answers = await Promise.all(urls.map((url) => consent({ authorize_url: url, mode: 'live' })))
     for (const { body } of answers) assert.match(textAt(body, 'location'), /\?code=svc_oac_/)
   })
 
-  it('has a new invitation in its facts when the clock was moved past the old one’s end', async () => {
+  it('shows a new invitation in the facts after the clock was moved past the old one’s end', async () => {
     const { invite_url: old } = sandbox.facts.workspace
     await control.post('/clock', { advance_seconds: 31 * 86_400 })
     const told = textAt((await control.get('/')).body, 'workspace.invite_url')
@@ -96,7 +96,7 @@ describe('the consent call', () => {
     })
   }
 
-  it('comes with an invitation to the demo workspace, among the facts', () => {
+  it('the facts contain an invitation to the demo workspace', () => {
     const { invite_url: inviteUrl } = sandbox.facts.workspace
     assert.match(inviteUrl, new RegExp(`^${sandbox.facts.auth_url}/invite/svc_inv_[0-9A-Za-z]{49}$`))
   })

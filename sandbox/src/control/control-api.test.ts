@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Body, type Client } from '../demo/http-client.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { prepareSandbox } from '../../../test/support/sandbox/prepared-sandbox.ts'
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 const STATUS_MS_MAX = 60_000
@@ -10,12 +11,14 @@ const STATUS_MS_MAX = 60_000
 let sandbox: ThrowAwaySandbox
 let control: Client
 before(async () => {
-  sandbox = await startThrowAwaySandbox()
+  sandbox = await startThrowAwaySandbox({ prepared: await prepareSandbox() })
   control = createClient(sandbox.facts.control_url)
 })
 after(() => sandbox.remove())
 
-/** Creates a workspace with an agent that may spend from a funded wallet in test mode. */
+/**
+ * Creates a workspace with an agent and a funded wallet in test mode. By default, the owner signs the agent's grant.
+ */
 async function makeSpender({ fund = '50', sign = true } = {}) {
   const made = await control.post('/workspaces', { name: 'Spender' })
   const slug = textAt(made.body, 'workspace.slug')
@@ -52,7 +55,7 @@ async function injectFault(fault: string): Promise<void> {
 }
 
 describe('the facts', () => {
-  it('are those of sandbox.json, and the time', async () => {
+  it('are those of sandbox.json, with the time', async () => {
     const { status, body } = await control.get('/')
     assert.equal(status, 200)
     const { now, endpoints, ...facts } = body
@@ -74,7 +77,7 @@ describe('the facts', () => {
 })
 
 describe('people', () => {
-  it('make a workspace with two keys that work', async () => {
+  it('create a workspace with two keys that work', async () => {
     const { status, body } = await control.post('/workspaces', { name: 'Two Keys Ltd', plan: 'pro' })
     assert.equal(status, 201)
     assert.equal(textAt(body, 'workspace.slug'), 'two-keys-ltd')
@@ -86,7 +89,7 @@ describe('people', () => {
     }
   })
 
-  it('issue, rotate and revoke a key', async () => {
+  it('create, rotate and revoke a key', async () => {
     const issued = await control.post('/workspaces/demo/keys', { mode: 'live' })
     assert.equal(issued.status, 201)
     assert.match(textAt(issued.body, 'key.id'), /^key_/)
@@ -101,6 +104,14 @@ describe('people', () => {
       {},
     ])
     assert.deepEqual([await statusOf(old), await statusOf(fresh)], [401, 200])
+  })
+
+  it('create a key for one agent and some scopes', async () => {
+    const terms = { mode: 'test', agent_id: 'demo-agent', scopes: ['wallet:read'] }
+    const { status, body } = await control.post('/workspaces/demo/keys', terms)
+    assert.equal(status, 201)
+    const me = await createClient(sandbox.facts.base_url, textAt(body, 'key.secret')).get('/v1/me')
+    assert.deepEqual([me.body['agent_id'], me.body['scopes']], ['demo-agent', ['wallet:read']])
   })
 
   it('sign a pending grant, and revoke an active one', async () => {
@@ -145,8 +156,8 @@ describe('people', () => {
   })
 })
 
-describe('the outside world', () => {
-  it('gives USDC to anybody', async () => {
+describe('the faucet, the clock, the chains and the enclave', () => {
+  it('the faucet sends USDC to any address', async () => {
     const { pay, wallet } = await makeSpender({ fund: '0' })
     assert.equal(textAt((await pay('1')).body, 'error.code'), 'insufficient_balance')
     const given = await control.post('/faucet', { mode: 'test', address: wallet, amount_usdc: '1' })
@@ -155,7 +166,7 @@ describe('the outside world', () => {
     assert.equal((await pay('1')).status, 201)
   })
 
-  it('moves the clock of the service, forward and back to the real time', async () => {
+  it("the service's clock is moved forward, and back to the real time", async () => {
     const { pay } = await makeSpender()
     assert.equal((await pay('10')).status, 201)
     assert.equal((await pay('10')).status, 201)
@@ -169,7 +180,7 @@ describe('the outside world', () => {
     assert.ok(Math.abs(Date.parse(String(reset.body['now'])) - Date.now()) < 60_000)
   })
 
-  it('stops mining, and goes on', async () => {
+  it('mining is stopped and continued', async () => {
     const { pay, api } = await makeSpender()
     assert.equal((await control.post('/chains/test', { mining: false })).status, 200)
     const stopped = await control.post('/chains/test', { mine: 1 })
@@ -181,7 +192,7 @@ describe('the outside world', () => {
     await control.post('/chains/test', { mining: true })
   })
 
-  it('reorganizes the last blocks, and the payment is there again', async () => {
+  it('the last blocks are replaced, and the payment is mined again', async () => {
     const { pay, api } = await makeSpender()
     await control.post('/chains/test', { mining: false })
     const paid = await pay('1')
@@ -191,14 +202,14 @@ describe('the outside world', () => {
     await awaitStatus(api, paid, 'confirmed')
   })
 
-  it('makes a transfer revert', async () => {
+  it('a transfer is made to revert', async () => {
     const { pay, api } = await makeSpender()
     assert.equal((await control.post('/chains/test', { fail_transfers: 1 })).status, 200)
     await awaitStatus(api, await pay('1'), 'failed')
     await awaitStatus(api, await pay('1'), 'confirmed')
   })
 
-  it("gives a wallet the chain's native coin", async () => {
+  it('a wallet gets native coins', async () => {
     const order = { mode: 'test', address: '0x00000000000000000000000000000000000000c0', amount_coin: '0.5' }
     assert.equal((await control.post('/faucet', order)).status, 201)
     assert.equal((await control.post('/faucet', order)).status, 201)
@@ -209,7 +220,7 @@ describe('the outside world', () => {
     assert.equal(BigInt((answer as { result: string }).result), 10n ** 18n)
   })
 
-  it('sets the clock and the pace of the enclave, and removes faults that were not met', async () => {
+  it("the enclave's clock and pace are set, and faults that were not used are removed", async () => {
     const { pay } = await makeSpender()
     const readDate = async (): Promise<number> =>
       Date.parse((await fetch(`${sandbox.facts.enclave_url}/v1/wallets/x`)).headers.get('date') ?? '')
@@ -228,7 +239,7 @@ describe('the outside world', () => {
     assert.notEqual(textAt((await pay('1')).body, 'payment.status'), 'failed')
   })
 
-  it('makes the enclave reject, be unavailable, or lose its response', async () => {
+  it('the enclave is made to reject, to be unavailable, or to lose its response', async () => {
     const { pay } = await makeSpender()
     await injectFault('reject')
     assert.equal(textAt((await pay('1')).body, 'payment.status'), 'failed')
@@ -243,13 +254,15 @@ describe('the outside world', () => {
   })
 })
 
-describe('a request that does not fit', () => {
+describe('an invalid request', () => {
   const grant = { mode: 'test', agent_id: 'demo-agent', wallet: SHOP, max_per_tx_usdc: '1', daily_cap_usdc: '1' }
   const cases: readonly [string, object, number, RegExp][] = [
     ['/workspaces', {}, 400, /^name /],
     ['/workspaces', { name: ' ' }, 400, /^name /],
     ['/workspaces', { name: 'x', plan: 'gold' }, 400, /^plan /],
     ['/workspaces/demo/keys', {}, 400, /^mode /],
+    ['/workspaces/demo/keys', { mode: 'test', agent_id: 'nobody' }, 404, /agent/],
+    ['/workspaces/demo/keys', { mode: 'test', scopes: ['admin'] }, 400, /^scopes /],
     ['/workspaces/nobody/keys', { mode: 'test' }, 404, /workspace/],
     ['/keys/rotate', { key: 'svc_test_x' }, 409, /key/],
     ['/keys/revoke', {}, 400, /^key /],
@@ -294,11 +307,12 @@ describe('a request that does not fit', () => {
     it(`is ${status}: POST ${path} ${JSON.stringify(body)}`, async () => {
       const answer = await control.post(path, body)
       assert.equal(answer.status, status, JSON.stringify(answer.body))
-      assert.match(textAt(answer.body, 'error.message'), message)
+      // A message begins with the name of the field. The service puts the name in backticks.
+      assert.match(textAt(answer.body, 'error.message').replaceAll('`', ''), message)
     })
   }
 
-  it('is 400 where the body is not JSON, or not an object', async () => {
+  it('is 400 if the body is not JSON, or not an object', async () => {
     for (const body of ['{', '[]', 'null', '"x"']) {
       const headers = { 'content-type': 'application/json' }
       const response = await fetch(`${sandbox.facts.control_url}/workspaces`, { method: 'POST', headers, body })

@@ -5,8 +5,8 @@ import type { StateFile } from '../state/sandbox-state.ts'
 import type { EnclaveControl } from './enclave-control.ts'
 
 /**
- * What the routes of the control API work with: the server's own operations, the owners' passkeys, the chains, and the
- * enclave's faults.
+ * Everything that the control API's routes use: the server's own operations, the owners' passkeys, the chains, and the
+ * enclave's control endpoints.
  */
 export interface ControlContext {
   readonly context: Context
@@ -15,13 +15,13 @@ export interface ControlContext {
   readonly chains: Readonly<Record<Mode, ControlledChain>>
   readonly enclave: EnclaveControl
   /**
-   * Sets the clock offset of every process in the sandbox. It is stored, and in effect everywhere when the promise
-   * resolves.
+   * Sets the clock offset of every process in the sandbox, and stores it. The promise resolves once the offset is in
+   * effect everywhere.
    */
   setClockOffset(offsetMs: number): Promise<void>
 }
 
 export interface ControlledChain extends Chain {
-  /** Whether blocks are mined automatically. */
+  /** Whether the chain mines blocks automatically. */
   readonly mining: boolean
 }

@@ -2,7 +2,10 @@ import { caip2Of, type Mode } from '../addresses.ts'
 import type { Fault, SendFault } from '../enclave/faults.ts'
 import type { Profile } from '../enclave/pace.ts'
 
-/** A share of the sends meet a random fault out of `faults` (default: all of them). */
+/**
+ * A request for random faults: the given share of all sends gets a random fault out of `faults` (by default, out of all
+ * faults).
+ */
 export interface RandomFaults {
   readonly share: number
   readonly seed: number
@@ -10,21 +13,23 @@ export interface RandomFaults {
 }
 
 export interface EnclaveControl {
-  /** The next `count` requests that the fault applies to meet it. */
+  /** Applies the fault to the next `count` requests that can have this fault. */
   injectFault(fault: Fault, count: number): Promise<void>
   injectRandomFaults(random: RandomFaults): Promise<void>
-  /** Removes all ordered faults that were not met yet. */
+  /** Cancels all requested faults that have not been applied yet. */
   clearFaults(): Promise<void>
-  /** Returns how often each fault was met since the enclave was started. */
+  /** Returns how often each fault was applied since the enclave was started. */
   countInjectedFaults(): Promise<Readonly<Record<string, number>>>
-  /** The next `count` USDC transfers revert on the chain. */
+  /** Makes the next `count` USDC transfers revert on the chain. */
   failTransfers(mode: Mode, count: number): Promise<void>
   /** Sets how far the enclave's clock differs from the server's. */
   setClockSkew(skewMs: number): Promise<void>
   chooseProfile(profile: Profile): Promise<void>
 }
 
-/** The enclave runs on this machine and responds at once, so this is long enough. */
+/**
+ * The time limit for a response of the enclave. It runs on this machine and responds at once, so this is long enough.
+ */
 const ANSWER_MS_MAX = 5_000
 
 export function connectEnclaveControl({ url, token }: { url: string; token: string }): EnclaveControl {

@@ -1,12 +1,13 @@
-import { SEND_FAULTS } from '../enclave/faults.ts'
+import { READ_FAULTS, SEND_FAULTS } from '../enclave/faults.ts'
 
 /**
- * All endpoints of the control API with the fields of their bodies, as listed by `GET /`. A `?` marks optional fields.
+ * All endpoints of the control API with the fields of their bodies. `GET /` returns this list. A `?` marks optional
+ * fields.
  */
 export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET /': {},
   'POST /workspaces': { name: 'string', 'plan?': 'developer | pro | scale' },
-  'POST /workspaces/:slug/keys': { mode: 'test | live' },
+  'POST /workspaces/:slug/keys': { mode: 'test | live', 'agent_id?': 'string', 'scopes?': 'scopes' },
   'POST /workspaces/:slug/wallets': { mode: 'test | live', 'fund_usdc?': 'decimal' },
   'POST /workspaces/:slug/grants': {
     mode: 'test | live',
@@ -44,7 +45,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
   'POST /chains/:mode': { 'mining | mine | reorg | fail_transfers': 'boolean, or a number of blocks or transfers' },
   'GET /enclave/faults': {},
   'POST /enclave/faults': {
-    fault: `reads_lag, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which removes the faults that were not met yet`,
+    fault: `${READ_FAULTS.join(' or ')}, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which removes the faults that no request has met yet`,
     'count?': 'integer, for every fault except random and none: how many of the next requests meet it',
     'share?': 'number from 0 to 1, for random: the share of the sends that meet a fault',
     'seed?': 'integer, for random: the same seed chooses the same faults',

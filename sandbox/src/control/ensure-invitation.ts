@@ -5,15 +5,17 @@ import { Problem } from '../../../server/src/values/problem.ts'
 import { DEMO_SLUG } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** Anybody who opens the link becomes an owner: a developer, a colleague, a test. */
+/**
+ * How many people can use one invitation link. Everybody who opens it becomes an owner: developers, colleagues, tests.
+ */
 const USES_MAX = 100
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** At the start, a link that expires sooner is replaced. */
+/** When the sandbox starts, it replaces a link that expires sooner than this. */
 const LEFT_MS_MIN = 7 * 24 * 60 * 60 * 1_000
 
 /**
- * Returns the link with which anybody on this machine can become an owner of the demo workspace. It stays the same over
- * restarts until it is about to expire.
+ * Returns the link with which anybody on this machine can become an owner of the demo workspace. The link stays the
+ * same across restarts until it is about to expire.
  */
 export async function ensureInvitation(control: ControlContext): Promise<string> {
   const { state, addresses } = control

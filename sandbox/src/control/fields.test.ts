@@ -21,8 +21,8 @@ describe('a valid field', () => {
     ['no flag', undefined, (fields) => fields.flag('it', true), true],
     ['a choice', 'b', (fields) => fields.oneOf('it', ['a', 'b']), 'b'],
     ['no choice', undefined, (fields) => fields.oneOf('it', ['a', 'b'], 'a'), 'a'],
-    ['some of many', ['c', 'a'], (fields) => fields.someOf('it', ['a', 'b', 'c']), ['a', 'c']],
-    ['none, which are all', undefined, (fields) => fields.someOf('it', ['a', 'b']), ['a', 'b']],
+    ['several values of a list', ['c', 'a'], (fields) => fields.someOf('it', ['a', 'b', 'c']), ['a', 'c']],
+    ['no value, which means all', undefined, (fields) => fields.someOf('it', ['a', 'b']), ['a', 'b']],
   ]
   for (const [name, value, read, expected] of cases) {
     it(`is read: ${name}`, () => assert.deepEqual(read(new Fields({ it: value })), expected))
@@ -44,17 +44,17 @@ describe('an invalid field', () => {
     ['a day that does not exist', '2030-13-02T03:04:05Z', (fields) => fields.time('it')],
     ['a number beyond its bound', 4, (fields) => fields.integer('it', { min: 1, max: 3 })],
     ['a fraction', 1.5, (fields) => fields.integer('it', { min: 1, max: 3 })],
-    ['a number as text', '2', (fields) => fields.integer('it', { min: 1, max: 3 })],
-    ['a text as flag', 'true', (fields) => fields.flag('it')],
+    ['a number in a text', '2', (fields) => fields.integer('it', { min: 1, max: 3 })],
+    ['a text instead of a flag', 'true', (fields) => fields.flag('it')],
     ['an unknown choice', 'c', (fields) => fields.oneOf('it', ['a', 'b'], 'a')],
-    ['an unknown one of some', ['a', 'x'], (fields) => fields.someOf('it', ['a', 'b'])],
-    ['one of some twice', ['a', 'a'], (fields) => fields.someOf('it', ['a', 'b'])],
-    ['an empty list of some', [], (fields) => fields.someOf('it', ['a', 'b'])],
-    ['a text as some', 'a', (fields) => fields.someOf('it', ['a', 'b'])],
+    ['a list with an unknown value', ['a', 'x'], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['a list with the same value twice', ['a', 'a'], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['an empty list of values', [], (fields) => fields.someOf('it', ['a', 'b'])],
+    ['a text instead of a list of values', 'a', (fields) => fields.someOf('it', ['a', 'b'])],
     ['an agent id of white space', ' ', (fields) => fields.agentId('it')],
   ]
   for (const [name, value, read, code] of cases) {
-    it(`is 400 and is named: ${name}`, () => {
+    it(`is 400, and the error names it: ${name}`, () => {
       assert.throws(
         () => read(new Fields({ it: value })),
         (error) =>
@@ -70,7 +70,7 @@ it('accepts exactly one of several alternatives', () => {
   assert.throws(() => new Fields({ a: 1, b: 2 }).only(['a', 'b']), { message: /exactly one/ })
 })
 
-it('treats a missing body as one without fields, and rejects anything but an object', () => {
+it('treats a missing body as one without fields, and rejects any other value', () => {
   assert.equal(new Fields(undefined).has('it'), false)
   for (const body of [null, [], 'x', 1]) assert.throws(() => new Fields(body), { message: /JSON object/ })
 })

@@ -1,4 +1,4 @@
-import { parseEther } from 'viem'
+import { parseEther } from 'viem/utils'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
 import { parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
@@ -10,13 +10,11 @@ import { MODES, type Mode } from '../addresses.ts'
 const COIN_AMOUNT = /^\d{1,9}(\.\d{1,18})?$/
 const ZERO_AMOUNT = /^0(\.0{1,6})?$/
 
-/**
- * Reads the fields of a request one by one and parses each. Throws a 400 that names the field if a value is not valid.
- */
+/** Reads and parses the fields of a request one by one. If a value is not valid, throws a 400 that names the field. */
 export class Fields {
   readonly #body: Readonly<Record<string, unknown>>
 
-  /** A request without a body has no fields. */
+  /** A missing body is treated as a body without fields. */
   constructor(body: unknown) {
     const members = body === undefined ? {} : body
     if (typeof members !== 'object' || members === null || Array.isArray(members)) {
@@ -29,10 +27,11 @@ export class Fields {
     return this.#body[name] !== undefined
   }
 
-  /** Returns which one of these fields is present. Throws if none or more than one is. */
+  /** Returns which one of these fields is present. Throws unless exactly one of them is. */
   only<Name extends string>(names: readonly Name[]): Name {
     const [found, ...others] = names.filter((name) => this.has(name))
-    if (found === undefined || others.length > 0) throw invalid(names.join(', '), 'are alternatives: send exactly one')
+    if (found === undefined || others.length > 0)
+      throw invalid(names.join(', '), 'exclude each other: send exactly one of them')
     return found
   }
 
@@ -49,7 +48,7 @@ export class Fields {
     return found
   }
 
-  /** Returns all values if the field is absent. */
+  /** Reads a list of values. Returns all allowed values if the field is absent. */
   someOf<Value extends string>(name: string, values: readonly Value[]): readonly Value[] {
     const wanted = this.#body[name]
     if (wanted === undefined) return values
@@ -93,12 +92,12 @@ export class Fields {
     throw invalid(name, 'must be a positive decimal with at most 6 decimal places, as a string', 'amount_invalid')
   }
 
-  /** Returns null if the field is zero or absent. */
+  /** Reads an amount. Returns null if the field is zero or absent. */
   amountOrZero(name: string): MicroUsdc | null {
     return !this.has(name) || ZERO_AMOUNT.test(this.text(name)) ? null : this.amount(name)
   }
 
-  /** Reads an amount of the chain's native coin. Returns it in the coin's smallest unit. */
+  /** Reads an amount of the chain's native coin. Returns it in wei. */
   coin(name: string): bigint {
     const text = this.text(name)
     if (COIN_AMOUNT.test(text) && parseEther(text) > 0n) return parseEther(text)
@@ -109,7 +108,7 @@ export class Fields {
     return toAddress(this.text(name), name)
   }
 
-  /** Returns undefined if the field is absent. */
+  /** Reads a list of addresses. Returns undefined if the field is absent. */
   addresses(name: string): readonly Address[] | undefined {
     const value = this.#body[name]
     if (value === undefined) return undefined
@@ -117,11 +116,11 @@ export class Fields {
     return value.map((item, index) => toAddress(item, `${name}.${index}`))
   }
 
-  /** Returns null if the field is null or absent. */
+  /** Reads a time. Returns null if the field is null or absent. */
   time(name: string): Date | null {
     if ((this.#body[name] ?? null) === null) return null
     const time = parseTime(this.text(name))
-    if (time === null) throw invalid(name, 'must be an ISO 8601 time with its offset')
+    if (time === null) throw invalid(name, 'must be an ISO 8601 time with a UTC offset')
     return time
   }
 }

@@ -6,8 +6,8 @@ import { mintUsdc } from '../chain/mint-usdc.ts'
 import type { ControlContext } from './control-context.ts'
 
 /**
- * The faucet: mints USDC to an address and returns the hash of the transaction. If the chain mines automatically, the
- * transaction is in a block by then.
+ * Mints USDC to an address and returns the hash of the transaction. If the chain mines automatically, waits until the
+ * transaction is in a block.
  */
 export async function fund(
   { chains }: Pick<ControlContext, 'chains'>,
@@ -20,8 +20,8 @@ export async function fund(
 }
 
 /**
- * Adds to an address's balance in the chain's native coin. On a local chain nobody has any to send, so the balance is
- * set directly. It takes effect at once.
+ * Adds to an address's balance of the chain's native coin. Takes effect at once: no account on a local chain has native
+ * coins to send, so the balance is set directly.
  */
 export async function fundCoin(
   { chains }: Pick<ControlContext, 'chains'>,

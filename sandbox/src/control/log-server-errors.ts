@@ -4,8 +4,8 @@ import { toProblem } from '../../../server/src/http/to-problem.ts'
 import { openLog } from '../postgres/server-log.ts'
 
 /**
- * Writes each error with a status of 500 or above to a file, as a line of JSON with its cause, because the response
- * does not contain the cause.
+ * Writes each error with a status of 500 or above to a file, as one line of JSON. The line includes the cause, which
+ * the response does not contain.
  */
 export function logServerErrors(http: HttpServer, file: string): void {
   const log = openLog(file)

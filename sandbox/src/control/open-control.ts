@@ -29,14 +29,14 @@ import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
 import type { ControlContext } from './control-context.ts'
 
 export interface ControlOptions {
-  /** The environment of the server: the control API runs the server's operations with the same configuration. */
+  /** The server's environment. The control API runs the server's operations, so it uses the same configuration. */
   readonly env: Environment
   readonly addresses: Addresses
   readonly state: StateFile
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly fleet: Supervisor
   readonly logFile: string
-  /** Called when the facts differ from those at the start. */
+  /** Called when the sandbox's facts have changed since the start. */
   readonly onFactsChanged: (facts: SandboxFacts) => void
 }
 
@@ -45,18 +45,22 @@ export interface Control {
   close(): Promise<void>
 }
 
-/** Requests come one at a time; the server keeps the rest of PostgreSQL's connections. */
+/**
+ * The control API handles one request at a time, so it needs few of PostgreSQL's connections. The rest are for the
+ * server.
+ */
 const CONNECTIONS_MAX = 4
 
 /**
- * Creates the demo workspace if it does not exist, and starts to listen. Needs a server that has already migrated the
+ * Creates the demo workspace if it does not exist, and starts to listen. The server must already have migrated the
  * database.
  */
 export async function openControl(options: ControlOptions): Promise<Control> {
   const { addresses, state } = options
   const config = readConfig({ ...options.env, DATABASE_CONNECTIONS: String(CONNECTIONS_MAX) })
   const clock = createClock(state.current.clockOffsetMs)
-  // The terminal is for the person who started the sandbox, so errors are written to a file by `logServerErrors`.
+  // The terminal shows only what the person who started the sandbox needs, so `logServerErrors` writes errors to a
+  // file.
   const logger = createLogger('silent')
   const { context, close: closeContext } = openContext(config, { clock, logger })
   const control: ControlContext = {
@@ -69,7 +73,8 @@ export async function openControl(options: ControlOptions): Promise<Control> {
       state.update({ clockOffsetMs: offsetMs })
       clock.setOffset(offsetMs)
       await options.fleet.setClockOffset(offsetMs)
-      // The invitation expires like everything else. If the clock has passed its end, there is now a new one.
+      // The invitation expires by the sandbox's clock. If the clock is now past the invitation's expiry time,
+      // `describe` creates a new invitation.
       const before = facts
       facts = await describe()
       if (before?.workspace.invite_url !== facts.workspace.invite_url) options.onFactsChanged(facts)
@@ -110,7 +115,7 @@ const ROUTES = [
   addEnclaveRoutes,
 ] as const
 
-/** Refuses to add an endpoint that `GET /` does not list. */
+/** Throws if an endpoint is added that `GET /` does not list. */
 function checkEndpoint({ method, url }: { readonly method: string | readonly string[]; readonly url: string }): void {
   for (const name of [method].flat().map((verb) => `${verb} ${url}`)) {
     if (!name.startsWith('HEAD') && !(name in ENDPOINTS)) throw new Error(`${name} is missing from ENDPOINTS.`)

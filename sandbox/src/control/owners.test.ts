@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { Browser } from '../../../test/console/browser.ts'
 import { signUp } from '../../../test/console/person.ts'
 import { createClient, textAt, type Client } from '../demo/http-client.ts'
-import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import { openControlSandbox } from '../../../test/support/sandbox/control-sandbox.ts'
 
-describe('a workspace that was made in the dashboard', () => {
+describe('a workspace that was created in the dashboard', () => {
   let sandbox: ThrowAwaySandbox
   let control: Client
   before(async () => {
-    sandbox = await startThrowAwaySandbox()
+    sandbox = await openControlSandbox()
     control = createClient(sandbox.facts.control_url)
   })
-  after(() => sandbox.remove())
 
-  it('has an owner whose passkey is not in the sandbox: 409 and a sentence, for a wallet', async () => {
+  it('has an owner whose passkey the sandbox does not have, so creating a wallet is 409 with a message', async () => {
     const { auth_url: authUrl } = sandbox.facts
     const browser = new Browser({ url: authUrl, config: { authUrl } })
     const relyingParty = { id: new URL(authUrl).hostname, origin: authUrl }

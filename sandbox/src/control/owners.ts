@@ -1,5 +1,5 @@
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import type { Context } from '../../../server/src/domain/context.ts'
+import type { Context, RelyingParty } from '../../../server/src/domain/context.ts'
 import { addMember } from '../../../server/src/domain/members/add-member.ts'
 import { createWorkspace } from '../../../server/src/domain/members/create-workspace.ts'
 import { findSession } from '../../../server/src/domain/sessions/find-session.ts'
@@ -9,17 +9,18 @@ import { isProofRecent } from '../../../server/src/domain/require-recent-proof.t
 import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
+import { addWalletPasskey } from '../../../server/src/domain/wallets/add-wallet-passkey.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 import { createSoftwarePasskey, restoreSoftwarePasskey, type SoftwarePasskey } from '../software-passkey.ts'
 import { serialQueue } from '../chain/serial-queue.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** The name of the users who own the workspaces created by the control API. */
+/** The user name of the owners that the control API creates for its workspaces. */
 const OWNER_NAME = 'Sandbox owner'
-/** How the browsers of these users describe themselves. */
+/** The device name in the sessions of these owners. */
 const DEVICE = 'Sandbox'
 
-/** Creates a workspace with an owner whose passkey the sandbox has. */
+/** Creates a workspace with an owner. The sandbox has the owner's passkey. */
 export async function createOwnedWorkspace(
   control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
@@ -27,19 +28,21 @@ export async function createOwnedWorkspace(
   const { userId, passkey } = await signUpOwner(control.context)
   const { account } = await createWorkspace(control.context, { userId, name, plan })
   keepOwner(control, account, passkey)
+  await createWalletPasskey(control, { slug: account.slug, userId })
   return account
 }
 
-/** Adds an owner whose passkey the sandbox has, unless the workspace already has one. */
+/** Adds an owner whose passkey the sandbox has, unless the workspace already has such an owner. */
 export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
   if (control.state.current.owners[account.slug] !== undefined) return
   const { userId, passkey } = await signUpOwner(control.context)
   await addMember(control.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
   keepOwner(control, account, passkey)
+  await createWalletPasskey(control, { slug: account.slug, userId })
 }
 
 /**
- * Returns the passkey of a workspace's owner. Throws 409 if the owner signed up in the dashboard with a passkey of
+ * Returns the passkey with which a workspace's owner signs in. Throws 409 if the owner signed up in the dashboard with a passkey of
  * their own.
  */
 export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
@@ -49,17 +52,38 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
     const message = `The sandbox does not have the passkey of the owner of ${slug}. Use the dashboard, or a workspace created with POST /workspaces.`
     throw new Problem('conflict', message)
   }
-  // The ports may have changed since the passkey was created.
+  // The ports may have changed since the passkey was created, so the current origin is used.
+  return restoreSoftwarePasskey({ ...stored, rpId, origin })
+}
+
+/**
+ * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. A workspace from before owners had
+ * wallet passkeys gets one now.
+ */
+export async function walletOwnerOf(control: ControlContext, slug: string): Promise<SoftwarePasskey> {
+  const { state, context } = control
+  ownerOf(control, slug)
+  if (state.current.walletOwners?.[slug] === undefined) {
+    const session = await findSession(context, { secret: await signInOwner(control, slug) })
+    if (session === null) throw new Error(`the owner of ${slug} is not signed in`)
+    await enqueue(() => createWalletPasskey(control, { slug, userId: session.userId }))
+  }
+  const stored = state.current.walletOwners?.[slug]
+  if (stored === undefined) throw new Error(`the owner of ${slug} has no wallet passkey`)
+  const { id: rpId, origin } = getSigner(context)
   return restoreSoftwarePasskey({ ...stored, rpId, origin })
 }
 
 const sessions = new Map<string, string>()
-/** Signatures must be made one after the other, because a passkey counts them. */
+/**
+ * Runs one sign-in at a time. Otherwise, two concurrent sign-ins could use the same signature counter of a passkey, and
+ * the server would reject one of them.
+ */
 const enqueue = serialQueue()
 
 /**
- * Signs in the owner with their passkey, and returns the session's secret, which is the cookie's value. An earlier
- * session is used again while its proof is recent.
+ * Signs in the owner with their passkey, and returns the session's secret, which is the cookie's value. Reuses an
+ * earlier session while its proof by passkey is recent enough.
  */
 export function signInOwner(control: ControlContext, slug: string): Promise<string> {
   return enqueue(async () => {
@@ -70,8 +94,8 @@ export function signInOwner(control: ControlContext, slug: string): Promise<stri
     const passkey = ownerOf(control, slug)
     const { ceremony, options } = await openSignIn(context)
     const response = passkey.assert(Buffer.from(options.challenge, 'base64url'))
-    // Stored before the passkey is used: if the counter fell behind the server's, the passkey would be rejected for
-    // ever.
+    // The counter is stored before the passkey is used. If the stored counter fell behind the server's, the server
+    // would reject the passkey from then on.
     state.update({ owners: { ...state.current.owners, [slug]: passkey.export() } })
     const { secret } = await signIn(context, { ceremony, response, device: DEVICE })
     sessions.set(slug, secret)
@@ -86,6 +110,24 @@ async function signUpOwner(context: Context): Promise<{ userId: string; passkey:
   const response = passkey.register(Buffer.from(options.challenge, 'base64url'))
   const { session } = await signUp(context, { ceremony, response, device: DEVICE })
   return { userId: session.userId, passkey }
+}
+
+async function createWalletPasskey(
+  { context, state }: ControlContext,
+  { slug, userId }: { slug: string; userId: string },
+): Promise<void> {
+  if (state.current.walletOwners?.[slug] !== undefined) return
+  const { id: rpId, origin } = getSigner(context)
+  const passkey = createSoftwarePasskey({ rpId, origin })
+  const { credentialId, publicKeyCose } = passkey
+  const registered = { credentialId, publicKeyCose, transports: ['internal'] }
+  await addWalletPasskey(context, { userId, registered, name: 'Sandbox wallet passkey' })
+  state.update({ walletOwners: { ...state.current.walletOwners, [slug]: passkey.export() } })
+}
+
+function getSigner({ signer }: Context): RelyingParty {
+  if (signer === null) throw new Error('the sandbox has no signer page')
+  return signer
 }
 
 function keepOwner({ state }: ControlContext, { slug }: Account, passkey: SoftwarePasskey): void {

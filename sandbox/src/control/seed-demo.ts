@@ -4,14 +4,15 @@ import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
 import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
-import { createWallet } from '../../../server/src/domain/wallets/create-wallet.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
 import { type Mode } from '../addresses.ts'
 import type { DemoMode } from '../state/sandbox-state.ts'
 import { fund } from './fund.ts'
-import { createOwnedWorkspace, ensureOwner, ownerOf } from './owners.ts'
+import { createOwnedWallet } from './create-owned-wallet.ts'
+import { moveDemoWallet } from './move-demo-wallet.ts'
+import { createOwnedWorkspace, ensureOwner } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
 import type { ControlContext } from './control-context.ts'
 
@@ -25,16 +26,12 @@ const DAILY_CAP_MICRO = microUsdc(100n * USDC)
 /**
  * Creates the demo workspace once, with a key, a wallet with 1,000 USDC, and an agent with an active grant in each
  * mode. A mode is recorded when it is complete; after a crash in the middle, it is created again in the same workspace.
+ * A demo wallet that a sign-in passkey owns is moved.
  */
 export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
-  const { test, live } = control.state.current.demo
-  if (test !== undefined && live !== undefined) return { test, live }
   const account = await ensureAccount(control)
-  const [madeTest, madeLive] = await Promise.all([
-    test ?? seedMode(control, account, 'test'),
-    live ?? seedMode(control, account, 'live'),
-  ])
-  return { test: madeTest, live: madeLive }
+  const [test, live] = await Promise.all([ensureMode(control, account, 'test'), ensureMode(control, account, 'live')])
+  return { test, live }
 }
 
 async function ensureAccount(control: ControlContext): Promise<Account> {
@@ -49,18 +46,20 @@ async function ensureAccount(control: ControlContext): Promise<Account> {
   }
 }
 
+async function ensureMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
+  const demo = control.state.current.demo[mode]
+  if (demo === undefined) return await seedMode(control, account, mode)
+  const terms = { maxPerTxMicro: MAX_PER_TX_MICRO, dailyCapMicro: DAILY_CAP_MICRO }
+  await moveDemoWallet(control, { account, mode, demo, agentId: demoAgentId(), terms })
+  return demo
+}
+
 async function seedMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
   const { context, state } = control
   const accountId = account.id
   const [{ secret }, { address }] = await Promise.all([
     issueKey(context, { accountId, mode, actor: OPERATOR }),
-    createWallet(context, {
-      accountId,
-      mode,
-      name: 'Demo wallet',
-      owner: ownerOf(control, account.slug),
-      actor: OPERATOR,
-    }),
+    createOwnedWallet(control, { account, mode, name: 'Demo wallet' }),
     createAgent(context, { accountId, mode, id: demoAgentId(), actor: OPERATOR }),
   ])
   const [grant] = await Promise.all([

@@ -4,15 +4,18 @@ import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
 import { serialQueue, type Enqueue } from '../chain/serial-queue.ts'
-import { ownerOf } from './owners.ts'
+import { walletOwnerOf } from './owners.ts'
 import type { ControlContext } from './control-context.ts'
 
-/** An owner signs one change after the other: two concurrent changes of a wallet's signers would be rejected. */
+/**
+ * A queue for each workspace. The workspace's owner signs one change at a time, because two concurrent changes of a
+ * wallet's grants would be rejected.
+ */
 const queues = new Map<string, Enqueue>()
 
 /**
- * Activates or revokes a grant as its owner: fetches the request to sign, signs it with the passkey, and submits the
- * signature.
+ * Activates or revokes a grant as its owner: fetches the request to sign, signs it with the wallet passkey, and submits
+ * the signature.
  */
 export async function signGrant(
   control: ControlContext,
@@ -22,9 +25,14 @@ export async function signGrant(
   queues.set(account.id, queue)
   return await queue(async () => {
     const accountId = account.id
-    const request = await issueSigningRequest(control.context, { accountId, grantId, change, actor: OPERATOR })
-    if (request.challenge === null) return request.grant
-    const assertion = ownerOf(control, account.slug).assert(request.challenge)
+    const { grant, request } = await issueSigningRequest(control.context, {
+      accountId,
+      grantId,
+      change,
+      actor: OPERATOR,
+    })
+    if (request === null) return grant
+    const assertion = (await walletOwnerOf(control, account.slug)).assert(request.payload)
     return await submitSignature(control.context, { accountId, grantId, assertion, actor: OPERATOR })
   })
 }

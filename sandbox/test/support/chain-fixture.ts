@@ -9,19 +9,20 @@ export const TEST_CHAIN_ID = 84532
 
 const folders: string[] = []
 
-// A test's own clean-up runs in the order of its registration, and a chain that stops later writes its state once more.
+// The folders are deleted when the process exits. A test's own hooks would delete them too early: a chain writes its
+// state once more when it stops, and hooks run in the order in which they were registered.
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder that is deleted when the process ends. */
+/** Creates a folder that is deleted when the process exits. */
 export const makeFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'bursar chain '))
   folders.push(folder)
   return folder
 }
 
-/** A chain with short blocks that ends with the test. */
+/** Starts a chain with short blocks. It is stopped at the end of the test. */
 export const startTestChain = async (t: TestContext, options: Partial<StartChainOptions> = {}): Promise<Chain> => {
   const stateFile = options.stateFile ?? join(makeFolder(), 'chain.state')
   const port = options.port ?? (await findFreePort())

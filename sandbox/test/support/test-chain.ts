@@ -10,7 +10,7 @@ import { waitFor } from '../../../test/support/wait-for.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 
 const BLOCK_TIME_SECONDS = 0.25
-/** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
+/** The function selector of `balanceOf(address)` (ERC-20): the first four bytes of its keccak256 hash. */
 const BALANCE_SELECTOR = '0x70a08231'
 
 export interface Receipt {
@@ -23,21 +23,21 @@ export interface TestChain {
   readonly rpcUrl: string
   readonly usdc: Address
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>
-  /** Mines nothing while false. */
+  /** Turns mining on or off. */
   setMining(mining: boolean): void
-  /** Replaces the last blocks by empty ones. */
+  /** Replaces the last blocks with empty ones. */
   reorg(blocks: number): Promise<void>
-  /** Waits until the USDC has arrived. */
+  /** Mints USDC, and waits until it has arrived. */
   mint(to: Address, amountMicro: bigint): Promise<void>
   balanceOf(address: Address): Promise<bigint>
-  /** Sets the address's balance of the chain's own coin. */
+  /** Sets the address's balance of the chain's native coin. */
   setCoin(address: Address, amountWei: bigint): Promise<void>
-  /** Waits until the transaction is mined. */
+  /** Waits until the transaction is mined, and returns its receipt. */
   findReceipt(hash: Hash): Promise<Receipt>
   stop(): Promise<void>
 }
 
-/** Starts one of the sandbox's chains on a free port, with its USDC contract and its own directory. */
+/** Starts one of the sandbox's chains on a free port, with its USDC contract and its own data directory. */
 export async function startTestChain(): Promise<TestChain> {
   const dataDir = await makeDataDir()
   const chain = await startChain({

@@ -6,11 +6,14 @@ import type {
   CreateQuorumBody,
   CreateWalletBody,
   UpdatePolicyBody,
+  UpdateQuorumBody,
   UpdateWalletBody,
 } from '../../src/enclave/schemas.ts'
 import type { TypedData } from '../../src/enclave/typed-data.ts'
 
-/** The functions of the provider's official SDK that the tests call: the real client on the other side of the wire. */
+/**
+ * The functions of the provider's official SDK that the tests call. The tests use the SDK because real clients use it.
+ */
 export interface SdkClient {
   wallets(): {
     create(params: CreateWalletBody & { idempotency_key?: string }): Promise<WalletRecord>
@@ -27,7 +30,12 @@ export interface SdkClient {
     update(id: string, params: UpdatePolicyBody & Signing): Promise<PolicyRecord>
     delete(id: string, params: Signing): Promise<{ success: boolean }>
   }
-  keyQuorums(): { create(params: CreateQuorumBody): Promise<QuorumRecord>; get(id: string): Promise<QuorumRecord> }
+  keyQuorums(): {
+    create(params: CreateQuorumBody): Promise<QuorumRecord>
+    get(id: string): Promise<QuorumRecord>
+    update(id: string, params: UpdateQuorumBody & Signing): Promise<QuorumRecord>
+    delete(id: string, params: Signing): Promise<{ success: boolean }>
+  }
   transactions(): { get(id: string): Promise<WireTransaction> }
 }
 
@@ -45,7 +53,7 @@ export interface SendParams extends Signing {
   readonly reference_id?: string
   readonly sponsor?: boolean
   readonly params: {
-    readonly transaction: { to: Address; data: string; value: string; chain_id: number }
+    readonly transaction: { to: Address; data: string; value: string; chain_id: number; from?: string }
   }
 }
 
@@ -81,5 +89,5 @@ interface Sdk {
   generateP256KeyPair(): Promise<{ publicKey: string; privateKey: string }>
 }
 
-/** The SDK is a dependency of the server. The enclave's own code does not use it. */
+/** The SDK, loaded from the server's dependencies. The enclave's own code does not use it. */
 export const sdk = createRequire(new URL('../../../server/package.json', import.meta.url))('@privy-io/node') as Sdk

@@ -21,24 +21,24 @@ export interface TestEnclave {
   readonly url: string
   readonly dataDir: string
   readonly client: SdkClient
-  /** Creates a client that times out after `timeoutMs`. */
+  /** Creates a client whose requests time out after `timeoutMs`. */
   createClient(timeoutMs: number): SdkClient
-  /** Sends a raw request, with the app's credentials unless `headers` replaces them. */
+  /** Sends a raw request. It has the app's credentials unless `headers` replaces them. */
   request(
     method: string,
     path: string,
     options?: { body?: unknown; headers?: Record<string, string> },
   ): Promise<RawAnswer>
   orderFault(fault: Fault, count?: number): Promise<void>
-  /** Calls an endpoint of the control API. */
+  /** Calls one of the enclave's control endpoints. */
   control(path: string, body: object): Promise<void>
-  /** Counts the ordered faults that no request has met yet. */
+  /** Returns the number of requested faults that no request has used up yet. */
   countFaults(): Promise<number>
   orderFailingTransfers(count: number): Promise<void>
   moveClock(offsetMs: number): Promise<void>
-  /** Sends SIGKILL. */
+  /** Kills the enclave with SIGKILL. */
   kill(): Promise<void>
-  /** Sends SIGTERM and returns the exit code. */
+  /** Asks the enclave to stop with SIGTERM, and returns its exit code. */
   stop(): Promise<number | null>
 }
 
@@ -55,13 +55,16 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true })
 }
 
-/** Starts the enclave as a process on a free port, as the sandbox does. */
+/** Starts the enclave in its own process on a free port, as the sandbox does. */
 export async function startTestEnclave(options: {
   dataDir: string
   rpcUrl: string
-  /** The address that clients use, if the enclave listens on another one. */
+  /** The address for clients, if it differs from the address on which the enclave listens. */
   publicUrl?: string
-  /** `fast` by default, so that tests do not wait as long as the provider's clients must. */
+  /**
+   * How slowly the enclave responds: `fast` by default. With `realistic`, tests would wait as long as clients of the
+   * provider.
+   */
   profile?: Profile
 }): Promise<TestEnclave> {
   const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {

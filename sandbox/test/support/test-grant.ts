@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address } from 'viem'
 import { createSoftwarePasskey } from '../../src/software-passkey.ts'
 import type { SoftwarePasskey } from '../../src/software-passkey.ts'
@@ -21,8 +21,8 @@ export interface KeyPair {
 }
 
 /**
- * A wallet owned by a passkey, and an agent whose signer may transfer up to `maxMicro` to `PAYEE`. The owner has signed
- * this.
+ * A wallet that a passkey owns, and an agent. The owner has signed a grant: the agent's signer at the enclave may
+ * transfer up to `maxMicro` at a time from the wallet to `PAYEE`.
  */
 export interface TestGrant {
   readonly passkey: SoftwarePasskey
@@ -48,7 +48,7 @@ export async function openGrant(enclave: TestEnclave, usdc: Address, maxMicro = 
   return { passkey, wallet: granted, policy, signer, agent }
 }
 
-/** Changes a wallet. The owner's passkey signs exactly this request (D15). */
+/** Changes a wallet. The owner's passkey signs the exact request (D15). */
 export async function signedUpdate(
   enclave: TestEnclave,
   { wallet, passkey, body }: { wallet: WalletRecord; passkey: SoftwarePasskey; body: UpdateWalletBody },
@@ -67,7 +67,7 @@ export async function signedUpdate(
   })
 }
 
-/** Returns the signature header for a request that a passkey authorizes. */
+/** Returns the signature header with which a passkey authorizes a request. */
 export function assertRequest(
   passkey: SoftwarePasskey,
   { method, url, body, expiry }: { method: string; url: string; body: unknown; expiry?: number },

@@ -8,7 +8,7 @@ import type { ControlContext } from '../control-context.ts'
 const FAILING_TRANSFERS_MAX = 1_000_000
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers'] as const
 
-/** Makes a chain do what a real one does now and then: pause, reorganize, fail transfers. */
+/** Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. */
 export function addChainRoutes(http: HttpServer, control: ControlContext): void {
   http.post('/chains/:mode', async (request) => {
     const mode = new Fields(request.params).mode()

@@ -4,13 +4,13 @@ import { serialQueue } from '../../chain/serial-queue.ts'
 import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Ten years: longer than every lifetime in the service, and within what every clock and column can hold. */
+/** The largest offset: ten years. It is longer than every lifetime in the service, and no clock or column overflows. */
 const OFFSET_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
-/** Moves the one clock of all processes forward, or back to the real time (D49). */
+/** Adds the route that moves the clock of all processes forward, or back to the real time (D49). */
 export function addClockRoutes(http: HttpServer, control: ControlContext): void {
   const { state, context } = control
-  // Requests are processed one by one, so that two concurrent moves add up.
+  // Moves are made one after the other, so that two concurrent moves add up.
   const enqueue = serialQueue()
 
   http.post('/clock', async (request) => {
@@ -30,7 +30,7 @@ export function addClockRoutes(http: HttpServer, control: ControlContext): void 
   })
 }
 
-/** Returns the milliseconds to move forward, or null for the real time. */
+/** Returns by how many milliseconds to move the clock forward, or null to return to the real time. */
 function readMove(fields: Fields): number | null {
   if (fields.only(['advance_seconds', 'reset']) === 'advance_seconds') {
     return fields.integer('advance_seconds', { min: 0, max: OFFSET_SECONDS_MAX }) * 1_000

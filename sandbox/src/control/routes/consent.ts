@@ -6,12 +6,12 @@ import { ensureOwner, signInOwner } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Much longer than the service takes to respond to a browser. */
+/** The time limit for a response of the service. It is much longer than the service takes. */
 const ANSWER_MS_MAX = 10_000
 
 /**
- * Connects an agent host as a user would: the owner signs in, opens the authorization URL, and decides on the consent
- * page.
+ * Adds the route that connects an application as its user would: the owner signs in, opens the authorization URL, and
+ * decides on the consent page.
  */
 export function addConsentRoute(http: HttpServer, control: ControlContext): void {
   http.post('/workspaces/:slug/consent', async (request) => {
@@ -31,13 +31,13 @@ export function addConsentRoute(http: HttpServer, control: ControlContext): void
     const location = await readRedirect(opened)
     const page = new URL(location, authorizeUrl)
     const handle = page.searchParams.get('request')
-    // If the redirect does not lead to our consent page, it already carries an error to the client.
+    // If the redirect does not lead to our consent page, it leads to the client and already contains an error.
     if (page.origin !== authorizeUrl.origin || page.pathname !== '/consent' || handle === null) return { location }
     return { location: await readRedirect(await browser.post('/oauth/consent', { ...form, request: handle })) }
   })
 }
 
-/** Sends requests as the browser of a signed-in user does. */
+/** Returns functions that send requests like the browser of a signed-in user. */
 function openBrowser(authUrl: string, session: string) {
   const send = (url: URL, change: RequestInit = {}, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(url, {
@@ -55,7 +55,10 @@ function openBrowser(authUrl: string, session: string) {
   }
 }
 
-/** Reads a URL of our own authorization endpoint. No other URL may be opened with the owner's cookie. */
+/**
+ * Reads a URL of our own authorization endpoint. Any other URL is rejected, because the request carries the owner's
+ * cookie.
+ */
 function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
   const text = fields.text('authorize_url')
   const url = URL.canParse(text) ? new URL(text) : null
@@ -65,8 +68,8 @@ function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
 }
 
 /**
- * Returns the target of the redirect. If the response is an error page, throws a problem with the page's status and
- * text.
+ * Returns the address that the response redirects to. If the response is an error page, throws a problem with the
+ * page's status and text.
  */
 async function readRedirect(response: Response): Promise<string> {
   const location = response.headers.get('location')

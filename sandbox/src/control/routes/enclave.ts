@@ -7,10 +7,13 @@ import type { ControlContext } from '../control-context.ts'
 
 const FAULT_COUNT_MAX = 1_000_000
 const SEED_MAX = 0xff_ff_ff_ff
-/** Ten years in either direction. */
+/** The largest clock difference: ten years in either direction. */
 const SKEW_SECONDS_MAX = 10 * 366 * 24 * 60 * 60
 
-/** Makes the enclave provider do what the real one does now and then: fail, respond late, have another clock. */
+/**
+ * Adds the routes that make the enclave do what the real one does now and then: fail, respond late, or have a different
+ * clock.
+ */
 export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext): void {
   http.post('/enclave/faults', async (request) => {
     await injectFaults(enclave, new Fields(request.body))

@@ -12,7 +12,7 @@ import { idIn, slugIn } from '../path-fields.ts'
 import { signGrant } from '../sign-grant.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Opens, signs, revokes and suspends grants as the wallet's owner. */
+/** Adds the routes that open, sign, revoke and suspend grants as the wallet's owner. */
 export function addGrantRoutes(http: HttpServer, control: ControlContext): void {
   const { context, state } = control
 
@@ -37,7 +37,7 @@ export function addGrantRoutes(http: HttpServer, control: ControlContext): void 
   addSigning('/grants/:id/sign', 'activate')
   addSigning('/grants/:id/revoke', 'revoke')
 
-  // Suspending needs no signature, because stopping an agent must never have to wait (D15).
+  // Suspending requires no signature, because an owner must be able to stop an agent at once (D15).
   http.post('/grants/:id/suspend', async (request) => {
     const grantId = idIn(request)
     const { id: accountId } = await accountOf(control, grantId)

@@ -5,7 +5,7 @@ import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Rotates and revokes a key for anybody who has its secret. */
+/** Adds the routes that rotate and revoke a key. The caller proves the right to do so with the key's secret. */
 export function addKeyRoutes(http: HttpServer, { context }: ControlContext): void {
   http.post('/keys/rotate', async (request, reply) => {
     const { key, secret, graceUntil } = await rotateKey(context, {

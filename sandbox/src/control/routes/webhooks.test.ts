@@ -6,10 +6,11 @@ import { startFakeServer, type FakeServer } from '../../../../test/support/wires
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createClient, textAt, type Body, type Client } from '../../demo/http-client.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../throw-away-sandbox.ts'
+import { prepareSandbox } from '../../../../test/support/sandbox/prepared-sandbox.ts'
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 const ARRIVAL_MS_MAX = 30_000
-/** The delays between attempts (specification, part 6). */
+/** The delays between two attempts of a delivery (specification, part 6). */
 const GAPS_SECONDS = [60, 300, 900, 3_600, 21_600]
 
 interface WireEvent {
@@ -44,7 +45,7 @@ describe('webhooks of the control API', () => {
   let answer: number
   const received: Received[] = []
   before(async () => {
-    sandbox = await startThrowAwaySandbox()
+    sandbox = await startThrowAwaySandbox({ prepared: await prepareSandbox() })
     control = createClient(sandbox.facts.control_url)
     receiver = await startFakeServer((request, body, response) => {
       const event = JSON.parse(body) as WireEvent
@@ -61,7 +62,7 @@ describe('webhooks of the control API', () => {
     await receiver.close()
   })
 
-  it('are told of a payment, when it is created and when it is confirmed, with a signature that holds', async () => {
+  it('receive the events of a payment, when it is created and confirmed, with a valid signature', async () => {
     const slug = await makeSpender()
     const webhook = await listen(slug, '/shop', { events: ['payment.created', 'payment.confirmed'] })
     const payment = await pay(slug)
@@ -102,7 +103,7 @@ describe('webhooks of the control API', () => {
     assert.deepEqual(deliveries.map((delivery) => delivery.event_id).toSorted(), idsReceived())
   })
 
-  it('are told of grants and of deposits, in their own mode and workspace alone', async () => {
+  it('receive events about grants and deposits, only of their own mode and workspace', async () => {
     const slug = await makeSpender()
     const other = await makeSpender()
     await listen(slug, '/test')
@@ -123,13 +124,14 @@ describe('webhooks of the control API', () => {
       [depositOf('7')?.path, textAt(depositOf('7')?.event.data ?? {}, 'deposit.wallet')],
       ['/test', wallet],
     )
-    // The deposit that funded the wallet may only be found after the endpoint was registered.
+    // The first wallet of each workspace was funded before the workspace's endpoints existed. The service may find that
+    // deposit only afterwards, so the endpoints may receive an event about it too.
     for (const { path, event } of received) {
       assert.deepEqual([event.mode, event.account_slug], ['test', path === '/test' ? slug : other])
     }
   })
 
-  it('are tried six times over seven and a half hours of the clock, and a replay arrives after that', async () => {
+  it('get six attempts within seven and a half hours of the clock, and then a replay arrives', async () => {
     const slug = await makeSpender()
     const webhook = await listen(slug, '/flaky', { events: ['payment.created'] })
     answer = 503
@@ -144,7 +146,7 @@ describe('webhooks of the control API', () => {
     }
     const failed = await awaitAttempts(slug, GAPS_SECONDS.length + 1)
     assert.deepEqual([failed.status, failed.next_attempt_at], ['failed', null])
-    // Payments of the previous test may be confirmed meanwhile, and the endpoint is notified of that.
+    // Payments of the previous test may be confirmed in the meantime. Their events reach the same receiver at other paths.
     const tries = received.filter(({ path }) => path === '/flaky')
     assert.deepEqual(
       tries.map(({ headers }) => headers['service-delivery-attempt']),
@@ -171,7 +173,7 @@ describe('webhooks of the control API', () => {
     await control.post('/clock', { reset: true })
   })
 
-  it('record the reason if nobody listens at their endpoint', async () => {
+  it('show the reason if nothing listens at their endpoint', async () => {
     const slug = await makeSpender()
     const gone = await startFakeServer(() => undefined)
     await gone.close()
@@ -204,14 +206,14 @@ describe('webhooks of the control API', () => {
     })
   }
 
-  it('is 404: GET the deliveries of no workspace', async () => {
+  it('is 404: GET the deliveries of an unknown workspace', async () => {
     assert.equal((await control.get('/workspaces/nobody/deliveries')).status, 404)
   })
 
   const keys = new Map<string, string>()
   const wallets = new Map<string, string>()
 
-  /** Creates a workspace whose agent may spend from a funded wallet. */
+  /** Creates a workspace with an agent, a funded wallet and an active grant. */
   async function makeSpender(): Promise<string> {
     const made = await control.post('/workspaces', { name: 'Listener' })
     const slug = textAt(made.body, 'workspace.slug')
@@ -250,7 +252,7 @@ describe('webhooks of the control API', () => {
     return (await control.get(`/workspaces/${slug}/deliveries`)).body['deliveries'] as WireDelivery[]
   }
 
-  /** Waits until the only delivery has been tried this many times. */
+  /** Waits until the workspace's only delivery has had this many attempts. */
   async function awaitAttempts(slug: string, count: number): Promise<WireDelivery> {
     const look = async (): Promise<WireDelivery | null> => {
       const [found] = await readDeliveries(slug)

@@ -14,11 +14,11 @@ import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** How many deliveries of each mode are listed; older ones are left out. */
+/** The number of deliveries listed for each mode. Older deliveries are left out. */
 const DELIVERIES_LISTED_MAX = 10_000
 const PAGE_DELIVERIES = 100
 
-/** Creates webhook endpoints of a workspace, and lists and replays its deliveries. */
+/** Adds the routes that create a workspace's webhook endpoints, and list and replay its deliveries. */
 export function addWebhookRoutes(http: HttpServer, control: ControlContext): void {
   const { context, state } = control
 
@@ -35,7 +35,10 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
     return reply.code(201).send({ webhook: { id: endpoint.id, url: endpoint.url, secret } })
   })
 
-  /** Workspaces whose deliveries were requested, besides those that the control API created. */
+  /**
+   * The workspaces whose deliveries a caller has listed. For a replay, we search for the delivery in these workspaces
+   * and in those that the control API created.
+   */
   const slugs = new Set<string>()
   http.get('/workspaces/:slug/deliveries', async (request) => {
     const account = await getAccount(context, slugIn(request))
@@ -53,7 +56,7 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
   })
 }
 
-/** Lists deliveries with their attempts, newest first. */
+/** Lists a workspace's deliveries in one mode with their attempts, newest first. */
 async function readDeliveries({ context }: ControlContext, { id: accountId }: Account, mode: Mode) {
   const found: ReturnType<typeof formatDelivery>[] = []
   for (let before: string | null = null; found.length < DELIVERIES_LISTED_MAX;) {
@@ -72,7 +75,10 @@ async function readDeliveries({ context }: ControlContext, { id: accountId }: Ac
   return found
 }
 
-/** No operation of the server reads across workspaces, so they are searched one by one. */
+/**
+ * Finds the workspace of a delivery. The server has no operation that reads across workspaces, so each workspace is
+ * searched.
+ */
 async function findAccountId(
   { context }: ControlContext,
   slugs: readonly string[],

@@ -4,17 +4,18 @@ import { getAccount } from '../../../../server/src/domain/accounts/get-account.t
 import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../../../server/src/domain/keys/issue-key.ts'
 import { PLAN_NAMES } from '../../../../server/src/domain/plans/plan.ts'
-import { createWallet } from '../../../../server/src/domain/wallets/create-wallet.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
+import { SCOPES } from '../../../../server/src/values/scope.ts'
 import { Fields } from '../fields.ts'
 import { fund } from '../fund.ts'
-import { createOwnedWorkspace, ownerOf } from '../owners.ts'
+import { createOwnedWallet } from '../create-owned-wallet.ts'
+import { createOwnedWorkspace } from '../owners.ts'
 import { slugIn } from '../path-fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const ALLOWANCE_USED_MAX = 1_000_000_000
 
-/** Creates workspaces and their keys and wallets, and changes plans. */
+/** Adds the routes that create workspaces, keys and wallets, and change plans. */
 export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): void {
   const { context } = control
 
@@ -32,9 +33,16 @@ export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): v
 
   http.post('/workspaces/:slug/keys', async (request, reply) => {
     const account = await getAccount(context, slugIn(request))
-    const mode = new Fields(request.body).mode()
-    const { key, secret } = await issueKey(context, { accountId: account.id, mode, actor: OPERATOR })
-    return reply.code(201).send({ key: { id: key.id, mode: key.mode, secret } })
+    const fields = new Fields(request.body)
+    const { key, secret } = await issueKey(context, {
+      accountId: account.id,
+      mode: fields.mode(),
+      agentId: fields.has('agent_id') ? fields.agentId('agent_id') : null,
+      scopes: fields.has('scopes') ? fields.someOf('scopes', SCOPES) : null,
+      actor: OPERATOR,
+    })
+    const { id, mode, agentId, scopes } = key
+    return reply.code(201).send({ key: { id, mode, agent_id: agentId, scopes, secret } })
   })
 
   http.post('/workspaces/:slug/wallets', async (request, reply) => {
@@ -42,14 +50,7 @@ export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): v
     const fields = new Fields(request.body)
     const mode = fields.mode()
     const amountMicro = fields.amountOrZero('fund_usdc')
-    const owner = ownerOf(control, account.slug)
-    const { address } = await createWallet(context, {
-      accountId: account.id,
-      mode,
-      name: 'Wallet',
-      owner,
-      actor: OPERATOR,
-    })
+    const { address } = await createOwnedWallet(control, { account, mode, name: 'Wallet' })
     if (amountMicro !== null) await fund(control, { mode, to: address, amountMicro })
     return reply.code(201).send({ wallet: { address, mode } })
   })
