@@ -6,7 +6,7 @@ import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
 
 export interface AgentChoice {
   readonly id: string
-  /** The agent is created together with the grant. */
+  /** Whether the agent is created together with the grant. */
   readonly isNew: boolean
 }
 
@@ -17,7 +17,7 @@ interface AgentFieldProps {
   readonly onChange: (choice: AgentChoice) => void
 }
 
-/** Cannot be the ID of an agent, because IDs have no leading white space. */
+/** The value of the choice “New agent…”. It cannot be the ID of an agent, because IDs have no leading white space. */
 const NEW = ' '
 
 /** The agent of a grant: an existing or a new one. */

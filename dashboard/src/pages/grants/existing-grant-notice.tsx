@@ -3,7 +3,10 @@ import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** An agent can have only one grant per wallet. Links to the existing one, to be replaced. */
+/**
+ * Says that the agent already has a grant on the wallet, because an agent can have only one grant per wallet. Links to
+ * the page that replaces it.
+ */
 export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()
   return (
@@ -14,7 +17,7 @@ export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
           <bdi className="font-semibold">{grant.wallet_name}</bdi>.{' '}
           {grant.status === 'pending' ? (
             <>
-              It is awaiting signature. <TextLink to={to('grants', grant.id)}>Sign or discard it</TextLink>.
+              That grant is awaiting signature. <TextLink to={to('grants', grant.id)}>Sign or discard it</TextLink>.
             </>
           ) : (
             <>

@@ -1,8 +1,7 @@
-import { useState } from 'react'
 import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { formatLocal, type GrantDraft } from '../../format/grant-draft.ts'
+import { endIn, formatLocal, NEW_GRANT_DAYS, type GrantDraft } from '../../format/grant-draft.ts'
 
 interface ExpiryFieldProps {
   readonly draft: GrantDraft
@@ -10,51 +9,50 @@ interface ExpiryFieldProps {
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
+const NEVER = 'never'
+const CUSTOM = 'custom'
 const CHOICES = [
-  { value: 'never', text: 'No end date', days: null },
-  { value: '1', text: 'In 1 day', days: 1 },
-  { value: '7', text: 'In 7 days', days: 7 },
-  { value: '30', text: 'In 30 days', days: 30 },
-  { value: 'other', text: 'Custom…', days: null },
-] as const
+  { value: '1', text: 'In 1 day' },
+  { value: '7', text: 'In 7 days' },
+  { value: String(NEW_GRANT_DAYS), text: `In ${NEW_GRANT_DAYS} days` },
+  { value: CUSTOM, text: 'Custom…' },
+  { value: NEVER, text: 'No end date' },
+]
 
 const DAYS_SUGGESTED = 7
 const MINUTE_MS = 60_000
 
 /** When a grant expires. */
 export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
-  const [value, setValue] = useState<string>(draft.hasNoEndDate ? 'never' : 'other')
   const nowMs = useNow(MINUTE_MS)
+  const { hasNoEndDate, endsInDays, until } = draft
+  // An error belongs to the typed date, so that field is shown for it.
+  const isCustom = endsInDays === null || error !== undefined
+  const value = hasNoEndDate ? NEVER : isCustom ? CUSTOM : String(endsInDays)
   const choose = (picked: string) => {
-    setValue(picked)
-    const days = CHOICES.find((choice) => choice.value === picked)?.days ?? null
-    if (days !== null) onChange({ hasNoEndDate: false, until: formatLocal(inDays(days)) })
-    else if (picked === 'never' || draft.until !== '') onChange({ hasNoEndDate: picked === 'never' })
-    else onChange({ hasNoEndDate: false, until: formatLocal(inDays(DAYS_SUGGESTED)) })
+    if (picked === NEVER) onChange({ hasNoEndDate: true, endsInDays: null })
+    else if (picked !== CUSTOM) onChange(endIn(Number(picked), new Date()))
+    else onChange({ ...(until === '' ? endIn(DAYS_SUGGESTED, new Date()) : { hasNoEndDate: false }), endsInDays: null })
   }
   return (
     <div className="grid gap-4">
       <RadioGroupField label="End date" value={value} choices={CHOICES} onChange={choose} />
-      {value === 'other' && (
+      {value === CUSTOM && (
         <div className="max-w-xs">
           <TextField
             name="expires_at"
             label="Date and time (your time zone)"
             type="datetime-local"
             min={formatLocal(new Date(nowMs))}
-            value={draft.until}
+            value={until}
             error={error}
-            onChange={(event) => onChange({ until: event.currentTarget.value })}
+            onChange={(event) => onChange({ until: event.currentTarget.value, endsInDays: null })}
           />
         </div>
       )}
+      {value === NEVER && (
+        <p className="text-sm text-muted">Without an end date, the agent can pay until somebody stops the grant.</p>
+      )}
     </div>
   )
-}
-
-/** The same time of day, counted in calendar days: with a daylight saving change, a day may have 23 hours. */
-function inDays(days: number): Date {
-  const at = new Date()
-  at.setDate(at.getDate() + days)
-  return at
 }

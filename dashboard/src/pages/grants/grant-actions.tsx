@@ -1,21 +1,23 @@
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { formatOwner } from '../../format/owner-text.ts'
+import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { useGrantActions } from './use-grant-actions.ts'
 
 interface GrantActionsProps {
   readonly grant: Grant
-  /** Null while loading. */
-  readonly owner: Wallet['owner'] | null
+  /** The wallet of the grant. Null while loading. */
+  readonly wallet: Wallet | null
   readonly actions: ReturnType<typeof useGrantActions>
 }
 
-/** The actions available for a grant in its current state. Actions that need another user's passkey are not offered. */
-export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
+/** The actions that a grant allows in its current status. Actions that need another user's passkey are not offered. */
+export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
   const { to } = useWorkspace()
+  const { signature } = actions
   if (grant.status === 'revoked') return null
   if (grant.status === 'pending') {
     return (
@@ -23,13 +25,14 @@ export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
         label="Discard"
         title="Discard this grant?"
         confirmLabel="Discard grant"
-        onConfirm={actions.revoke}
+        onConfirm={async () => void (await actions.discard())}
       >
         This grant was never in force, so discarding it does not change what the agent can pay.
         {grant.replaces !== null && ' The grant that it would replace stays in force.'}
       </ConfirmDialog>
     )
   }
+  const isSignable = wallet !== null && canSign(wallet)
   return (
     <>
       {grant.state === 'active' && (
@@ -37,21 +40,27 @@ export function GrantActions({ grant, owner, actions }: GrantActionsProps) {
           label="Suspend"
           title={`Suspend the grant for “${grant.agent_id}”?`}
           confirmLabel="Suspend grant"
-          onConfirm={actions.suspend}
+          onConfirm={async () => void (await actions.suspend())}
         >
-          The agent can’t pay from this moment on. To resume, the wallet’s owner must sign a replacement.
+          The agent can’t pay from this moment on. To let it pay again, an owner of the wallet must sign the same terms
+          again.
         </ConfirmDialog>
       )}
-      <ButtonLink to={to('grants', grant.id, 'replace')}>Replace grant</ButtonLink>
-      {grant.is_mine_to_sign && (
+      {grant.state === 'suspended' && isSignable && (
+        <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start('resume')}>
+          Resume
+        </Button>
+      )}
+      {wallet?.needs_move === false && <ButtonLink to={to('grants', grant.id, 'replace')}>Replace grant</ButtonLink>}
+      {isSignable && (
         <ConfirmDialog
           label="Revoke"
           title={`Revoke the grant for “${grant.agent_id}”?`}
           confirmLabel="Sign and revoke"
-          onConfirm={actions.revoke}
+          onConfirm={async () => signature.start('revoke')}
         >
-          The grant ends permanently, and the agent can’t pay from “{grant.wallet_name}” any more. You will be asked to
-          sign this with {owner === null ? 'your passkey' : formatOwner(owner)}.
+          The grant ends permanently, and the agent can’t pay from “{grant.wallet_name}” any more. You sign this in the
+          signer window.
         </ConfirmDialog>
       )}
     </>

@@ -5,10 +5,12 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainGrantState } from '../../format/grant-state-text.ts'
-import { formatOwner } from '../../format/owner-text.ts'
+import { canSign } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
+import { SignerStatus } from '../../signer/signer-status.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { CannotSignText } from './cannot-sign-text.tsx'
 import { GrantActions } from './grant-actions.tsx'
 import { GrantBadge } from './grant-badge.tsx'
 import { GrantProperties } from './grant-properties.tsx'
@@ -26,9 +28,9 @@ import { useRecipients } from './use-recipients.ts'
 export function GrantDetail({ grant }: { readonly grant: Grant }) {
   const { slug, mode, role, to } = useWorkspace()
   const { list: recipients } = useRecipients()
-  const { data: wallet } = useQuery(walletQuery(slug, mode, grant.wallet))
-  const actions = useGrantActions(grant)
-  const owner = wallet?.owner ?? null
+  const { data: wallet = null } = useQuery(walletQuery(slug, mode, grant.wallet))
+  const actions = useGrantActions(grant, recipients)
+  const { signature } = actions
   return (
     <>
       <PageHeading
@@ -40,33 +42,35 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
             <span>{explainGrantState(grant)}</span>
           </span>
         }
-        actions={isAdmin(role) && <GrantActions grant={grant} owner={owner} actions={actions} />}
+        actions={isAdmin(role) && <GrantActions grant={grant} wallet={wallet} actions={actions} />}
       >
         Grant for <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
       </PageHeading>
       {actions.superseded !== null && <SupersededNotice superseded={actions.superseded} />}
-      {actions.signature.isSuccess && grant.state === 'active' && <SignedNotice grant={grant} />}
+      {signature.data?.state === 'active' && grant.state === 'active' && <SignedNotice grant={grant} />}
       {grant.status === 'active' && <PendingReplacementNotice grant={grant} />}
       <section aria-label="Terms" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
+        <h2 className="font-bold">Terms of the grant</h2>
         <GrantSentence values={toSentenceValues(grant, recipients)} />
         <RecipientList addresses={grant.recipient_allowlist} recipients={recipients} />
         {grant.state === 'pending' && (
-          <SigningPanel grant={grant} owner={owner} recipients={recipients} signature={actions.signature} />
+          <SigningPanel grant={grant} wallet={wallet} recipients={recipients} signature={signature} />
         )}
         {grant.state === 'active' && (
           <div className="border-t border-line pt-5">
             <SpentMeter grant={grant} />
           </div>
         )}
-        {grant.status === 'active' && !grant.is_mine_to_sign && owner !== null && (
-          <p className="text-[0.9375rem] text-muted">
-            Revoking or replacing this grant needs a signature by <bdi>{formatOwner(owner)}</bdi>. Suspending it needs
-            no signature.
-          </p>
+        {grant.status === 'active' && wallet !== null && !canSign(wallet) && (
+          <div className="grid gap-2 text-[0.9375rem] text-muted">
+            <CannotSignText wallet={wallet} />
+            {grant.state === 'active' && <p>Suspending the grant needs no signature.</p>}
+          </div>
         )}
+        <SignerStatus signer={signature} />
       </section>
       <Section title="Details">
-        <GrantProperties grant={grant} owner={owner} />
+        <GrantProperties grant={grant} wallet={wallet} />
       </Section>
       {grant.activated_at !== null && <LatestPayments filter={{ agent: grant.agent_id, wallet: grant.wallet }} />}
     </>

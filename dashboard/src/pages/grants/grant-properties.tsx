@@ -5,14 +5,16 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
+import { WalletRiskBadge } from '../wallets/wallet-risk-badge.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GrantPropertiesProps {
   readonly grant: Grant
-  readonly owner: Wallet['owner'] | null
+  /** The wallet of the grant. Null while loading. */
+  readonly wallet: Wallet | null
 }
 
-export function GrantProperties({ grant, owner }: GrantPropertiesProps) {
+export function GrantProperties({ grant, wallet }: GrantPropertiesProps) {
   const { to } = useWorkspace()
   return (
     <DescriptionList>
@@ -27,11 +29,18 @@ export function GrantProperties({ grant, owner }: GrantPropertiesProps) {
             <bdi>{grant.wallet_name}</bdi>
           </TextLink>
           <CodeText text={grant.wallet} what="the wallet address" isShort />
+          {wallet !== null && <WalletRiskBadge wallet={wallet} />}
         </span>
       </DescriptionItem>
-      {owner !== null && (
-        <DescriptionItem term="Wallet owner">
-          <bdi>{formatOwnerTitle(owner)}</bdi>
+      {wallet !== null && (
+        <DescriptionItem term="Wallet owners">
+          <ul>
+            {wallet.owners.map((owner) => (
+              <li key={owner.credential_id}>
+                <bdi>{formatOwnerTitle(owner)}</bdi>
+              </li>
+            ))}
+          </ul>
         </DescriptionItem>
       )}
       <DescriptionItem term="Created">

@@ -32,7 +32,9 @@ export function GrantSentence({ id, values }: GrantSentenceProps) {
   )
 }
 
-/** The values of the sentence, taken from the grant as the server stores it. This is what is signed. */
+/**
+ * Takes the values of the sentence from the grant as the server stores it, because the owner signs the stored terms.
+ */
 export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] | undefined): GrantSentenceValues {
   return {
     agentId: grant.agent_id,
@@ -41,5 +43,6 @@ export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] 
     dailyCapUsdc: grant.daily_cap_usdc,
     recipients: grant.recipient_allowlist.map((address) => ({ address, label: labelOf(recipients, address) })),
     expiresAt: grant.expires_at,
+    hasEnded: grant.status === 'revoked',
   }
 }

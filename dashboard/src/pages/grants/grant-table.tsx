@@ -9,7 +9,7 @@ import { GrantBadge } from './grant-badge.tsx'
 interface GrantTableProps {
   readonly caption: string
   readonly grants: readonly Grant[]
-  /** Leaves out the column that is the same in every row. */
+  /** The column that is left out, because its value is the same in every row. */
   readonly hiddenColumn?: 'agent' | 'wallet'
 }
 
@@ -31,7 +31,7 @@ export function GrantTable({ caption, grants, hiddenColumn }: GrantTableProps) {
 const COLUMNS: readonly Column<Grant>[] = [
   { title: 'Agent', render: ({ agent_id }) => <bdi className="wrap-anywhere">{agent_id}</bdi> },
   { title: 'Wallet', render: ({ wallet_name }) => <bdi className="wrap-anywhere">{wallet_name}</bdi> },
-  { title: 'State', render: ({ state }) => <GrantBadge state={state} /> },
+  { title: 'Status', render: ({ state }) => <GrantBadge state={state} /> },
   { title: 'Per-payment limit', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
   { title: '24-hour limit', isNumber: true, isWide: true, render: (grant) => <DailyLimit grant={grant} /> },
   { title: 'Recipients', isSecondary: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },

@@ -53,7 +53,7 @@ export function GrantsPage() {
   )
 }
 
-/** Grants that need somebody to act come first. Ended ones are in a disclosure. */
+/** Grants that a user has to act on come first. Ended grants are in a disclosure. */
 function AllGroups({ grants }: { readonly grants: readonly Grant[] }) {
   const groups = GRANT_GROUPS.map((group) => ({ ...group, grants: grants.filter((grant) => isInGroup(grant, group)) }))
   const hasOnlyEnded = groups.every(({ id, grants }) => id === 'ended' || grants.length === 0)
@@ -76,7 +76,7 @@ function GroupGrants({ title, grants }: { readonly title: string; readonly grant
   const { to } = useWorkspace()
   if (grants.length > 0) return <GrantTable caption={title} grants={grants} />
   return (
-    <EmptyState title="No grants in this state" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
+    <EmptyState title="No grants with this status" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
       There are no grants under “{title}”.
     </EmptyState>
   )

@@ -5,11 +5,11 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GroupFilterProps {
   readonly grants: readonly Grant[]
-  /** Null: all grants. */
+  /** The group that is shown. Null if all grants are shown. */
   readonly group: GrantGroup | null
 }
 
-/** Filters the list by state. The choice is in the URL. */
+/** Filters the list by status. The URL contains the choice. */
 export function GroupFilter({ grants, group }: GroupFilterProps) {
   const { to } = useWorkspace()
   const segments = GRANT_GROUPS.map((other) => ({
@@ -20,7 +20,7 @@ export function GroupFilter({ grants, group }: GroupFilterProps) {
   return (
     <div className="flex min-w-0">
       <SegmentedLinks
-        label="Grants by state"
+        label="Grants by status"
         segments={[{ text: 'All', to: to('grants'), isCurrent: group === null }, ...segments]}
       />
     </div>

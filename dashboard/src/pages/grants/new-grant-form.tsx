@@ -12,7 +12,8 @@ import { labelOf } from '../../api/recipients.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors } from '../../format/field-errors.ts'
-import { toTerms, type GrantDraft } from '../../format/grant-draft.ts'
+import { createDraft, toTerms } from '../../format/grant-draft.ts'
+import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentField, type AgentChoice } from './agent-field.tsx'
 import { ExistingGrantNotice } from './existing-grant-notice.tsx'
@@ -28,23 +29,14 @@ import { useAction } from '../../components/use-action.ts'
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
   readonly wallets: readonly Wallet[]
-  /** The grants of this mode, to detect an existing one. */
+  /** The grants of this mode, to detect that the agent already has a grant on the wallet. */
   readonly grants: readonly Grant[]
   readonly recipients: readonly Recipient[]
 }
 
-const EMPTY: GrantDraft = {
-  maxPerTx: '',
-  dailyCap: '',
-  allowsAnyRecipient: true,
-  picked: [],
-  pasted: '',
-  hasNoEndDate: true,
-  until: '',
-}
-
 /**
- * The form for a new grant. It is signed on its own page afterwards, which shows it exactly as the server stores it.
+ * The form for a new grant. The owner signs the grant afterwards on its own page, which shows it exactly as the server
+ * stores it.
  */
 export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFormProps) {
   const { slug, mode, to } = useWorkspace()
@@ -55,7 +47,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
   const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
   const [wasSubmitted, setSubmitted] = useState(false)
-  const { draft, parsed, change } = useDraft(() => EMPTY)
+  const { draft, parsed, change } = useDraft(() => createDraft(new Date()))
 
   const agentId = agent.id.trim() === '' ? null : agent.id.trim()
   const wallet = wallets.find((candidate) => candidate.address === address) ?? null
@@ -102,16 +94,16 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
           <h2 className="font-bold">Summary</h2>
           <GrantSentence id={sentenceId} values={values} />
           {existing !== undefined && <ExistingGrantNotice grant={existing} />}
-          {wallet !== null && existing === undefined && <SignatureNote owner={wallet.owner} />}
+          {wallet !== null && existing === undefined && <SignatureNote wallet={wallet} creates="grant" />}
           {!isFieldError(creation.error) && agentError === undefined && <ErrorNotice error={creation.error} />}
           <Button
             type="submit"
             variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={creation.isPending || existing !== undefined}
+            disabled={creation.isPending || existing !== undefined || wallet?.needs_move === true}
           >
-            {wallet?.owner.is_mine === false ? 'Create grant' : 'Review and sign'}
+            {wallet !== null && !canSign(wallet) ? 'Create grant' : 'Review and sign'}
           </Button>
         </>
       }

@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import { Notice } from '../../components/notice.tsx'
 import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { FieldError } from '../../components/field-error.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
@@ -15,8 +16,8 @@ interface RecipientsFieldProps {
 }
 
 const CHOICES = [
+  { value: 'list', text: 'Only these recipients' },
   { value: 'any', text: 'Any recipient' },
-  { value: 'list', text: 'Only these…' },
 ] as const
 
 /** The recipients of a grant: any, or a list of entries from the address book and other addresses. */
@@ -30,7 +31,14 @@ export function RecipientsField({ draft, error, recipients, onChange }: Recipien
         choices={CHOICES}
         onChange={(value) => onChange({ allowsAnyRecipient: value === 'any' })}
       />
-      {!draft.allowsAnyRecipient && (
+      {draft.allowsAnyRecipient ? (
+        <Notice tone="warning">
+          <p>
+            The agent can pay any address, up to its limits. If somebody tricks the agent or steals one of your API
+            keys, they can send the money to themselves.
+          </p>
+        </Notice>
+      ) : (
         <div className="grid gap-4">
           {recipients.length > 0 && (
             <AddressBook recipients={recipients} picked={draft.picked} onPick={(picked) => onChange({ picked })} />

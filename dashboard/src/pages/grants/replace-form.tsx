@@ -11,6 +11,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
 import { toDraft, toTerms } from '../../format/grant-draft.ts'
+import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
@@ -24,12 +25,12 @@ import { useAction } from '../../components/use-action.ts'
 interface ReplaceFormProps {
   readonly grant: Grant
   readonly recipients: readonly Recipient[]
-  /** Null while loading. */
-  readonly owner: Wallet['owner'] | null
+  /** The wallet of the grant. Null while loading. */
+  readonly wallet: Wallet | null
 }
 
 /** The form that changes the terms of a grant by creating a replacement. */
-export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
+export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -39,7 +40,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
   const { draft, parsed, change } = useDraft(() => toDraft(grant, known))
   const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
-  // For a suspended grant the same terms are allowed: signing the replacement resumes it.
+  // A suspended grant may be replaced with the same terms, because a signed replacement lets the agent pay again.
   const hasNoChanges = grant.state === 'active' && changes !== null && changes.terms.length === 0
   const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
@@ -79,7 +80,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
               <ChangesList changes={changes} recipients={recipients} />
             </div>
           )}
-          {owner !== null && <SignatureNote owner={owner} />}
+          {wallet !== null && <SignatureNote wallet={wallet} creates="replacement" />}
           {!isFieldError(preparation.error) && <ErrorNotice error={preparation.error} />}
           <Button
             type="submit"
@@ -88,7 +89,7 @@ export function ReplaceForm({ grant, recipients, owner }: ReplaceFormProps) {
             aria-describedby={sentenceId}
             disabled={preparation.isPending || hasNoChanges}
           >
-            {owner?.is_mine === false ? 'Create replacement' : 'Review and sign'}
+            {wallet !== null && !canSign(wallet) ? 'Create replacement' : 'Review and sign'}
           </Button>
         </>
       }

@@ -10,6 +10,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { CannotSignText } from './cannot-sign-text.tsx'
 import { ReplaceForm } from './replace-form.tsx'
 import { useRecipients } from './use-recipients.ts'
 
@@ -25,7 +26,7 @@ export function ReplaceGrantPage() {
         breadcrumb={
           <TextLink to={to('grants', id)}>{grant === undefined ? 'Grant' : `Grant for ${grant.agent_id}`}</TextLink>
         }
-        lead="A signed grant can’t be edited, only replaced. The replacement takes effect when the wallet’s owner signs it. Until then, the current grant stays as it is."
+        lead="A signed grant can’t be edited, only replaced. The replacement takes effect when the wallet’s owner signs it. Until then, the current grant still applies."
       />
       {grant === undefined || recipients.isPending ? (
         <QueryState error={error} onRetry={refetch} lines={6} />
@@ -58,5 +59,12 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
       </Notice>
     )
   }
-  return <ReplaceForm grant={grant} recipients={recipients} owner={wallet?.owner ?? null} />
+  if (wallet?.needs_move === true) {
+    return (
+      <Notice tone="warning">
+        <CannotSignText wallet={wallet} />
+      </Notice>
+    )
+  }
+  return <ReplaceForm grant={grant} recipients={recipients} wallet={wallet ?? null} />
 }

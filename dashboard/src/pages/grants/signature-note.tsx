@@ -1,20 +1,31 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { formatOwner } from '../../format/owner-text.ts'
+import { formatOwners, canSign } from '../../format/owner-text.ts'
+import { CannotSignText } from './cannot-sign-text.tsx'
 
-/** Says who must sign. Only the passkey that owns the wallet can. */
-export function SignatureNote({ owner }: { readonly owner: Wallet['owner'] }) {
+interface SignatureNoteProps {
+  readonly wallet: Wallet
+  /** What the form creates. */
+  readonly creates: 'grant' | 'replacement'
+}
+
+/** Says who must sign. Only passkeys that own the wallet can sign. */
+export function SignatureNote({ wallet, creates }: SignatureNoteProps) {
   return (
-    <p className="text-[0.9375rem] text-muted">
-      {owner.is_mine ? (
-        <>
-          You sign it in the next step with <bdi>{formatOwner(owner)}</bdi>, which owns the wallet.
-        </>
+    <div className="text-[0.9375rem] text-muted">
+      {canSign(wallet) ? (
+        <p>
+          You sign it in the next step with{' '}
+          <bdi>
+            {formatOwners(
+              wallet.owners.filter(({ is_mine }) => is_mine),
+              'or',
+            )}
+          </bdi>
+          .
+        </p>
       ) : (
-        <>
-          The wallet is owned by <bdi>{formatOwner(owner)}</bdi>. You can create the grant, but it only takes effect
-          once that passkey has signed it.
-        </>
+        <CannotSignText wallet={wallet} creates={creates} />
       )}
-    </p>
+    </div>
   )
 }

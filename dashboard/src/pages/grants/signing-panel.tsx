@@ -1,32 +1,33 @@
-import { useQuery, type UseMutationResult } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { grantQuery } from '../../api/grants.ts'
 import { Button } from '../../components/button.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { formatOwner } from '../../format/owner-text.ts'
 import { listChanges } from '../../format/grant-changes.ts'
+import { canSign, formatOwners } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
+import { NoSignerNotice } from '../../signer/signer-status.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
+import { CannotSignText } from './cannot-sign-text.tsx'
+import type { useGrantActions } from './use-grant-actions.ts'
 
 interface SigningPanelProps {
   readonly grant: Grant
-  /** Null while loading. */
-  readonly owner: Wallet['owner'] | null
+  /** The wallet of the grant. Null while loading. */
+  readonly wallet: Wallet | null
   readonly recipients: readonly Recipient[]
-  readonly signature: UseMutationResult<Grant, Error, void>
+  readonly signature: ReturnType<typeof useGrantActions>['signature']
 }
 
-/** The button to sign a pending grant, for the wallet's owner. Others see who has to sign. */
-export function SigningPanel({ grant, owner, recipients, signature }: SigningPanelProps) {
+/** The button to sign a pending grant, for owners of the wallet. Other users see who must sign. */
+export function SigningPanel({ grant, wallet, recipients, signature }: SigningPanelProps) {
   const { slug, mode, role } = useWorkspace()
   const { data: old } = useQuery({
     ...grantQuery(slug, mode, grant.replaces ?? ''),
     enabled: grant.replaces !== null,
   })
-  const canSign = isAdmin(role) && grant.is_mine_to_sign
   return (
     <div className="grid gap-5 border-t border-line pt-5">
       {old !== undefined && (
@@ -35,32 +36,27 @@ export function SigningPanel({ grant, owner, recipients, signature }: SigningPan
           <ChangesList changes={listChanges(old, grant)} recipients={recipients} />
         </div>
       )}
-      <ErrorNotice error={signature.error} />
-      {canSign ? (
+      {wallet !== null && isAdmin(role) && canSign(wallet) ? (
         <div className="grid justify-items-start gap-2">
-          <Button variant="primary" disabled={signature.isPending} onClick={() => signature.mutate()}>
-            {signature.isPending ? 'Waiting for your passkey…' : 'Sign with your passkey'}
+          <NoSignerNotice />
+          <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start('activate')}>
+            {signature.isPending ? 'Waiting for the signer window…' : 'Sign with your wallet passkey'}
           </Button>
           <p className="text-sm text-muted">
             {mode === 'live' && <strong className="text-warning">This is real money. </strong>}
-            You sign exactly the terms above{owner === null ? '' : `, with ${formatOwner(owner)}`}. You can also sign
-            later.
+            The signer window shows the terms that you sign. Use{' '}
+            <bdi>
+              {formatOwners(
+                wallet.owners.filter(({ is_mine }) => is_mine),
+                'or',
+              )}
+            </bdi>
+            . You can also sign later.
           </p>
         </div>
       ) : (
-        <p>{owner === null ? 'Only the owner of the wallet can sign this grant.' : <OwnerSigns owner={owner} />}</p>
+        wallet !== null && <CannotSignText wallet={wallet} />
       )}
     </div>
-  )
-}
-
-function OwnerSigns({ owner }: { readonly owner: Wallet['owner'] }) {
-  // Nobody can be asked to sign with a passkey that was removed.
-  const isRemoved = owner.passkey_name === null
-  return (
-    <>
-      Only <bdi className="font-semibold">{formatOwner(owner)}</bdi>, which owns the wallet, can sign this grant.
-      {!isRemoved && <span className="text-muted"> Send the link to this page to that passkey’s owner.</span>}
-    </>
   )
 }

@@ -3,7 +3,10 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { Superseded } from './use-grant-actions.ts'
 
-/** Shown if the grant ended before the action was done. The agent may still be active under another grant. */
+/**
+ * Shown if the grant ended before the user could suspend or revoke it. The agent may still be able to pay under another
+ * grant.
+ */
 export function SupersededNotice({ superseded: { by } }: { readonly superseded: Superseded }) {
   const { to } = useWorkspace()
   return (

@@ -9,7 +9,10 @@ const FIELDS: readonly string[] = [
   'expires_at',
 ] satisfies readonly (keyof GrantTerms)[]
 
-/** The server's errors for the submitted terms. An error about recipients is dropped once they have changed. */
+/**
+ * Returns the server's errors for the submitted terms. Leaves out the error about recipients once the user has changed
+ * them.
+ */
 export function termsErrors(error: unknown, sent: GrantTerms | undefined, parsed: ParsedDraft): ParsedDraft['errors'] {
   const errors = fieldErrors(error)
   const { recipient_allowlist: other, ...rest } = errors

@@ -1,45 +1,62 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/changes.ts'
-import { grantQuery, signGrant, suspendGrant } from '../../api/grants.ts'
+import { discardGrant, grantQuery, signGrant, suspendGrant, type GrantChange } from '../../api/grants.ts'
+import { useSigner } from '../../signer/use-signer.ts'
+import { useSignedWallet } from '../wallets/use-signed-wallet.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useAction } from '../../components/use-action.ts'
+import { nameRecipients } from './name-recipients.ts'
 
-/** The grant ended before the action could be done. */
+/** Says that the grant ended before the user could suspend or revoke it. */
 export interface Superseded {
   /** The ID of the grant that replaced it, or null if it was revoked. */
   readonly by: string | null
 }
 
 /** The actions on a grant. All of them refresh the data of the page, even if they fail. */
-export function useGrantActions({ id }: Grant) {
+export function useGrantActions(grant: Grant, recipients: readonly Recipient[]) {
+  const { id, agent_id, wallet, wallet_name, recipient_allowlist } = grant
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
-  const store = (grant: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, grant)
+  const store = (changed: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, changed)
+  // Another user may have changed the grant meanwhile.
   const refresh = () => client.invalidateQueries({ queryKey: liveKey(slug, mode) })
-  const signature = useAction({
-    mutationFn: () => signGrant(slug, id, 'activate'),
-    onSuccess: store,
-    // Another user may have signed or discarded it meanwhile.
-    onSettled: refresh,
-  })
   const [superseded, setSuperseded] = useState<Superseded | null>(null)
-  const endWith = async (action: () => Promise<Grant>) => {
+  const endWith = async (action: () => Promise<Grant>): Promise<Grant | null> => {
     try {
-      store(await action())
+      const changed = await action()
+      store(changed)
+      return changed
     } catch (error) {
       if (!hasCode(error, 'grant_revoked')) throw error
       setSuperseded({ by: readReplacement(error) })
+      return null
     } finally {
       await refresh()
     }
   }
+
+  const signedWallet = useSignedWallet()({ address: wallet, name: wallet_name })
+  const claims = {
+    ...signedWallet.claims,
+    agentName: agent_id,
+    addressNames: nameRecipients(recipient_allowlist, recipients),
+  }
+  const signature = useSigner({
+    run: (signer, change: GrantChange) => {
+      const sign = () => signGrant(signer, { ...signedWallet, claims }, { id, change })
+      return change === 'revoke' ? endWith(sign) : sign()
+    },
+    onSuccess: (changed) => changed !== null && store(changed),
+    onSettled: refresh,
+  })
   return {
     signature,
     superseded,
-    revoke: () => endWith(() => signGrant(slug, id, 'revoke')),
+    discard: () => endWith(() => discardGrant(slug, id)),
     suspend: () => endWith(() => suspendGrant(slug, id)),
   }
 }

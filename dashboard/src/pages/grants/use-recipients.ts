@@ -5,7 +5,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const NONE: readonly Recipient[] = []
 
-/** The address book. Grants can be created without it, so an error to load it is ignored. */
+/** The address book. Grants can be created without it, so a failure to load it is ignored. */
 export function useRecipients(): { readonly list: readonly Recipient[]; readonly isPending: boolean } {
   const { slug, mode } = useWorkspace()
   const { data, isPending } = useQuery(recipientsQuery(slug, mode))

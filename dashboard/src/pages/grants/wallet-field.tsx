@@ -1,6 +1,6 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
-import { formatShortAddress } from '../../format/address.ts'
+import { formatWalletChoice } from '../../format/wallet-text.ts'
 import { formatAmount } from '../../format/amount.ts'
 
 interface WalletFieldProps {
@@ -20,15 +20,17 @@ export function WalletField({ wallets, address, error, onChange }: WalletFieldPr
       placeholder="Choose a wallet"
       choices={wallets.map((candidate) => ({
         value: candidate.address,
-        text: `${candidate.name} (${formatShortAddress(candidate.address)})`,
+        text: formatWalletChoice(candidate),
       }))}
-      hint={
-        wallet === undefined || wallet.balance_usdc === null
-          ? undefined
-          : `Balance: ${formatAmount(wallet.balance_usdc)} USDC.`
-      }
+      hint={wallet === undefined ? undefined : describeWallet(wallet)}
       error={error}
       onChange={onChange}
     />
   )
+}
+
+function describeWallet({ balance_usdc, is_at_risk }: Wallet): string {
+  const balance = balance_usdc === null ? [] : [`Balance: ${formatAmount(balance_usdc)} USDC.`]
+  const risk = is_at_risk ? ['At risk: only one passkey owns this wallet.'] : []
+  return [...balance, ...risk].join(' ')
 }

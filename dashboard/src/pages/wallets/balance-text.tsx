@@ -1,7 +1,7 @@
 import { AmountText } from '../../components/amount-text.tsx'
 
 interface BalanceTextProps {
-  /** Null: the chain could not be reached. */
+  /** The balance. Null if the chain could not be reached. */
   readonly usdc: string | null
 }
 

@@ -2,21 +2,47 @@ import { useQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import type { ChainInfo } from '@bursar/server/src/console/contract/workspaces.ts'
 import { workspaceQuery } from '../../api/workspaces.ts'
+import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatNetwork } from '../../format/format-network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { Faucet } from './faucet.tsx'
 import { QrCode } from './qr-code.tsx'
+import { useRiskChoice } from './use-risk-choice.ts'
 
 const LEADS = {
   test: 'Send test USDC to this address. Test USDC has no value.',
   live: 'Send USDC to this address from an exchange or another wallet.',
 } as const
 
-/** How to add USDC to a wallet. */
+/**
+ * How to add USDC to a wallet. While one passkey is the only owner of a live wallet, its address is shown only if the
+ * user accepts the risk (D61).
+ */
 export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
+  const { isAccepted, accept } = useRiskChoice(wallet.address)
+  if (wallet.is_at_risk && !isAccepted) {
+    return (
+      <Section title="Add USDC">
+        <Notice tone="warning">
+          <p>
+            Only one passkey owns this wallet. If it is lost, nobody can get the money out. The address is hidden until
+            you add a second passkey under “Owners”.
+          </p>
+          <p>
+            <Button onClick={accept}>Show the address anyway. I understand the risk</Button>
+          </p>
+        </Notice>
+      </Section>
+    )
+  }
+  return <Funding wallet={wallet} />
+}
+
+function Funding({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const { data: workspace, error, refetch } = useQuery(workspaceQuery(slug))
   return (

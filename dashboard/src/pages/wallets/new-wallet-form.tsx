@@ -1,37 +1,51 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
+import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { liveKey } from '../../api/changes.ts'
-import { passkeysQuery } from '../../api/passkeys.ts'
+import { signRecord } from '../../api/owners.ts'
+import { walletPasskeysQuery } from '../../api/wallet-passkeys.ts'
 import { createWallet } from '../../api/wallets.ts'
 import { Button } from '../../components/button.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
 import { readFormText } from '../../components/read-form-text.ts'
 import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
-import { SelectField } from '../../components/select-field.tsx'
+import { useSession } from '../../components/session-context.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { useCancel } from '../../components/use-cancel.ts'
+import { NoSignerNotice, SignerStatus } from '../../signer/signer-status.tsx'
+import type { SignerWindow } from '../../signer/signer-window.ts'
+import { useSigner } from '../../signer/use-signer.ts'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useCancel } from '../../components/use-cancel.ts'
-import { useAction } from '../../components/use-action.ts'
+import { usePasskeyChoice } from './passkey-choice.ts'
+import { PasskeyChoiceField } from './passkey-choice-field.tsx'
+import { useSignedWallet } from './use-signed-wallet.ts'
 
-/** Creates a wallet owned by one of the user's passkeys, and opens its page. */
+/** Creates a wallet that one of the user's wallet passkeys owns, and opens its page. */
 export function NewWalletForm(props: { readonly onCancel: () => void }) {
   const onCancel = useCancel(props.onCancel)
-  const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
+  const { signer_url: signerUrl } = useSession()
+  const { data: passkeys, error, refetch } = useQuery(walletPasskeysQuery)
   const isFull = useIsPlanFull('wallets')
+  const close = (
+    <p>
+      <Button onClick={onCancel}>Close</Button>
+    </p>
+  )
   return (
     <div className="max-w-xl rounded-xl border border-line bg-surface p-5">
       <Section title="New wallet" takesFocus>
         {isFull ? (
           <>
             <PlanFullNotice kind="wallets" />
-            <p>
-              <Button onClick={onCancel}>Close</Button>
-            </p>
+            {close}
+          </>
+        ) : signerUrl === null ? (
+          <>
+            <NoSignerNotice />
+            {close}
           </>
         ) : passkeys === undefined ? (
           <QueryState error={error} onRetry={refetch} lines={2} />
@@ -46,7 +60,7 @@ export function NewWalletForm(props: { readonly onCancel: () => void }) {
 const WALLET_NAME_CHARS_MAX = 100
 
 interface WalletFormProps {
-  readonly passkeys: readonly Passkey[]
+  readonly passkeys: readonly WalletPasskey[]
   readonly onCancel: () => void
 }
 
@@ -54,56 +68,54 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const { slug, mode, to } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [picked, setPicked] = useState(passkeys.length === 1 ? (passkeys[0]?.id ?? '') : '')
-  const creation = useAction({
-    mutationFn: (name: string) => createWallet(slug, { mode, name, credentialId: picked }),
+  const choice = usePasskeyChoice(passkeys)
+  const toSigned = useSignedWallet()
+  const create = async (signer: SignerWindow, name: string): Promise<Wallet> => {
+    const credentialId = await choice.resolve(signer)
+    const wallet = await createWallet(slug, { mode, name, credentialId })
+    // The wallet exists now. If it is not confirmed, its page offers to finish this.
+    return await signRecord(signer, toSigned(wallet), credentialId).catch(() => wallet)
+  }
+  const creation = useSigner({
+    run: create,
+    needsProof: true,
     onSuccess: async (wallet) => {
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+      await client.invalidateQueries({ queryKey: walletPasskeysQuery.queryKey })
       await navigate(to('wallets', wallet.address))
     },
   })
-  if (passkeys.length === 0)
-    return <p>You have no passkey. Add one in your account first, because a passkey must own the wallet.</p>
-  const owner = passkeys.find(({ id }) => id === picked)
   return (
     <form
       className="grid gap-5"
       onSubmit={(event) => {
         event.preventDefault()
         const name = readFormText(event.currentTarget, 'name')
-        if (name !== '' && picked !== '' && !creation.isPending) creation.mutate(name)
+        if (name !== '' && choice.isComplete) creation.start(name)
       }}
     >
       <TextField
         name="name"
         label="Name"
-        hint="Shown to members of this workspace, such as “Main wallet” or “Research”."
+        hint="A name such as “Main wallet” or “Research”. Members of this workspace see it."
         required
         maxLength={WALLET_NAME_CHARS_MAX}
         autoComplete="off"
       />
-      {passkeys.length > 1 && (
-        <SelectField
-          label="Owner passkey"
-          value={picked}
-          placeholder="Choose one of your passkeys"
-          choices={passkeys.map(({ id, name }) => ({ value: id, text: name }))}
-          isRequired
-          onChange={setPicked}
-        />
-      )}
+      <PasskeyChoiceField label="Wallet passkey" choice={choice} />
       <Notice tone={mode === 'live' ? 'warning' : 'plain'}>
         <p>
-          {owner === undefined ? 'The passkey' : <strong>Your passkey “{owner.name}”</strong>} will own the wallet. Only
-          this passkey can sign and revoke grants on it. The owner can’t be changed later, so don’t lose the passkey.
+          This passkey will own the wallet. It signs grants and withdrawals in the signer window, which shows what you
+          sign. It is not the passkey that you sign in with.
         </p>
         {mode === 'live' && (
           <p>
-            <strong>This is live mode.</strong> The wallet will hold real money.
+            <strong>This is live mode.</strong> The wallet will hold real money. Add a second passkey before you send
+            any.
           </p>
         )}
       </Notice>
-      <ErrorNotice error={creation.error} />
+      <SignerStatus signer={creation} isCreation={choice.credentialId === null} />
       <p className="flex flex-wrap gap-3">
         <Button type="submit" variant="primary" disabled={creation.isPending}>
           Create wallet

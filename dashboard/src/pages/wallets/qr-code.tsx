@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 
 interface QrCodeProps {
   readonly text: string
-  /** Describes the content. The accessible name. */
+  /** A description of the content. This is the accessible name. */
   readonly label: string
 }
 

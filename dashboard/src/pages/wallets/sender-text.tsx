@@ -1,4 +1,5 @@
 import { RecipientText } from '../payments/recipient-text.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Transfers of newly minted USDC come from this address. */
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'
@@ -11,7 +12,8 @@ interface SenderTextProps {
 
 /** The sender of a deposit: the name in the address book, or the shortened address. */
 export function SenderText({ address, lead = '' }: SenderTextProps) {
-  if (address === ZERO_ADDRESS) return 'Newly minted USDC'
+  const { mode } = useWorkspace()
+  if (address === ZERO_ADDRESS) return mode === 'test' ? 'Test USDC' : 'Newly issued USDC'
   return (
     <>
       {lead}

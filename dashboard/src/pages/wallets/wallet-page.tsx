@@ -3,6 +3,7 @@ import { useParams } from 'react-router'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { grantsQuery } from '../../api/grants.ts'
 import { walletQuery } from '../../api/wallets.ts'
+import { workspaceQuery } from '../../api/workspaces.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
@@ -13,20 +14,26 @@ import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
-import { formatOwner } from '../../format/owner-text.ts'
+import { formatOwners, mustConfirm } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DepositsSection } from './deposits-section.tsx'
 import { FundingSection } from './funding-section.tsx'
+import { MoveSection } from './move-section.tsx'
+import { OwnersSection } from './owners-section.tsx'
+import { ReopenSection } from './reopen-section.tsx'
+import { WalletRiskBadge } from './wallet-risk-badge.tsx'
 
 export function WalletPage() {
-  const { slug, mode, to } = useWorkspace()
+  const { slug, mode, role, to } = useWorkspace()
   const { address = '' } = useParams()
   const { data: wallet, error, refetch } = useQuery(walletQuery(slug, mode, address))
+  // The section on funding needs it. The page waits for it, so that nothing moves when it has loaded.
+  const { isPending } = useQuery(workspaceQuery(slug))
   const breadcrumb = <TextLink to={to('wallets')}>Wallets</TextLink>
-  if (wallet === undefined) {
+  if (wallet === undefined || (isPending && error === null)) {
     return (
       <>
         <PageHeading title={`Wallet ${formatShortAddress(address)}`} breadcrumb={breadcrumb} />
@@ -40,15 +47,25 @@ export function WalletPage() {
         title={wallet.name}
         breadcrumb={breadcrumb}
         lead={
-          <>
-            Owned by <bdi>{formatOwner(wallet.owner)}</bdi>. Created <TimeText at={wallet.created_at} />.
-          </>
+          <span className="grid justify-items-start gap-2">
+            <WalletRiskBadge wallet={wallet} />
+            <span>
+              Owned by <bdi>{formatOwners(wallet.owners, 'and')}</bdi>. Created <TimeText at={wallet.created_at} />.
+            </span>
+          </span>
+        }
+        actions={
+          isAdmin(role) &&
+          !wallet.needs_move &&
+          !mustConfirm(wallet) && <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
         }
       >
         <bdi>{wallet.name}</bdi>
       </PageHeading>
       <Balance usdc={wallet.balance_usdc} />
       {wallet.coin !== null && <CoinBalance coin={wallet.coin} />}
+      {wallet.needs_move ? <MoveSection wallet={wallet} /> : <OwnersSection wallet={wallet} />}
+      <ReopenSection wallet={wallet} />
       <FundingSection wallet={wallet} />
       <WalletGrants wallet={wallet} />
       <LatestPayments filter={{ wallet: wallet.address }} />
@@ -75,14 +92,14 @@ function Balance({ usdc }: { readonly usdc: string | null }) {
   )
 }
 
-/** The native coin that the wallet pays gas with, if the provider does not sponsor gas. */
+/** The wallet's balance of native coin, which pays for gas. Shown only if the enclave does not sponsor gas. */
 function CoinBalance({ coin: { symbol, balance } }: { readonly coin: NonNullable<Wallet['coin']> }) {
   return (
-    <section aria-label="Gas" className="grid gap-1">
-      <p className="text-sm font-semibold text-muted">Gas</p>
+    <section aria-label="Native coin" className="grid gap-1">
+      <p className="text-sm font-semibold text-muted">Native coin</p>
       <p className="text-lg tabular-nums">
         {balance === null ? 'Not available.' : `${balance} ${symbol}`}{' '}
-        <span className="text-muted">This balance pays the gas of payments from this wallet.</span>
+        <span className="text-muted">This balance pays for the gas of payments from this wallet.</span>
       </p>
     </section>
   )
@@ -93,26 +110,30 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
   const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode, { wallet: wallet.address }))
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   const ended = grants?.filter(({ status }) => status === 'revoked') ?? []
+  const isBlocked = isAdmin(role) && mustConfirm(wallet)
+  const canOpen = isAdmin(role) && !wallet.needs_move && !isBlocked
   const newGrant = `${to('grants', 'new')}?${new URLSearchParams({ wallet: wallet.address })}`
   return (
     <Section
       title="Grants"
-      lead="Agents that can spend from this wallet."
-      actions={isAdmin(role) && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
+      lead="Each grant lets an agent spend from this wallet."
+      actions={canOpen && open.length > 0 && <TextLink to={newGrant}>New grant</TextLink>}
     >
       {grants === undefined && <QueryState error={error} onRetry={refetch} />}
       {grants !== undefined && open.length === 0 && (
         <EmptyState
           title="No agent can spend from this wallet"
           action={
-            isAdmin(role) && (
+            canOpen && (
               <ButtonLink variant="primary" to={newGrant}>
                 New grant
               </ButtonLink>
             )
           }
         >
-          Create a grant to let an agent spend from this wallet. The wallet’s owner must sign the grant.
+          {isBlocked
+            ? 'Confirm the wallet first. Then you can create grants and withdraw.'
+            : 'Create a grant to let an agent spend from this wallet. An owner of the wallet must sign the grant.'}
         </EmptyState>
       )}
       {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}

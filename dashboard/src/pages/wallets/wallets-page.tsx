@@ -11,8 +11,10 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
+import { WalletRiskBadge } from './wallet-risk-badge.tsx'
 
 export function WalletsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
@@ -28,36 +30,59 @@ export function WalletsPage() {
       <PageHeading
         title="Wallets"
         breadcrumb={name}
-        lead="Wallets hold the USDC that your agents spend. Each wallet is owned by one passkey."
+        lead="Wallets hold the USDC that your agents spend. One or more wallet passkeys own each wallet."
         actions={wallets !== undefined && wallets.length > 0 && add}
       />
       {isAdding && <NewWalletForm onCancel={() => setAdding(false)} />}
       {wallets === undefined && <QueryState error={error} onRetry={refetch} />}
       {wallets?.length === 0 && !isAdding && (
         <EmptyState title="No wallets yet" action={add}>
-          A wallet holds the USDC that your agents spend. Your passkey owns it: only that passkey can sign grants.
+          A wallet holds the USDC that your agents spend. A wallet passkey owns it, and signs what agents may spend.
         </EmptyState>
       )}
       {wallets !== undefined && wallets.length > 0 && (
-        <DataTable
-          caption="Wallets"
-          columns={COLUMNS}
-          items={wallets}
-          keyOf={({ address }) => address}
-          hrefOf={({ address }) => to('wallets', address)}
-        />
+        <div className="grid gap-3">
+          <DataTable
+            caption="Wallets"
+            columns={COLUMNS}
+            items={wallets}
+            keyOf={({ address }) => address}
+            hrefOf={({ address }) => to('wallets', address)}
+          />
+          {wallets.some(({ is_at_risk }) => is_at_risk) && (
+            <p className="text-sm text-muted">
+              At risk: only one passkey owns the wallet. If it is lost, the money is lost.
+            </p>
+          )}
+        </div>
       )}
     </>
   )
 }
 
 const COLUMNS: readonly Column<Wallet>[] = [
-  { title: 'Name', render: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Name', render: (wallet) => <NameCell wallet={wallet} /> },
   { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText usdc={balance_usdc} /> },
   { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
   { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
-  { title: 'Owner', isSecondary: true, render: ({ owner }) => <bdi>{formatOwnerTitle(owner)}</bdi> },
+  { title: 'Owners', isSecondary: true, render: ({ owners }) => <OwnerCell owners={owners} /> },
 ]
+
+function NameCell({ wallet }: { readonly wallet: Wallet }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      <bdi>{wallet.name}</bdi>
+      <WalletRiskBadge wallet={wallet} />
+      {wallet.needs_move && <StatusBadge tone="warning">To be moved</StatusBadge>}
+    </span>
+  )
+}
+
+function OwnerCell({ owners }: Pick<Wallet, 'owners'>) {
+  const [first] = owners
+  if (owners.length > 1) return `${owners.length} passkeys`
+  return first === undefined ? null : <bdi>{formatOwnerTitle(first)}</bdi>
+}
 
 function GrantCount({ count }: { readonly count: number }) {
   if (count === 0) return <span className="text-muted">No grants</span>

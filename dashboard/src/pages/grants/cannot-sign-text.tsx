@@ -1,0 +1,46 @@
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { formatOwners, isOwnedByMe } from '../../format/owner-text.ts'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+
+interface CannotSignTextProps {
+  readonly wallet: Wallet
+  /** What the form on this page creates. Its own page is where an owner signs it. */
+  readonly creates?: 'grant' | 'replacement'
+}
+
+/** Explains why the user can't sign for a wallet, and who can. */
+export function CannotSignText({ wallet, creates }: CannotSignTextProps) {
+  const { to } = useWorkspace()
+  const link = (text: string) => <TextLink to={to('wallets', wallet.address)}>{text}</TextLink>
+  if (wallet.needs_move) {
+    return (
+      <p>
+        “<bdi>{wallet.name}</bdi>” is still owned by a sign-in passkey, so nothing can be signed for it.{' '}
+        {link('Move it to a wallet passkey')} first.
+      </p>
+    )
+  }
+  if (isOwnedByMe(wallet)) {
+    return (
+      <p>
+        You have not confirmed “<bdi>{wallet.name}</bdi>” with your passkey yet. {link('Confirm the wallet')} first.
+      </p>
+    )
+  }
+  const people = new Set(wallet.owners.flatMap(({ user_name }) => user_name ?? [])).size
+  const whom = people === 1 ? 'that person' : 'one of them'
+  return (
+    <p>
+      You can’t sign for this wallet. Only <bdi className="font-semibold">{formatOwners(wallet.owners, 'or')}</bdi> can.
+      {people > 0 && (
+        <span className="text-muted">
+          {' '}
+          {creates === undefined
+            ? `Send ${whom} the link to this page.`
+            : `Create the ${creates}, then send its link to ${whom}.`}
+        </span>
+      )}
+    </p>
+  )
+}

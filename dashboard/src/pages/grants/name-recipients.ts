@@ -1,0 +1,14 @@
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import { labelOf } from '../../api/recipients.ts'
+
+/** The labels of these addresses, by address in lower case. Addresses without a label are left out. */
+export function nameRecipients(
+  addresses: readonly string[],
+  recipients: readonly Recipient[],
+): Readonly<Record<string, string>> {
+  const entries = addresses.flatMap((address) => {
+    const label = labelOf(recipients, address)
+    return label === null ? [] : [[address.toLowerCase(), label] as const]
+  })
+  return Object.fromEntries(entries)
+}
