@@ -1,2 +1,2 @@
 export const PASSKEY_NAME_CHARS_MAX = 100
-export const PASSKEY_NAME_HINT = 'A name to recognize it by, such as “Laptop” or “Blue security key”.'
+export const PASSKEY_NAME_HINT = 'A name by which you recognize this passkey, such as “Laptop” or “Blue security key”.'

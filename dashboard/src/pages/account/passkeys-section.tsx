@@ -20,7 +20,7 @@ export function PasskeysSection() {
   return (
     <Section
       title="Passkeys"
-      lead="You can sign in with any of these. Add passkeys on at least two devices, in case you lose one."
+      lead="You can sign in with any of these passkeys. Add passkeys on at least two devices, in case you lose one device."
     >
       {passkeys === undefined && <QueryState error={error} onRetry={refetch} />}
       {passkeys !== undefined && passkeys.length > 0 && (
@@ -67,11 +67,12 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
         >
           {wallets > 0 ? (
             <p className="font-semibold text-danger">
-              It owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it, and the dashboard
-              no longer offers to sign or revoke grants on {wallets === 1 ? 'this wallet' : 'these wallets'}.
+              This passkey owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it. You can
+              also no longer sign or revoke grants on {wallets === 1 ? 'this wallet' : 'these wallets'} in the
+              dashboard.
             </p>
           ) : (
-            'You won’t be able to sign in with it any more. Your device may still offer it until you delete it there as well.'
+            'You can no longer sign in with this passkey. Your device may still offer it until you delete it there as well.'
           )}
         </ConfirmDialog>
       }

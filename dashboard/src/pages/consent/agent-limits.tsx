@@ -1,61 +1,106 @@
-import type { Agent, AgentWallet } from '@bursar/server/src/console/contract/agents.ts'
+import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
+import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatShortAddress } from '../../format/address.ts'
+import { explainAgentState } from '../../format/agent-state-text.ts'
+import { GrantBadge } from '../grants/grant-badge.tsx'
+import { RecipientList } from '../grants/recipient-list.tsx'
 
-/** How much the agent can spend from each wallet. Amounts are shown exactly as the server sent them. */
-export function AgentLimits({ agent }: { readonly agent: Agent }) {
-  if (agent.wallets.length === 0) {
-    return (
-      <Notice>
-        <p>
-          <strong>
-            “<bdi>{agent.id}</bdi>” can’t spend now, because it has no active grant.
-          </strong>{' '}
-          You can connect it now. It can spend once a wallet’s owner has signed a grant for it.
-        </p>
-      </Notice>
-    )
-  }
+interface AgentLimitsProps {
+  readonly agent: Agent
+  /** All grants of the agent. */
+  readonly grants: readonly Grant[]
+  /** The address book of the workspace. */
+  readonly recipients: readonly Recipient[]
+}
+
+/**
+ * How much the agent can spend, from which wallets, and to which recipients. Amounts are shown exactly as the server sent
+ * them.
+ */
+export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
+  const open = grants.filter(({ status }) => status !== 'revoked')
+  const usable = open.filter(({ state }) => state === 'active')
+  const others = open.filter(({ state }) => state !== 'active')
+  const obstacle = explainAgentState(agent.state)
   return (
-    <ul aria-label={`Wallets and limits of ${agent.id}`} className="grid gap-3">
-      {agent.wallets.map((wallet) => (
-        <WalletLimits key={wallet.address} wallet={wallet} />
-      ))}
-    </ul>
+    <>
+      {usable.length === 0 && obstacle !== null && (
+        <Notice>
+          <p>
+            <strong>
+              “<bdi>{agent.id}</bdi>” can’t spend now, because {obstacle.why}.
+            </strong>{' '}
+            You can connect it now. {obstacle.next}
+          </p>
+        </Notice>
+      )}
+      {open.length > 0 && (
+        <ul aria-label={`Wallets and limits of ${agent.id}`} className="grid gap-3">
+          {[...usable, ...others].map((grant) => (
+            <WalletLimits key={grant.id} grant={grant} recipients={recipients} />
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
 
-function WalletLimits({ wallet }: { readonly wallet: AgentWallet }) {
-  const { address, max_per_tx_usdc, daily_cap_usdc, remaining_24h_usdc, expires_at } = wallet
+function WalletLimits({ grant, recipients }: { readonly grant: Grant } & Pick<AgentLimitsProps, 'recipients'>) {
+  const { wallet, wallet_name, state, max_per_tx_usdc, daily_cap_usdc, remaining_24h_usdc, recipient_allowlist } = grant
   return (
     <li className="rounded-xl border border-line bg-sunken">
-      <p className="flex flex-wrap items-center justify-between gap-x-4 border-b border-line px-4 py-2">
-        <span>
-          <span className="text-sm text-muted">Wallet </span>
-          <span className="font-mono text-sm" title={address} aria-hidden="true">
-            {formatShortAddress(address)}
+      <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line px-4 py-2">
+        <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+          <span className="sr-only">Wallet </span>
+          <bdi className="font-bold wrap-anywhere">{wallet_name}</bdi>
+          <span className="font-mono text-sm text-muted" title={wallet} aria-hidden="true">
+            {formatShortAddress(wallet)}
           </span>
-          <span className="sr-only">{address}</span>
+          <span className="sr-only">{wallet}</span>
         </span>
-        <CopyButton text={address} what="the full address" isShort />
+        <span className="flex items-center gap-3">
+          {state !== 'active' && <GrantBadge state={state} />}
+          <CopyButton text={wallet} what="the full address" isShort />
+        </span>
       </p>
       <dl className="grid gap-x-6 gap-y-3 px-4 pt-3.5 pb-2 sm:flex sm:flex-wrap sm:gap-x-8">
-        <Limit term="Remaining now" amount={remaining_24h_usdc} />
+        {state === 'active' && remaining_24h_usdc !== null && (
+          <Limit term="Remaining now" amount={remaining_24h_usdc} />
+        )}
         <Limit term="24-hour limit" amount={daily_cap_usdc} />
         <Limit term="Per-payment limit" amount={max_per_tx_usdc} />
       </dl>
-      <p className="px-4 pb-3.5 text-sm text-muted">
-        {expires_at === null ? (
-          'The grant has no end date.'
+      <div className="grid gap-2 px-4 pb-3.5 text-sm">
+        {recipient_allowlist.length === 0 ? (
+          <p>
+            To <strong>any recipient</strong>.
+          </p>
         ) : (
           <>
-            The grant expires on <TimeText at={expires_at} />.
+            <p className="text-muted">
+              Only to {recipient_allowlist.length === 1 ? 'this recipient' : 'these recipients'}:
+            </p>
+            <RecipientList addresses={recipient_allowlist} recipients={recipients} />
           </>
         )}
-      </p>
+        <p className="text-muted">
+          <EndDate grant={grant} />
+        </p>
+      </div>
     </li>
+  )
+}
+
+function EndDate({ grant: { state, expires_at } }: { readonly grant: Grant }) {
+  if (expires_at === null) return 'The grant has no end date.'
+  return (
+    <>
+      The grant {state === 'expired' ? 'expired' : 'expires'} on <TimeText at={expires_at} />.
+    </>
   )
 }
 

@@ -10,16 +10,19 @@ import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextButton } from '../../components/text-link.tsx'
 import { isAdmin } from '../../roles.ts'
-import { AgentLimits } from './agent-limits.tsx'
+import { ChosenAgent } from './chosen-agent.tsx'
 import { CreateAgentForm } from './create-agent-form.tsx'
+import type { AgentGrants } from './use-agent-grants.ts'
 
 interface AgentPickerProps {
   readonly workspace: Workspace
   readonly mode: Mode
-  /** Undefined while loading. */
+  /** The agents of the workspace and mode. Undefined while loading. */
   readonly agents: readonly Agent[] | undefined
   readonly error: Error | null
   readonly agent: Agent | null
+  /** The limits of `agent`. */
+  readonly limits: AgentGrants
   readonly requestedId: string | null
   /** The ID typed for a new agent. Null while the form is closed. */
   readonly draft: string | null
@@ -43,14 +46,14 @@ export function AgentPicker(props: AgentPickerProps) {
 }
 
 function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] }) {
-  const { workspace, mode, agents, agent, requestedId, draft, onDraft, onPick } = props
+  const { workspace, mode, agents, agent, limits, requestedId, draft, onDraft, onPick } = props
   const creation = useRef<HTMLDivElement>(null)
   const isMissing = requestedId !== null && !agents.some(({ id }) => id === requestedId)
   const suggestion = isMissing ? requestedId : ''
   // Without another agent to choose, the form is the only option and has no Cancel button.
   const isFormNeeded = agents.length === 0 || (isMissing && agent === null)
   const isFormShown = draft !== null || isFormNeeded
-  /** Opens or closes the form, and moves the focus to what replaces it. */
+  /** Opens or closes the form, and moves the focus to the element that appears. */
   const change = (next: string | null) => {
     flushSync(() => onDraft(next))
     creation.current?.querySelector<HTMLElement>('input, button')?.focus()
@@ -80,7 +83,7 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
           onChange={onPick}
         />
       )}
-      {agent !== null && <AgentLimits agent={agent} />}
+      {agent !== null && <ChosenAgent agent={agent} limits={limits} />}
       {isAdmin(workspace.role) && (
         <div ref={creation}>
           {isFormShown ? (

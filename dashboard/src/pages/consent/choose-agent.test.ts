@@ -12,6 +12,7 @@ const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
   active_signers: 1,
   pending_signers: 0,
   wallets: [],
+  state: 'active',
 }))
 
 describe('chooseWorkspace', () => {
@@ -122,10 +123,18 @@ describe('findApprovalBlocker', () => {
     },
     { name: 'an empty form does not block', role: 'owner', agents, agent, draft: ' ', blocker: null },
     { name: 'an agent has to be chosen', role: 'owner', agents, agent: null, blocker: /choose an agent/ },
+    {
+      name: 'nobody approves limits that are not shown yet',
+      role: 'owner',
+      agents,
+      agent,
+      areLimitsShown: false,
+      blocker: /wait until the limits/,
+    },
   ] as const
   for (const { name, blocker, ...approval } of cases) {
     test(name, () => {
-      const found = findApprovalBlocker({ draft: null, ...approval })
+      const found = findApprovalBlocker({ draft: null, areLimitsShown: true, ...approval })
       if (blocker === null) assert.equal(found, null)
       else assert.match(found ?? 'none', blocker)
     })

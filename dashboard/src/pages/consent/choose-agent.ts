@@ -6,13 +6,13 @@ import { isAdmin } from '../../roles.ts'
 interface WorkspaceHints {
   /** The workspace that the user last opened. */
   readonly lastSlug?: string | null
-  /** The workspaces known to have an agent. */
+  /** The slugs of the workspaces that have an agent. */
   readonly withAgents?: ReadonlySet<string>
 }
 
 /**
- * Chooses the preselected workspace. Among those in which the user may approve: the last opened one, else the first
- * with an agent, else the first. If the user may approve in none, the first of all.
+ * Chooses the preselected workspace. If the user may approve in some workspaces, it is the last opened one of them,
+ * else the first with an agent, else the first. If the user may approve in none, it is the first of all.
  */
 export function chooseWorkspace(workspaces: readonly Workspace[], hints: WorkspaceHints = {}): Workspace | null {
   const own = listApprovable(workspaces)
@@ -61,22 +61,26 @@ export function chooseAgent({ agents, pickedId, requestedId }: AgentChoice): Age
 }
 
 interface Approval {
-  /** The user's role in the workspace. Null without a workspace. */
+  /** The user's role in the workspace. Null if there is no workspace. */
   readonly role: Role | null
-  /** Undefined while loading. */
+  /** The agents of the workspace and mode. Undefined while loading. */
   readonly agents: readonly Agent[] | undefined
   readonly agent: Agent | null
+  /** Whether the page shows the limits of `agent`. Nobody should approve limits that they have not seen. */
+  readonly areLimitsShown: boolean
   /** The ID typed for a new agent that is not created yet. Null while the form is closed. */
   readonly draft: string | null
 }
 
 /** Why the request can't be approved now, as a sentence. Null if it can. The server checks again. */
-export function findApprovalBlocker({ role, agents, agent, draft }: Approval): string | null {
+export function findApprovalBlocker({ role, agents, agent, areLimitsShown, draft }: Approval): string | null {
   if (role === null) return 'To approve, create a workspace first.'
   if (!isAdmin(role)) return 'Viewers can’t approve. Ask an owner or admin of this workspace.'
   if (agents === undefined) return 'The agents of this workspace are still loading.'
-  // A typed ID means that new agent, not the one that was picked before.
-  if (agent !== null)
-    return (draft ?? '').trim() === '' ? null : 'To approve, create the new agent first, or press Cancel in its form.'
+  // If the user has typed an ID, they want a new agent. It must be created first, even if another agent is picked.
+  if (agent !== null && (draft ?? '').trim() !== '') {
+    return 'To approve, create the new agent first, or press Cancel in its form.'
+  }
+  if (agent !== null) return areLimitsShown ? null : 'To approve, wait until the limits of this agent are shown.'
   return agents.length === 0 ? 'To approve, create an agent first.' : 'To approve, choose an agent first.'
 }

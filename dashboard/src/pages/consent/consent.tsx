@@ -15,6 +15,7 @@ import { chooseAgent, chooseWorkspace, findApprovalBlocker } from './choose-agen
 import { DecisionForm } from './decision-form.tsx'
 import { WorkspacePicker } from './workspace-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
+import { useAgentGrants } from './use-agent-grants.ts'
 import { useInitialSlug } from './use-initial-slug.ts'
 import { ClientSummary } from './client-summary.tsx'
 
@@ -41,9 +42,11 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
   const query = useQuery({ ...agentsQuery(workspace?.slug ?? '', mode), enabled: workspace !== null })
   const agents = query.data
   const agent = agents === undefined ? null : chooseAgent({ agents, pickedId, requestedId: request.agent_id })
-  const blocker = findApprovalBlocker({ role: workspace?.role ?? null, agents, agent, draft })
+  const limits = useAgentGrants({ slug: workspace?.slug ?? null, mode, agentId: agent?.id ?? null })
+  const areLimitsShown = limits.grants !== undefined
+  const blocker = findApprovalBlocker({ role: workspace?.role ?? null, agents, agent, areLimitsShown, draft })
 
-  /** Making another choice discards the form for a new agent. */
+  /** Returns a handler that makes another choice and discards the form for a new agent. */
   const discardDraftAnd =
     <Choice,>(pick: (choice: Choice) => void) =>
     (choice: Choice) => {
@@ -58,8 +61,8 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
           <ClientSummary client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
           {workspace !== null && !isAdmin(workspace.role) && (
-            // On narrow screens the buttons are far below, so the reason is repeated here. Screen readers hear it
-            // there.
+            // On narrow screens the buttons are far below, so the reason why the user cannot approve is repeated here.
+            // Screen readers read the reason at the buttons.
             <div aria-hidden="true" className="lg:hidden">
               <Notice>
                 <p>{blocker}</p>
@@ -88,6 +91,7 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
                 agents={agents}
                 error={query.error}
                 agent={agent}
+                limits={limits}
                 requestedId={request.agent_id}
                 draft={draft}
                 onDraft={setDraft}

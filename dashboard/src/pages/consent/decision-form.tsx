@@ -23,8 +23,8 @@ interface DecisionFormProps {
 }
 
 /**
- * The decision, as a native form: the response is a redirect to the application, which only a real navigation can
- * follow. The form has no text field, so the Enter key cannot submit it by accident.
+ * The decision. It is a native form, because the response is a redirect to the application, which only a real
+ * navigation can follow. The form has no text field, so the Enter key cannot submit it by accident.
  */
 export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, blocker }: DecisionFormProps) {
   const id = useId()
@@ -52,7 +52,8 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     const choice = readChoice(event.nativeEvent)
-    // After a passkey prompt the page has just regained the focus, so it does not count as settled.
+    // A passkey prompt takes the focus from the page, so `useSettled` returns false right after the prompt. The
+    // approval is still safe, because the user has just proved their presence.
     const isBlocked = choice === 'approve' && ((!isSettled && !isVerified.current) || blocker !== null)
     const needsVerification = choice === 'approve' && !isVerified.current
     if (sent !== null || verification.isPending || choice === null || isBlocked || needsVerification)
@@ -101,7 +102,7 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
             value="approve"
             variant="primary"
             aria-describedby={`${id}-blocker`}
-            // Not `disabled`, which would take the focus from a user who returns to this window.
+            // Not `disabled`: a disabled button would lose the focus when the user returns to this window.
             aria-disabled={!isSettled}
             disabled={sent !== null || verification.isPending || blocker !== null}
           >

@@ -4,7 +4,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 
 interface RequestErrorProps {
-  /** Null if the URL names no request. */
+  /** Why the request could not be loaded. Null if the URL names no request. */
   readonly error: Error | null
   readonly onRetry: () => void
 }
@@ -18,7 +18,7 @@ export function RequestError({ error, onRetry }: RequestErrorProps) {
         <PageHeading title="This request was already answered" />
         <p>
           If you approved it, the application is now listed under Connections in your workspace. If the application
-          doesn’t seem to be connected, start again from there. Each request can only be answered once.
+          doesn’t seem to be connected, connect again from the application. Each request can only be answered once.
         </p>
         <WorkspacesLink />
       </>

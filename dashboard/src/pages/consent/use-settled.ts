@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** Long enough for a double click or a held key, meant for another window, to end. */
+/** Long enough for a double click or a held key, which was meant for another window, to end. */
 const SETTLE_MS = 500
 
 /**
- * False for half a second after the page was shown or got the focus. This prevents an accidental approval by a click
- * that was meant for another window.
+ * Returns false for half a second after the page was shown or got the focus, then true. This prevents an accidental
+ * approval by a click that was meant for another window.
  */
 export function useSettled(): boolean {
   const [isSettled, setSettled] = useState(false)
@@ -16,7 +16,7 @@ export function useSettled(): boolean {
     const restart = () => {
       window.clearTimeout(timer)
       timer = settle()
-      // Synchronously, because the click that gave the focus reaches the button next.
+      // Rendered synchronously, because the click that gave the focus reaches the button next.
       flushSync(() => setSettled(false))
     }
     const restartWhenSeen = () => {

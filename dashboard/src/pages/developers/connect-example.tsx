@@ -4,17 +4,19 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The URLs from which an agent host discovers everything else (RFC 8414, RFC 9728). */
+/** The URLs at which an application finds everything that it needs to connect (RFC 8414, RFC 9728). */
 export function ConnectExample({ baseUrl }: { readonly baseUrl: string | undefined }) {
   const { to } = useWorkspace()
   const { origin } = window.location
   return (
     <Section
-      title="Connect an agent host without a key"
+      title="Connect an application without an API key"
       lead={
         <>
-          Hosts that support OAuth 2.1, such as MCP clients, register themselves from these URLs and send you here to
-          approve. They are then listed under <TextLink to={to('developers', 'connections')}>Connections</TextLink>.
+          Applications that support MCP, such as Claude Code, ChatGPT or Cursor, need one URL only:{' '}
+          <TextLink to={to('developers', 'connections')}>add Bursar to your agent</TextLink>. Other applications that
+          support OAuth 2.1 find everything at the URLs below. They register themselves and send you here to approve
+          them.
         </>
       }
     >

@@ -8,12 +8,15 @@ import { List, ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatClientHosts } from '../../format/client-hosts.ts'
 import { formatScopeList } from '../../format/scope-texts.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { AddToAgent } from './add-to-agent.tsx'
+import { ConnectionProblems } from './connection-problems.tsx'
 
 export function ConnectionsPage() {
-  const { slug, name, mode, to } = useWorkspace()
+  const { slug, name, mode } = useWorkspace()
   const { data: connections, error, refetch } = useQuery(connectionsQuery(slug, mode))
   return (
     <>
@@ -24,10 +27,7 @@ export function ConnectionsPage() {
       />
       {connections === undefined && <QueryState error={error} onRetry={refetch} />}
       {connections?.length === 0 && (
-        <EmptyState
-          title={`No applications are connected in ${mode} mode`}
-          action={<TextLink to={to('developers', 'examples')}>How to connect an application</TextLink>}
-        >
+        <EmptyState title={`No applications are connected in ${mode} mode`}>
           When you add Bursar to an application, Bursar asks you to approve the application and to choose the agent that
           it acts as. The application needs no API key.
         </EmptyState>
@@ -39,6 +39,13 @@ export function ConnectionsPage() {
           ))}
         </List>
       )}
+      {/* The sections below need other data, but are shown together with the rest so that the page does not jump. */}
+      {(connections !== undefined || error !== null) && (
+        <>
+          <ConnectionProblems />
+          <AddToAgent />
+        </>
+      )}
     </>
   )
 }
@@ -47,7 +54,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
   const { slug, role, mode, to } = useWorkspace()
   const queries = useQueryClient()
   const { client, agent_id, scopes, user_name, created_at, expires_at, last_used_at } = connection
-  const hosts = client.redirect_hosts.join(', ')
+  const hosts = formatClientHosts(client)
   const actions = isAdmin(role) && (
     <ConfirmDialog
       label="Disconnect"
@@ -59,7 +66,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
         await queries.invalidateQueries({ queryKey: connectionsQuery(slug, mode).queryKey })
       }}
     >
-      It immediately loses access to the agent “{agent_id}”. To reconnect, it must ask for approval again.
+      The application immediately loses access to the agent “{agent_id}”. To reconnect, it must ask for approval again.
     </ConfirmDialog>
   )
   return (
@@ -77,7 +84,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
             Last used <TimeText at={last_used_at} isRelative />.
           </>
         )}{' '}
-        Expires on <TimeText at={expires_at} /> unless it is used before then.
+        Expires on <TimeText at={expires_at} /> unless the connection is used before then.
       </p>
     </ListItem>
   )

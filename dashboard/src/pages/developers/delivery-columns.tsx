@@ -27,7 +27,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
-/** The URL of each delivery. It is not known if the endpoint was deleted. */
+/** The column with the URL of each delivery. The URL of a deleted endpoint is no longer known. */
 export function endpointColumn(webhooks: readonly Webhook[], isSecondary = true): Column<Delivery> {
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]))
   return {

@@ -41,7 +41,7 @@ export function DeliveryPage() {
   if (data.delivery.mode !== mode) {
     return <Navigate to={pathTo(slug, data.delivery.mode, 'developers', 'deliveries', id)} replace />
   }
-  // A replay links to a new delivery. The key resets the state when the ID changes.
+  // After a replay, this page links to the page of the new delivery. The key resets the component when the ID changes.
   return <DeliveryView key={id} detail={data} />
 }
 
@@ -131,12 +131,12 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   )
 }
 
-/** The state of a delivery in a sentence, with the time of the next attempt. */
+/** The status of a delivery in a sentence, with the time of the next attempt. */
 function DeliveryState({ delivery, isPaused }: { readonly delivery: Delivery; readonly isPaused: boolean }) {
   const { status, attempt_count, next_attempt_at, finished_at } = delivery
   if (status === 'pending') {
-    if (isPaused) return 'It will be sent once the endpoint is enabled.'
-    if (next_attempt_at === null) return 'It is being sent.'
+    if (isPaused) return 'The event will be sent once the endpoint is enabled.'
+    if (next_attempt_at === null) return 'The event is being sent.'
     return <NextAttempt number={attempt_count + 1} at={next_attempt_at} />
   }
   const end = finished_at === null ? null : <TimeText at={finished_at} isExact />
@@ -149,7 +149,7 @@ function DeliveryState({ delivery, isPaused }: { readonly delivery: Delivery; re
 
 function NextAttempt({ number, at }: { readonly number: number; readonly at: string }) {
   const rest = formatRemaining(at, useNow(1_000))
-  if (rest === null) return 'It is being sent now.'
+  if (rest === null) return 'The event is being sent now.'
   return (
     <>
       Attempt {number} in <span className="tabular-nums">{rest}</span>, at <TimeText at={at} isExact />.

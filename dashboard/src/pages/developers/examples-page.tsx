@@ -51,7 +51,10 @@ export function ExamplesPage() {
       ) : (
         <>
           <MissingSteps missing={example.missing} />
-          <Section title="Check the key" lead="Returns the workspace and mode of the key, and what it can spend.">
+          <Section
+            title="Check the key"
+            lead="Returns the workspace and mode of the key, what it can do and what it can spend. If the key is for one agent only, agent_id is this agent."
+          >
             <Request line="GET /v1/me" language={language} code={getCaller(example.values, language)} />
           </Section>
           <Section
@@ -62,7 +65,7 @@ export function ExamplesPage() {
           </Section>
           <Section
             title="Send a payment"
-            lead="Requests with the same idempotency key make one payment only. Use a new idempotency key for each new payment."
+            lead="Requests with the same idempotency key make one payment only. Use a new idempotency key for each new payment. A key for one agent only must send this agent as agent_id."
           >
             <Request line="POST /v1/payments" language={language} code={createPayment(example.values, language)} />
           </Section>

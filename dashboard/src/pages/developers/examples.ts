@@ -1,4 +1,5 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import { quoteShell } from '../../format/quote-shell.ts'
 
 /** The values in the examples: IDs of the workspace. API keys are never included. */
 export interface ExampleValues {
@@ -61,7 +62,10 @@ export function getPayment({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language
   return fetchGet(`${path}PAYMENT_ID`)
 }
 
-/** Verifies a webhook signature without dependencies. While a secret is being rotated there are several `v1` parts. */
+/**
+ * Verifies a webhook signature without dependencies. While a secret is being rotated, the header has several `v1`
+ * parts.
+ */
 export const VERIFY_WEBHOOK = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOLERANCE_SECONDS = 300
@@ -92,11 +96,6 @@ function fetchGet(url: string): string {
   headers: { Authorization: \`Bearer \${process.env.BURSAR_KEY}\` },
 })
 console.log(await response.json())`
-}
-
-/** Within single quotes, a shell treats every character but the quote literally. */
-function quoteShell(text: string): string {
-  return /^[\w:/.@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 function quoteScript(text: string): string {

@@ -14,7 +14,7 @@ export function IssuedKey({ issued, onSaved }: { readonly issued: IssuedApiKey; 
       lead={
         grace_until !== undefined && (
           <>
-            Both keys work until <TimeText at={grace_until} isExact />. Replace the old one by then.
+            Both keys work until <TimeText at={grace_until} isExact />. Replace the old key by then.
           </>
         )
       }

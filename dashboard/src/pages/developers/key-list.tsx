@@ -5,9 +5,11 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { List, ListItem } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatRemaining } from '../../format/format-remaining.ts'
+import { formatScopeList } from '../../format/scope-texts.ts'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
@@ -16,7 +18,7 @@ interface KeyListProps {
   readonly onRotated: (issued: IssuedApiKey) => Promise<void>
 }
 
-/** The keys that work, and below them, in a disclosure, the ones that no longer do. */
+/** The active keys, and below them, in a disclosure, the inactive keys. */
 export function KeyList({ keys, onRotated }: KeyListProps) {
   const now = useNow(1_000)
   const hasEnded = ({ state, grace_until }: ApiKey) =>
@@ -48,7 +50,7 @@ export function KeyList({ keys, onRotated }: KeyListProps) {
 }
 
 function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRotated: KeyListProps['onRotated'] }) {
-  const { slug, role, mode } = useWorkspace()
+  const { slug, role, mode, to } = useWorkspace()
   const client = useQueryClient()
   const isRotated = entry.grace_until !== null
   const label = isRotated ? `the old key of ${entry.name}` : entry.name
@@ -91,11 +93,36 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         ) : (
           <StatusBadge tone="success">Active</StatusBadge>
         )}
+        <LastCharacters entry={entry} />
+      </p>
+      <p className="text-sm">
+        {entry.agent_id === null ? (
+          'For all agents'
+        ) : (
+          <>
+            Only as <TextLink to={to('agents', entry.agent_id)}>{entry.agent_id}</TextLink>
+          </>
+        )}
+        : <Scopes entry={entry} />
       </p>
       {entry.grace_until !== null && <Grace until={entry.grace_until} />}
       <Origin entry={entry} />
     </ListItem>
   )
+}
+
+/** The beginning and the end of the key, by which people recognize it. */
+function LastCharacters({ entry: { mode, last4 } }: { readonly entry: ApiKey }) {
+  if (last4 === null) return null
+  return (
+    <code className="font-mono text-[0.875em] text-muted">
+      svc_{mode}_…{last4}
+    </code>
+  )
+}
+
+function Scopes({ entry: { scopes } }: { readonly entry: ApiKey }) {
+  return scopes === null ? 'can do everything' : `can ${formatScopeList(scopes)}`
 }
 
 function Grace({ until }: { readonly until: string }) {
@@ -128,7 +155,13 @@ function EndedKey({ entry }: { readonly entry: ApiKey }) {
   const endedAt = entry.revoked_at ?? entry.grace_until
   return (
     <ListItem actions={<StatusBadge tone="neutral">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
-      <p className="font-semibold">{entry.name}</p>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <strong>{entry.name}</strong>
+        <LastCharacters entry={entry} />
+      </p>
+      <p className="text-sm">
+        {entry.agent_id === null ? 'For all agents' : <>Only as {entry.agent_id}</>}: <Scopes entry={entry} />
+      </p>
       {endedAt !== null && (
         <p className="text-sm text-muted">
           {entry.revoked_at === null ? 'Rotated, stopped working ' : 'Revoked '}

@@ -7,7 +7,6 @@ import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
-import { NameForm } from '../../components/name-form.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
@@ -15,14 +14,13 @@ import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { IssuedKey } from './issued-key.tsx'
+import { KeyForm } from './key-form.tsx'
 import { KeyList } from './key-list.tsx'
 import { NextStep } from './next-step.tsx'
 
-const KEY_NAME_CHARS_MAX = 100
-
 const LEADS: Readonly<Record<Mode, string>> = {
-  test: 'Your programs use API keys to send payments and read data over the REST API. These keys work in test mode only.',
-  live: 'Your programs use API keys to send payments and read data over the REST API. These keys move real money.',
+  test: 'Your programs use API keys to send payments and read data, over the REST API or MCP. These keys work in test mode only.',
+  live: 'Your programs use API keys to send payments and read data, over the REST API or MCP. These keys move real money.',
 }
 
 export function KeysPage() {
@@ -33,7 +31,10 @@ export function KeysPage() {
   const [issued, setIssued] = useState<readonly IssuedApiKey[]>([])
   const [hasSaved, setSaved] = useState(false)
   const [isCreating, setCreating] = useState(false)
-  /** Refreshes the list first. The button that had the focus is then gone when the secret takes the focus. */
+  /**
+   * Refreshes the list before the secret is shown and takes the focus. The refresh may remove the button that has the
+   * focus, so in the other order the focus could be lost.
+   */
   const show = async (key: IssuedApiKey) => {
     setCreating(false)
     await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
@@ -91,17 +92,10 @@ export function KeysPage() {
               </p>
             </Notice>
           )}
-          <div className="max-w-md">
-            <NameForm
-              label="Key name"
-              hint="Where the key will be used, such as “Shop backend” or “Ada’s laptop”."
-              submitLabel="Create key"
-              variant="primary"
-              charsMax={KEY_NAME_CHARS_MAX}
-              onSubmit={async (text) => show(await createKey(slug, mode, text))}
-              onCancel={() => setCreating(false)}
-            />
-          </div>
+          <KeyForm
+            onSubmit={async (terms) => show(await createKey(slug, mode, terms))}
+            onCancel={() => setCreating(false)}
+          />
         </Section>
       )}
       {keys === undefined && <QueryState error={error} onRetry={refetch} />}
@@ -109,7 +103,7 @@ export function KeysPage() {
         <EmptyState title={`No ${mode} key yet`} action={mayWrite && createButton}>
           {mayWrite
             ? 'Create a key and store it where your program reads its secrets.'
-            : 'An owner or admin of this workspace can create one.'}
+            : 'An owner or admin of this workspace can create a key.'}
         </EmptyState>
       )}
       {keys !== undefined && keys.length > 0 && <KeyList keys={keys} onRotated={show} />}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react'
 import { Notice } from '../../components/notice.tsx'
 
-/** The next step after a secret was saved. Takes the focus, because the element that had it is gone. */
+/** The next step after a secret was saved. Takes the focus, because the element that had the focus is gone. */
 export function NextStep({ text, children }: { readonly text: string; readonly children: ReactNode }) {
   const place = useRef<HTMLParagraphElement>(null)
   useEffect(() => place.current?.focus(), [])

@@ -6,7 +6,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryStatus } from './webhook-status.tsx'
 
-/** The status of a replay, on the page where it was requested. Empty before that. */
+/** The status of a replay, on the page where the user requested it. Empty until the user requests a replay. */
 export function ReplayNotice({ delivery }: { readonly delivery: Delivery | undefined }) {
   return (
     <div role="status" className="empty:absolute">

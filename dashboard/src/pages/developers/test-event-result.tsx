@@ -15,7 +15,8 @@ export function TestEventResult({ deliveryId }: { readonly deliveryId: string | 
   const failure = attempt === undefined ? null : explainAttempt(attempt)
   const client = useQueryClient()
   const isFinished = attempt !== undefined
-  // Test events cause no live update, so the list of deliveries and the state of the endpoint are refreshed here.
+  // The stream of changes does not announce test events. So the list of deliveries and the status of the endpoint are
+  // fetched again here.
   useEffect(() => {
     if (!isFinished) return
     void client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) })

@@ -14,7 +14,7 @@ const TEST_RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
 interface Example {
   readonly values: ExampleValues
-  /** What the workspace does not have yet. Without it the examples fail or contain placeholders. */
+  /** What the workspace still needs. Until it has these, the examples fail or contain placeholders. */
   readonly missing: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
 }
 

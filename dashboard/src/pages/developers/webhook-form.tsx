@@ -21,7 +21,7 @@ interface WebhookFormProps {
   readonly onCancel: () => void
 }
 
-/** The URL and event types of an endpoint, for creating or changing one. */
+/** The form that creates or changes an endpoint, with its URL and event types. */
 export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: WebhookFormProps) {
   const cancel = useCancel(onCancel)
   const id = useId()

@@ -40,7 +40,7 @@ export function WebhookPage() {
       </>
     )
   }
-  // The URL may be that of the other mode.
+  // The URL of the page may contain the wrong mode, because each endpoint belongs to one mode.
   if (webhook.mode !== mode) return <Navigate to={pathTo(slug, webhook.mode, 'developers', 'webhooks', id)} replace />
   return <WebhookView webhook={webhook} />
 }
@@ -144,8 +144,8 @@ function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
       <Notice tone={disabled_because === 'owner' ? 'plain' : 'warning'}>
         <p>
           <strong>This endpoint is disabled.</strong> {explainDisabled(disabled_because)} Events that happen while it is
-          disabled are not sent to it, now or later. You can see them under Events. Pending deliveries are sent once you
-          enable it.
+          disabled are never sent to it. You can see them under Events. Pending deliveries are sent once you enable the
+          endpoint.
         </p>
       </Notice>
     )
@@ -157,7 +157,7 @@ function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
         <strong>
           This endpoint is failing. No attempt has succeeded since <TimeText at={failing_since} isExact />.
         </strong>{' '}
-        See the deliveries below for the reason. After five days without a success it is disabled.
+        See the deliveries below for the reason. After five days without a success, the endpoint is disabled.
       </p>
     </Notice>
   )

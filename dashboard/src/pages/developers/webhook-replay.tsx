@@ -26,7 +26,8 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const client = useQueryClient()
   const [only, setOnly] = useState<Only>('failed')
   const [error, setError] = useState<string | undefined>(undefined)
-  // The default time range. Its end is rounded up, so that it includes the latest events.
+  // The default range is computed from this time. It ends a minute later than this, so that it includes the latest
+  // events.
   const [openedAt] = useState(() => Date.now())
   const replay = useAction({
     mutationFn: (range: { from: Date; to: Date }) =>
@@ -95,8 +96,8 @@ function readTime(form: HTMLFormElement, name: string): Date | null {
 }
 
 function formatReplayed(count: number): string {
-  if (count === 0) return 'There are no such events to resend.'
+  if (count === 0) return 'There are no events to resend in this time range.'
   if (count >= REPLAYS_MAX)
-    return `${count} events are being resent. There may be more. Repeat this once they have been sent.`
+    return `${count} events are being resent. There may be more events. Resend again once these have been sent.`
   return count === 1 ? '1 event is being resent.' : `${count} events are being resent.`
 }

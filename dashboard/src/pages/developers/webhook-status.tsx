@@ -21,7 +21,7 @@ const DELIVERY_BADGES: Readonly<Record<Delivery['status'], readonly [Tone, strin
   canceled: ['neutral', 'Canceled'],
 }
 
-/** For a pending delivery with at least one failed attempt. */
+/** The label of a pending delivery with at least one failed attempt. */
 const RETRYING = 'Retrying'
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const

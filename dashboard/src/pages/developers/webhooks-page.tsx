@@ -69,7 +69,8 @@ export function WebhooksPage() {
         title="Webhooks"
         breadcrumb={name}
         lead="Webhooks notify your servers of payments, deposits and grants."
-        // Hidden while a secret is shown, because the next one would replace it.
+        // The Create button is hidden while a secret is shown, because the secret of the next endpoint would replace
+        // it.
         actions={mayWrite && !isCreating && issued === null && webhooks?.length !== 0 && createButton}
       />
       {issued !== null && (
@@ -118,8 +119,8 @@ export function WebhooksPage() {
       {webhooks?.length === 0 && !isCreating && (
         <EmptyState title="No endpoints yet" action={mayWrite && createButton}>
           {mayWrite
-            ? 'Add the URL of your server. Until then, the Events page shows what happens.'
-            : 'An owner or admin of this workspace can add one. The Events page shows what happens.'}
+            ? 'Add the URL of your server. Until then, you can see all events on the Events page.'
+            : 'An owner or admin of this workspace can add an endpoint. You can see all events on the Events page.'}
         </EmptyState>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (
