@@ -11,7 +11,10 @@ import { RecoverPage } from './pages/recover-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { SignUpPage } from './pages/sign-up-page.tsx'
 
-/** The pages of a workspace, below its slug and mode. The code of each is loaded when it is first opened. */
+/**
+ * The pages of a workspace. In the URL, their paths follow the slug and the mode. The code of a page is loaded when the
+ * page is first opened.
+ */
 const WORKSPACE_PAGES: RouteObject[] = [
   page('', async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage),
   page('payments', async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage),
@@ -21,6 +24,7 @@ const WORKSPACE_PAGES: RouteObject[] = [
   page('agents/:id', async () => (await import('./pages/agents/agent-page.tsx')).AgentPage),
   page('wallets', async () => (await import('./pages/wallets/wallets-page.tsx')).WalletsPage),
   page('wallets/:address', async () => (await import('./pages/wallets/wallet-page.tsx')).WalletPage),
+  page('wallets/:address/withdraw', async () => (await import('./pages/wallets/withdraw-page.tsx')).WithdrawPage),
   page('grants', async () => (await import('./pages/grants/grants-page.tsx')).GrantsPage),
   page('grants/new', async () => (await import('./pages/grants/new-grant-page.tsx')).NewGrantPage),
   page('grants/:id', async () => (await import('./pages/grants/grant-page.tsx')).GrantPage),
@@ -81,7 +85,7 @@ export const ROUTES: RouteObject[] = [
                 async () => (await import('./pages/workspace/workspace-layout.tsx')).WorkspaceLayout,
               ),
             },
-            // If a page fails, the layout around it stays.
+            // If a page fails, the layout around it is still shown.
             children: [
               { path: ':mode', ErrorBoundary: PageFailure, children: WORKSPACE_PAGES },
               { index: true },

@@ -4,6 +4,9 @@ import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
+/** Time alone lets grants expire and 24-hour windows move on. */
+const REFRESH_MS = 60_000
+
 export function agentsQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'agents'],
@@ -11,6 +14,7 @@ export function agentsQuery(slug: string, mode: Mode) {
       const input = { params: { slug }, query: { mode }, signal }
       return (await request('GET /console/workspaces/:slug/agents', input)).agents
     },
+    refetchInterval: REFRESH_MS,
   })
 }
 
@@ -21,6 +25,7 @@ export function agentQuery(slug: string, mode: Mode, id: string) {
       const input = { params: { slug, id }, query: { mode }, signal }
       return (await request('GET /console/workspaces/:slug/agents/:id', input)).agent
     },
+    refetchInterval: REFRESH_MS,
   })
 }
 
@@ -30,7 +35,10 @@ export async function createAgent(slug: string, mode: Mode, id: string): Promise
   return (await request('POST /console/workspaces/:slug/agents', input)).agent
 }
 
-/** Its connections end with it. Throws 409 `has_active_grants` while it has a grant that is not revoked. */
+/**
+ * Deletes an agent and ends its connections. Throws 409 `has_active_grants` while the agent has a grant that is not
+ * revoked.
+ */
 export async function deleteAgent(slug: string, mode: Mode, id: string): Promise<void> {
   await request('DELETE /console/workspaces/:slug/agents/:id', { params: { slug, id }, query: { mode } })
 }

@@ -1,4 +1,6 @@
-/** An error that the server returned, or one of ours if no error envelope came back. */
+/**
+ * An error that the server returned, or that the dashboard created because the response contained no error envelope.
+ */
 export class ApiError extends Error {
   /** The HTTP status; 0 if there was no response. */
   readonly status: number
@@ -19,17 +21,23 @@ export class ApiError extends Error {
   }
 }
 
-/** Parses an error response: the envelope `{ error: { type, message, code?, details? } }`, or anything that a proxy may send. */
+/**
+ * Parses an error response, whose body is the envelope `{ error: { type, message, code?, details? } }`. Any other body,
+ * such as the error page of a proxy, becomes an error of the type `internal`.
+ */
 export function parseApiError(status: number, body: unknown): ApiError {
   const error = isRecord(body) ? body['error'] : undefined
   if (!isRecord(error) || typeof error['type'] !== 'string' || typeof error['message'] !== 'string') {
-    return new ApiError(status, { type: 'internal', message: `Bursar responded with an error (${status}). Try again.` })
+    return new ApiError(status, {
+      type: 'internal',
+      message: `Bursar responded with HTTP status ${status}. Try again.`,
+    })
   }
   const { type, message, code, details } = error
   return new ApiError(status, { type, message, code: typeof code === 'string' ? code : undefined, details })
 }
 
-/** There was no response: no connection, or a timeout. */
+/** Creates the error for a request without a response: there was no connection, or the request timed out. */
 export function unreachable(): ApiError {
   return new ApiError(0, {
     type: 'unreachable',
@@ -37,12 +45,15 @@ export function unreachable(): ApiError {
   })
 }
 
-/** Whether the session has ended. A rejected passkey or recovery code is a 401 as well, but has a code. */
+/**
+ * Whether the error says that the session has ended. The server also rejects a passkey or recovery code with a 401, but
+ * that 401 has a code.
+ */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code === undefined
 }
 
-/** Whether a retry may succeed. */
+/** Whether a retry may succeed, because there was no response or the server failed. */
 export function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500)
 }

@@ -1,18 +1,18 @@
 import type { Input, RouteName } from '@bursar/server/src/console/contract/all-routes.ts'
 
-/** The strings that an endpoint's path is made of. */
+/** The parameters and the query of an endpoint's path. */
 interface PathInput {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>
 }
 
-/** The path of an endpoint that the browser reads by itself: a stream, or a download. */
+/** Returns the path of an endpoint that is not called through `request`: an event stream or a download. */
 export function pathOf<Name extends RouteName>(name: Name, input: Input<Name> & PathInput): string {
   const [, url = ''] = name.split(' ')
   return buildPath(url, input)
 }
 
-/** Fills in the parameters of an endpoint's path, each escaped, and adds the query. Members that are undefined are left out. */
+/** Fills in the parameters of an endpoint's path, each escaped, and adds the query without its undefined members. */
 export function buildPath(url: string, { params = {}, query = {} }: PathInput): string {
   const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = params[name]

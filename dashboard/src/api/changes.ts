@@ -4,18 +4,24 @@ import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { pathOf } from './build-path.ts'
 import { sessionQuery } from './session.ts'
 
-/** Changes come in bursts. A page reads again at most this often, so that several pages stay far below the session's rate limit. */
+/**
+ * Changes come in bursts, so a page waits this long before it fetches its data again. Several open pages then stay far
+ * below the session's rate limit.
+ */
 const REFRESH_GAP_MS = 3_000
-/** After a read that took long, the page waits this many times as long, so that requests do not pile up at the server. */
+/**
+ * After a slow fetch, the page waits longer: at least this many times the duration of the fetch, counted from its
+ * start. Otherwise requests would pile up at the server.
+ */
 const REFRESH_GAP_FACTOR = 3
-/** How long the page waits after the server rejected a stream or could not be reached. */
+/** How long the page waits before it reopens a stream that the browser does not reopen itself. */
 const RETRY_GAP_MS = 20_000
-/** A shorter interruption is not shown. */
+/** An interruption that is shorter than this is not shown. */
 const OFFLINE_AFTER_MS = 5_000
 
 /**
- * Keeps a workspace's pages up to date without a reload: when the server says that something has changed, the queries on
- * the screen are read again. Returns false once the server could not be heard for a while.
+ * Keeps a workspace's pages up to date without a reload: when the server announces a change, the queries on the screen
+ * are fetched again. Returns false once the connection to the server has been lost for `OFFLINE_AFTER_MS`.
  */
 export function useLiveChanges(slug: string, mode: Mode): boolean {
   const client = useQueryClient()
@@ -25,7 +31,7 @@ export function useLiveChanges(slug: string, mode: Mode): boolean {
       listenToChanges(pathOf('GET /console/workspaces/:slug/changes', { params: { slug }, query: { mode } }), {
         onChange: () => client.invalidateQueries({ queryKey: liveKey(slug, mode) }),
         onLive: setLive,
-        // Perhaps the person is no longer a member. The session says so.
+        // The user may no longer be a member. The session lists the user's workspaces, so it is fetched again.
         onRefused: () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
       }),
     [client, slug, mode],
@@ -40,8 +46,9 @@ interface Listener {
 }
 
 /**
- * Listens while the page is visible; a hidden page reads again once it is shown. The browser reopens a stream that ends. We
- * reopen one that was rejected, after a while. Returns a function that stops listening.
+ * Listens while the page is visible. A hidden page fetches its data again once it is shown. The browser reopens a
+ * stream that ends; a stream that the server rejected is reopened here after `RETRY_GAP_MS`. Returns a function that
+ * stops listening.
  */
 function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener): () => void {
   let source: EventSource | null = null
@@ -52,7 +59,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   let hasMore = false
   let refreshableAt = Number.NEGATIVE_INFINITY
   const note = () => {
-    // A read that is under way may have begun before the change, so another one follows it.
+    // A fetch in progress may have started before the change, so another fetch follows it.
     if (isRefreshing) hasMore = true
     else refreshTimer ??= setTimeout(() => void run(), Math.max(0, refreshableAt - performance.now()))
   }
@@ -84,7 +91,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
     close()
     const opened = new EventSource(path)
     opened.addEventListener('change', note)
-    // Something may have changed before we listened, or while the connection was lost.
+    // Fetch the data again, because it may have changed before the stream was open, or while the connection was lost.
     opened.addEventListener('ready', () => {
       setLive(true)
       note()
@@ -114,7 +121,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   }
 }
 
-/** The beginning of the key of every query whose data changes by itself: `[...liveKey(slug, mode), 'payments', …]`. */
+/** The beginning of the key of every query that is fetched again when the server announces a change. */
 export function liveKey(slug: string, mode: Mode): readonly ['workspaces', string, Mode] {
   return ['workspaces', slug, mode]
 }

@@ -13,12 +13,15 @@ export function connectionsQuery(slug: string, mode: Mode) {
   })
 }
 
-/** Ends a connection. Its tokens stop working at once. */
+/** Ends a connection. Its tokens stop working immediately. */
 export async function disconnect(slug: string, id: string): Promise<void> {
   await request('DELETE /console/workspaces/:slug/connections/:id', { params: { slug, id } })
 }
 
-/** What an application asks for. A person decides about it once, so it is not cached beyond its page. */
+/**
+ * An application's request to be connected. It can be decided only once, so it is not cached after the user leaves the
+ * page.
+ */
 export function authorizationRequestQuery(handle: string) {
   return queryOptions({
     queryKey: ['authorization-request', handle],

@@ -4,9 +4,9 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
-/** No live change announces an attempt, so a pending delivery is read again this often. */
+/** How often a pending delivery is fetched again. The stream of changes does not announce attempts. */
 const PENDING_REFRESH_MS = 2_000
-/** A list is read again less often, and only while one of its deliveries is pending. */
+/** How often a list of deliveries is fetched again while one of them is pending. */
 const LIST_REFRESH_MS = 5_000
 
 export type DeliveryFilter = Readonly<Pick<DeliveryQuery, 'webhook' | 'status' | 'type'>>
@@ -39,7 +39,7 @@ export async function replayDelivery(slug: string, id: string): Promise<Delivery
   return (await request('POST /console/workspaces/:slug/deliveries/:id/replay', input)).delivery
 }
 
-/** The beginning of the key of every query of deliveries. */
+/** The beginning of the key of every query for deliveries. */
 export function deliveriesKey(slug: string, mode: Mode) {
   return [...liveKey(slug, mode), 'deliveries'] as const
 }

@@ -1,11 +1,11 @@
 import { parseApiError, unreachable } from './api-error.ts'
 
-/** The longest time that the server takes for a file. */
+/** How long a download may take. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000
 
 /**
- * Makes the browser save a file of our server, under the name that the server gives it. Unlike with a plain link, the page can
- * show an error if the server rejects the request.
+ * Downloads a file from the server and saves it under the name that the server gives. Unlike a plain link, this lets
+ * the page show an error if the server rejects the request.
  *
  * @throws ApiError
  */

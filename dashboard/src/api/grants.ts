@@ -1,16 +1,20 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
-import { startAuthentication } from '@simplewebauthn/browser'
 import { queryOptions } from '@tanstack/react-query'
+import type { SignerWindow } from '../signer/signer-window.ts'
 import { liveKey } from './changes.ts'
+import { signRequest, type SignedWallet } from './owners.ts'
 import { request } from './request.ts'
+
+/** Time alone lets grants expire and 24-hour windows move on. */
+const REFRESH_MS = 60_000
 
 interface GrantFilter {
   readonly agent?: string
   readonly wallet?: string
 }
 
-/** Those that are not revoked first, then the newest first; at most 200. */
+/** At most 200 grants. Revoked grants come last; within both groups, newer grants come first. */
 export function grantsQuery(slug: string, mode: Mode, filter: GrantFilter = {}) {
   return queryOptions({
     queryKey: [...liveKey(slug, mode), 'grants', 'list', filter],
@@ -18,6 +22,7 @@ export function grantsQuery(slug: string, mode: Mode, filter: GrantFilter = {}) 
       const input = { params: { slug }, query: { mode, ...filter }, signal }
       return (await request('GET /console/workspaces/:slug/grants', input)).grants
     },
+    refetchInterval: REFRESH_MS,
   })
 }
 
@@ -26,6 +31,7 @@ export function grantQuery(slug: string, mode: Mode, id: string) {
     queryKey: [...liveKey(slug, mode), 'grants', 'one', id],
     queryFn: async ({ signal }) =>
       (await request('GET /console/workspaces/:slug/grants/:id', { params: { slug, id }, signal })).grant,
+    refetchInterval: REFRESH_MS,
   })
 }
 
@@ -35,36 +41,48 @@ interface NewGrant extends GrantTerms {
   readonly wallet: string
 }
 
-/** Prepares a grant. It allows nothing until the wallet's owner has signed it. */
+/** Creates a grant. It allows nothing until the wallet's owner has signed it. */
 export async function createGrant(slug: string, grant: NewGrant): Promise<Grant> {
   return (await request('POST /console/workspaces/:slug/grants', { params: { slug }, body: grant })).grant
 }
 
-/** Prepares a grant that replaces another one once it is signed. */
+/** Creates a grant that will replace the grant `id` once the wallet's owner has signed it. */
 export async function prepareReplacement(slug: string, id: string, terms: GrantTerms): Promise<Grant> {
   const input = { params: { slug, id }, body: terms }
   return (await request('POST /console/workspaces/:slug/grants/:id/replacement', input)).grant
 }
 
+export type GrantChange = 'activate' | 'resume' | 'revoke'
+
 /**
- * Signs the activation or revocation of a grant, by the passkey that owns its wallet. Every call asks for a new signing
- * request, so that an expired one costs the person a click and no more. A pending grant is revoked without a signature.
+ * Signs a change of a grant in the signer window, with a passkey that owns its wallet. Every call asks the server for a
+ * new signing request, so a user whose signing request has expired only needs to click again.
  *
- * @throws ApiError, or the browser's error if the person gave no passkey; nothing has changed then
+ * @throws ApiError, or SignerError if the user did not sign. In that case nothing has changed.
  */
-export async function signGrant(slug: string, id: string, change: 'activate' | 'revoke'): Promise<Grant> {
-  const params = { slug, id }
-  const { grant, signing_request } = await request('POST /console/workspaces/:slug/grants/:id/signing-request', {
-    params,
-    body: { change },
-  })
+export async function signGrant(
+  signer: SignerWindow,
+  wallet: SignedWallet,
+  { id, change }: { readonly id: string; readonly change: GrantChange },
+): Promise<Grant> {
+  const params = { slug: wallet.slug, id }
+  const { grant, signing_request } = await requestSignature(params, change)
   if (signing_request === null) return grant
-  const response = await startAuthentication({ optionsJSON: signing_request.options })
+  const response = await signRequest(signer, signing_request, wallet)
   const input = { params, body: { response } }
   return (await request('POST /console/workspaces/:slug/grants/:id/signature', input)).grant
 }
 
-/** The grant allows nothing from this moment on. */
+/** Discards a pending grant. This needs no signature. */
+export async function discardGrant(slug: string, id: string): Promise<Grant> {
+  return (await requestSignature({ slug, id }, 'revoke')).grant
+}
+
+async function requestSignature(params: { readonly slug: string; readonly id: string }, change: GrantChange) {
+  return await request('POST /console/workspaces/:slug/grants/:id/signing-request', { params, body: { change } })
+}
+
+/** Suspends a grant. It allows no payments from this moment on. */
 export async function suspendGrant(slug: string, id: string): Promise<Grant> {
   const input = { params: { slug, id }, body: {} }
   return (await request('POST /console/workspaces/:slug/grants/:id/suspend', input)).grant

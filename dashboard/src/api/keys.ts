@@ -1,5 +1,5 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
+import type { IssuedApiKey, KeyTerms } from '@bursar/server/src/console/contract/keys.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
@@ -14,17 +14,17 @@ export function keysQuery(slug: string, mode: Mode) {
   })
 }
 
-/** The person is asked for their passkey, because a key outlives the session. */
-export async function createKey(slug: string, mode: Mode, name: string): Promise<IssuedApiKey> {
-  return await request('POST /console/workspaces/:slug/keys', { params: { slug }, body: { mode, name } })
+/** Creates an API key. The server requires a recent passkey proof, because a key works longer than the session. */
+export async function createKey(slug: string, mode: Mode, terms: KeyTerms): Promise<IssuedApiKey> {
+  return await request('POST /console/workspaces/:slug/keys', { params: { slug }, body: { mode, ...terms } })
 }
 
-/** Issues a new key of the same name. The old one authenticates for another 24 hours. */
+/** Creates a new key with the same name and restrictions. The old key works for another 24 hours. */
 export async function rotateKey(slug: string, id: string): Promise<IssuedApiKey> {
   return await request('POST /console/workspaces/:slug/keys/:id/rotate', { params: { slug, id }, body: {} })
 }
 
-/** Ends a key at once. */
+/** Revokes a key. It stops working immediately. */
 export async function revokeKey(slug: string, id: string): Promise<void> {
   await request('POST /console/workspaces/:slug/keys/:id/revoke', { params: { slug, id }, body: {} })
 }

@@ -4,7 +4,10 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
-/** Time alone moves the chart and empties the windows of the caps. */
+/**
+ * How often the overview is fetched again. The chart and the use of the 24-hour limits change with time, even without a
+ * payment.
+ */
 const REFRESH_MS = 60_000
 
 export function overviewQuery(slug: string, mode: Mode, range: Range) {

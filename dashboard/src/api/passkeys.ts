@@ -18,7 +18,7 @@ export async function removePasskey(id: string): Promise<void> {
   await request('DELETE /console/passkeys/:id', { params: { id } })
 }
 
-/** Issues ten new recovery codes. The earlier ones stop working. */
+/** Generates ten new recovery codes. The earlier codes stop working. */
 export async function issueRecoveryCodes(): Promise<readonly string[]> {
   return (await request('POST /console/recovery-codes', { body: {} })).recovery_codes
 }

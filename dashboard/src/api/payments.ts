@@ -7,7 +7,7 @@ import { request } from './request.ts'
 
 const REFRESH_MS = 4_000
 
-/** The newest first, 50 a page. */
+/** The payments that match a filter, newest first, 50 per page. */
 export function paymentsQuery(slug: string, mode: Mode, filter: PaymentFilter = {}) {
   return infiniteQueryOptions({
     queryKey: [...liveKey(slug, mode), 'payments', 'list', filter],
@@ -26,17 +26,21 @@ export function paymentQuery(slug: string, mode: Mode, id: string) {
     queryKey: [...liveKey(slug, mode), 'payments', 'one', id],
     queryFn: ({ signal }) =>
       request('GET /console/workspaces/:slug/payments/:id', { params: { slug, id }, query: { mode }, signal }),
-    // No live change announces a delivery, so the payment is read again while something may still happen.
+    // The stream of changes does not announce deliveries. So the payment is fetched again while its status or a
+    // delivery may still change.
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? REFRESH_MS : false),
   })
 }
 
-/** The path of the file with the payments of a filter: CSV, the newest first. More than 100,000 rows are refused. */
+/**
+ * The path of a CSV file with the payments that match a filter, newest first. The server rejects a filter that matches
+ * more than 100,000 payments.
+ */
 export function paymentsExportPath(slug: string, mode: Mode, filter: PaymentFilter): string {
   return pathOf('GET /console/workspaces/:slug/payments/export', { params: { slug }, query: { mode, ...filter } })
 }
 
-/** Requests that a limit rejected. They are kept for 30 days. */
+/** Payment requests that failed a check. The server keeps them for 30 days. */
 export function refusalsQuery(slug: string, mode: Mode, filter: Pick<PaymentFilter, 'agent'> = {}) {
   return infiniteQueryOptions({
     queryKey: [...liveKey(slug, mode), 'refusals', 'list', filter],
@@ -63,7 +67,8 @@ export function refusalQuery(slug: string, mode: Mode, id: string) {
 function isUnderWay(detail: PaymentDetail | undefined): boolean {
   if (detail === undefined) return false
   const deliveries = detail.events.flatMap((event) => event.deliveries)
-  // A delivery that has failed once is retried after a minute at the earliest.
+  // After a failed attempt, the next attempt follows a minute later at the earliest. That is too long to keep fetching,
+  // so a delivery counts here only until its first attempt.
   const isFresh = deliveries.some(({ status, attempt_count }) => status === 'pending' && attempt_count === 0)
   return detail.payment.status === 'pending' || isFresh
 }

@@ -1,10 +1,10 @@
-/** A page without a key press or touch for this long counts as unattended. */
+/** A page is unattended when the user has not clicked, touched, scrolled or typed in it for this long. */
 const UNATTENDED_AFTER_MS = 5 * 60_000
 const ACTIVITY_EVENTS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
 
 let seenAt = 0
 
-/** Notes when the person last used the page. Returns a function that stops watching. */
+/** Records when the user last used the page. Returns a function that stops recording. */
 export function watchPresence(): () => void {
   const note = () => {
     seenAt = performance.now()
@@ -16,7 +16,7 @@ export function watchPresence(): () => void {
   }
 }
 
-/** Requests of an unattended page do not keep the session alive. */
+/** Whether the page is unattended. Requests of an unattended page do not extend the session. */
 export function isUnattended(): boolean {
   return performance.now() - seenAt > UNATTENDED_AFTER_MS
 }

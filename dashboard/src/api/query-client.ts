@@ -3,15 +3,15 @@ import { ApiError, hasCode, isTransient, isSignedOut } from './api-error.ts'
 import { sessionQuery } from './session.ts'
 
 const RETRIES_MAX = 2
-/** Bursar may run on this very computer, so a browser that is offline may still reach it. */
+/** Requests are sent even while the browser is offline, because Bursar may run on the same computer. */
 const ALWAYS = { networkMode: 'always' } as const
-/** However many responses say that the person's role has changed, the session is read again at most this often. */
+/** After a fetch of the session, responses that show a changed role cause no further fetch for this long. */
 const SESSION_GAP_MS = 3_000
 
 /**
- * Creates the cache of all queries. Any response may show that the session has ended; the pages then lead to the sign-in
- * page. A response that the person's role does not allow, or a workspace that is gone, makes the session be read again: it
- * lists the person's workspaces and roles.
+ * Creates the cache of all queries. Any response may show that the session has ended. The pages then redirect to the
+ * sign-in page. If a response shows that the user's role has changed or that a workspace is gone, the session is
+ * fetched again, because it lists the user's workspaces and roles.
  */
 export function createQueryClient(): QueryClient {
   let readableAt = Number.NEGATIVE_INFINITY

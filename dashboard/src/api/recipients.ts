@@ -3,7 +3,7 @@ import type { Recipient } from '@bursar/server/src/console/contract/recipients.t
 import { queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
 
-/** The labeled addresses of a workspace in one mode, by label. */
+/** The labeled addresses of a workspace in one mode, sorted by label. */
 export function recipientsQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'recipients', mode],
@@ -14,7 +14,7 @@ export function recipientsQuery(slug: string, mode: Mode) {
   })
 }
 
-/** The label of an address; null if it has none, or if the labels have not been read yet. */
+/** Returns the label of an address. Null if the address has no label, or if the labels have not been loaded yet. */
 export function labelOf(recipients: readonly Recipient[] | undefined, address: string): string | null {
   const wanted = address.toLowerCase()
   return recipients?.find((recipient) => recipient.address.toLowerCase() === wanted)?.label ?? null

@@ -4,10 +4,10 @@ import { verify } from './verify.ts'
 import { send, type SendOptions } from './send.ts'
 
 /**
- * Sends a request as the signed-in person. If the server requires a recent passkey proof, the person is asked for their
- * passkey, and the request is sent once more.
+ * Sends a request as the signed-in user. If the server requires a recent passkey proof, the user is asked for their
+ * passkey, and the request is sent again.
  *
- * @throws ApiError, or the browser's error if the person gave no passkey
+ * @throws ApiError, or the browser's error if the user did not use a passkey
  */
 export async function request<Name extends RouteName>(name: Name, options: SendOptions<Name>): Promise<Output<Name>> {
   try {

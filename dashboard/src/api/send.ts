@@ -3,7 +3,7 @@ import { parseApiError, unreachable } from './api-error.ts'
 import { buildPath } from './build-path.ts'
 import { isUnattended } from './presence.ts'
 
-/** What an endpoint takes, and what aborts the request. */
+/** The input of an endpoint, and a signal that aborts the request. */
 export type SendOptions<Name extends RouteName> = Input<Name> & Abortable
 
 interface Abortable {
@@ -22,8 +22,8 @@ const REQUEST_TIMEOUT_MS = 30_000
  * Sends one request to our server and returns the response. The browser adds the session cookie. Redirects are not
  * followed, and nothing is cached.
  *
- * The response needs no check here: the server writes it by the schema that its type comes from, and both are built and
- * shipped together.
+ * The response is not validated. Its type comes from the schema with which the server writes it, and the server and the
+ * dashboard are built and shipped together.
  *
  * @throws ApiError
  */

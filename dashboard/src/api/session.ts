@@ -3,7 +3,7 @@ import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { queryOptions } from '@tanstack/react-query'
 import { send } from './send.ts'
 
-/** The session of the signed-in person; null if nobody is signed in. */
+/** The session of the signed-in user; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => (await send('GET /console/session', { signal })).session,
@@ -22,7 +22,7 @@ export const signUpPolicyQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** `invitation` is the secret of the invitation whose link the person followed, if they followed one. */
+/** Creates a user with a passkey. `invitation` is the secret of the invitation link that the user followed, or null. */
 export async function signUp(name: string, invitation: string | null): Promise<SignedUp> {
   const body = invitation === null ? { name } : { name, invitation }
   const { options } = await send('POST /console/sign-up/options', { body })
@@ -30,24 +30,24 @@ export async function signUp(name: string, invitation: string | null): Promise<S
   return await send('POST /console/sign-up', { body: { response } })
 }
 
-/** Signs in with any passkey of this site that the person picks. No name is asked for. */
+/** Signs in with a passkey that the user picks. The user does not enter a name. */
 export async function signIn(): Promise<Session> {
   const { options } = await send('POST /console/sign-in/options', { body: {} })
   const response = await startAuthentication({ optionsJSON: options })
   return (await send('POST /console/sign-in', { body: { response } })).session
 }
 
-/** Signs in with a recovery code, which is used up. */
+/** Signs in with a recovery code. The code cannot be used again. */
 export async function recover(code: string): Promise<Session> {
   return (await send('POST /console/recovery', { body: { code } })).session
 }
 
-/** Signs the person out in every other browser. Returns how many sessions ended. */
+/** Signs the user out in every other browser. Returns how many sessions ended. */
 export async function signOutElsewhere(): Promise<number> {
   return (await send('POST /console/sign-out-elsewhere', { body: {} })).ended
 }
 
-/** Signs out and loads the page at `to` anew, so that nothing about the person stays in the page's memory. */
+/** Signs out and loads the page at `to` with a full reload, so that no data of the user stays in memory. */
 export async function signOut(to: string): Promise<void> {
   await send('POST /console/sign-out', { body: {} })
   window.location.assign(to)

@@ -6,7 +6,7 @@ export const sessionsQuery = queryOptions({
   queryFn: async ({ signal }) => (await request('GET /console/sessions', { signal })).sessions,
 })
 
-/** Signs the person out in one browser. */
+/** Signs the user out in one browser. */
 export async function endSession(id: string): Promise<void> {
   await request('DELETE /console/sessions/:id', { params: { id } })
 }

@@ -27,7 +27,7 @@ export function walletQuery(slug: string, mode: Mode, address: string) {
 interface NewWallet {
   readonly mode: Mode
   readonly name: string
-  /** The passkey that will own it. */
+  /** The passkey that will own the wallet. */
   readonly credentialId: string
 }
 
@@ -36,7 +36,7 @@ export async function createWallet(slug: string, { mode, name, credentialId }: N
   return (await request('POST /console/workspaces/:slug/wallets', input)).wallet
 }
 
-/** Requests test USDC for a wallet. Returns the amount that is on its way. */
+/** Requests test USDC for a wallet. Returns the requested amount. */
 export async function askFaucet(slug: string, address: string): Promise<string> {
   const input = { params: { slug, address }, body: { mode: 'test' } } as const
   return (await request('POST /console/workspaces/:slug/wallets/:address/faucet', input)).amount_usdc

@@ -40,7 +40,10 @@ export async function deleteWebhook(slug: string, id: string): Promise<void> {
   await request('DELETE /console/workspaces/:slug/webhooks/:id', { params: { slug, id } })
 }
 
-/** Issues a new signing secret. For 24 hours deliveries are signed with both. */
+/**
+ * Generates a new signing secret and returns it. For 24 hours, deliveries are signed with both the old and the new
+ * secret.
+ */
 export async function rotateWebhookSecret(slug: string, id: string): Promise<string> {
   const input = { params: { slug, id }, body: {} }
   return (await request('POST /console/workspaces/:slug/webhooks/:id/rotate-secret', input)).webhook.secret
@@ -51,7 +54,7 @@ export async function sendTestEvent(slug: string, id: string): Promise<Delivery>
   return (await request('POST /console/workspaces/:slug/webhooks/:id/test', input)).delivery
 }
 
-/** Sends the events of a time range again. Returns how many deliveries were created. */
+/** Sends the events of a time range to the endpoint again. Returns how many deliveries were created. */
 export async function replayRange(slug: string, id: string, range: ReplayRange): Promise<number> {
   const input = { params: { slug, id }, body: range }
   return (await request('POST /console/workspaces/:slug/webhooks/:id/replay', input)).replayed

@@ -10,7 +10,7 @@ export async function createWorkspace(name: string): Promise<Workspace> {
 
 const DETAIL_STALE_AFTER_MS = 5 * 60_000
 
-/** A workspace with its plan, and where its API and its chains are. It hardly ever changes. */
+/** A workspace with its plan, the address of its API, and its chains. These rarely change. */
 export function workspaceQuery(slug: string) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'detail'],
@@ -20,7 +20,10 @@ export function workspaceQuery(slug: string) {
   })
 }
 
-/** No live change announces that members come and go, so a list of people is read again this often while it is shown. */
+/**
+ * How often a list of members or invitations is fetched again while it is shown. The stream of changes does not
+ * announce changes to members and invitations.
+ */
 const PEOPLE_REFRESH_MS = 15_000
 
 export function membersQuery(slug: string) {
@@ -62,7 +65,7 @@ export async function revokeInvitation(slug: string, id: string): Promise<void> 
 export function offeredInvitationQuery(token: string) {
   return queryOptions({
     queryKey: ['invitation', token],
-    // A POST, so that the link's secret is in no URL that a proxy could log.
+    // This is a POST request, so that the link's secret is in no URL that a proxy could log.
     queryFn: async ({ signal }) =>
       (await request('POST /console/invitations/look-up', { body: { token }, signal })).invitation,
   })

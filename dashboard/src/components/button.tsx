@@ -14,7 +14,7 @@ const VARIANTS: Readonly<Record<ButtonVariant, string>> = {
   quiet: 'border border-transparent bg-transparent text-accent hover:bg-accent-soft',
 }
 
-/** The classes of a button, for links that look like one. */
+/** Returns the CSS classes of a button, for links that look like buttons. */
 export function buttonClass(variant: ButtonVariant): string {
   return `${SHAPE} ${VARIANTS[variant]}`
 }
@@ -41,7 +41,8 @@ export function Button({
       {...rest}
       type={type}
       aria-disabled={disabled || rest['aria-disabled']}
-      // This also keeps a disabled submit button from submitting its form, including by the Enter key in a field.
+      // `preventDefault` keeps a disabled submit button from submitting its form, also when the user presses Enter in a
+      // field.
       onClick={disabled ? (event) => event.preventDefault() : onClick}
       className={`${buttonClass(variant)} ${wide ? 'w-full' : ''}`}
     />

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Wordmark } from './wordmark.tsx'
 
 interface CenteredCardProps {
-  /** For content with two columns on wide screens. */
+  /** Whether the card has room for two columns on wide screens. */
   readonly isWide?: boolean
   readonly children: ReactNode
 }

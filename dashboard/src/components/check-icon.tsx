@@ -1,4 +1,4 @@
-/** A tick mark. Decorative: it is not a checkbox. */
+/** A tick mark. It is only decoration, not a checkbox. */
 export function CheckIcon({ className }: { readonly className: string }) {
   return (
     <svg

@@ -1,9 +1,9 @@
 import { CopyButton } from './copy-button.tsx'
 
 interface CodeBlockProps {
-  /** The caption. Also the accessible name. */
+  /** The caption, which is also the accessible name. */
   readonly what: string
-  /** What the button copies. Completes its label: "Copy the command". */
+  /** What the button copies, such as "the command" in the label "Copy the command". */
   readonly copied: string
   readonly code: string
 }

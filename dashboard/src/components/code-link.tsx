@@ -4,7 +4,7 @@ import { TextLink } from './text-link.tsx'
 interface CodeLinkProps {
   readonly to: string
   readonly text: string
-  /** Shows only the beginning and the end. The full text is in the tooltip. */
+  /** Whether only the beginning and the end of the text are shown. The tooltip contains the full text. */
   readonly isShort?: boolean
 }
 

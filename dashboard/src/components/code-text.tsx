@@ -3,9 +3,9 @@ import { CopyButton } from './copy-button.tsx'
 
 interface CodeTextProps {
   readonly text: string
-  /** What the copy button copies, such as "the address". Without it there is no copy button. */
+  /** What the copy button copies, such as "the address". If this is missing, there is no copy button. */
   readonly what?: string
-  /** Shows only the beginning and the end. The full text is in the tooltip. */
+  /** Whether only the beginning and the end of the text are shown. The tooltip contains the full text. */
   readonly isShort?: boolean
 }
 

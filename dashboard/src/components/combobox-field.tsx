@@ -5,7 +5,7 @@ import { FieldError } from './field-error.tsx'
 import type { Choice, SelectFieldProps } from './select-field-props.ts'
 import { FIELD_CLASS } from './text-field.tsx'
 
-/** At most this many matches are listed. Typing more narrows them down. */
+/** At most this many matches are listed. The user can type more to get fewer matches. */
 const MATCHES_MAX = 100
 
 /** A field to pick one of many choices. Typing filters the list. */

@@ -6,14 +6,14 @@ import { ErrorNotice } from './error-notice.tsx'
 import { useAction } from './use-action.ts'
 
 interface ConfirmDialogProps {
-  /** The label of the button that opens the dialog, and what screen readers read after it. */
+  /** The label of the button that opens the dialog. Screen readers read `labelDetail` after it. */
   readonly label: string
   readonly labelDetail?: string
   readonly title: string
   readonly children: ReactNode
   /** The label of the button that performs the action. */
   readonly confirmLabel: string
-  /** The action is not destructive, so its buttons are not red. */
+  /** Whether the action is harmless. Its buttons are then not red. */
   readonly isHarmless?: boolean
   readonly onConfirm: () => Promise<void>
 }
@@ -62,7 +62,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   )
 }
 
-/** The action may have removed the button that had the focus. If the focus is lost, moves it to the page heading. */
+/**
+ * Moves the focus to the page heading if no element has the focus. The action may have removed the button that had it.
+ */
 function returnToHeading(): void {
   if (document.activeElement !== null && document.activeElement !== document.body) return
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

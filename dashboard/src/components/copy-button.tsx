@@ -4,9 +4,9 @@ import { TextButton } from './text-link.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied. Completes the label: "Copy the address". */
+  /** What is copied, such as "the address" in the label "Copy the address". */
   readonly what: string
-  /** Looks like a link and shows only "Copy". Screen readers read the full label. */
+  /** Whether the button looks like a link and shows only "Copy". Screen readers read the full label. */
   readonly isShort?: boolean
 }
 
@@ -33,7 +33,7 @@ export function CopyButton({ text, what, isShort = false }: CopyButtonProps) {
     <>
       {isShort ? (
         <TextButton aria-label={`${word} ${what}`} onClick={copy}>
-          {word}
+          <span className="whitespace-nowrap">{word}</span>
         </TextButton>
       ) : (
         <Button onClick={copy}>{`${word} ${what}`}</Button>

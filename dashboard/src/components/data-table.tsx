@@ -4,19 +4,19 @@ import { Link } from 'react-router'
 
 export interface Column<Item> {
   readonly title: string
-  /** Numbers are aligned to the right. */
+  /** Whether the values are numbers, which are aligned to the right. */
   readonly isNumber?: boolean
-  /** Hidden on narrow screens. The value must also be on the page that the row links to. */
+  /** Whether the column is hidden on narrow screens. Its value must then also be on the page that the row links to. */
   readonly isSecondary?: boolean
-  /** May hold long text. Long columns share the remaining width, and their text is truncated. */
+  /** Whether the values may be long. Long columns share the remaining width, and their text is truncated. */
   readonly isLong?: boolean
-  /** Takes a full line on a phone. */
+  /** Whether the value takes a full line on a phone. */
   readonly isWide?: boolean
   readonly render: (item: Item) => ReactNode
 }
 
 interface DataTableProps<Item> {
-  /** What the table lists. For screen readers only. */
+  /** What the table lists. Only screen readers read it. */
   readonly caption: string
   readonly columns: readonly Column<Item>[]
   readonly items: readonly Item[]
@@ -25,7 +25,7 @@ interface DataTableProps<Item> {
   readonly hrefOf?: (item: Item) => string
 }
 
-/** The width of each long column, by the number of long columns: one, two, or three. */
+/** The width of each long column if there are one, two or three of them. */
 const LONG_SHARES = ['md:w-2/5 md:max-w-0', 'md:w-1/4 md:max-w-0', 'md:w-[22%] md:max-w-0'] as const
 
 /**

@@ -8,13 +8,13 @@ interface EmptyStateProps {
   readonly action?: ReactNode
 }
 
-/** Shown in place of content that does not exist yet. Says what to do next. */
+/** Shown instead of content that does not exist yet. Says what to do next. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <div className="grid justify-items-center gap-2 rounded-xl border border-dashed border-edge/60 px-6 py-10 text-center">
       <p className="font-bold">{title}</p>
       <div className="max-w-md text-muted">{children}</div>
-      {action !== undefined && <div className="pt-3">{action}</div>}
+      {action !== undefined && action !== false && <div className="pt-3">{action}</div>}
     </div>
   )
 }

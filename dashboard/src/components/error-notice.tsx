@@ -3,7 +3,7 @@ import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 
 interface ErrorNoticeProps {
-  /** The error to show. Null or undefined: nothing is shown. */
+  /** The error to show. If it is null or undefined, nothing is shown. */
   readonly error: unknown
   readonly onRetry?: () => void
 }

@@ -7,13 +7,13 @@ import { Button, buttonClass } from './button.tsx'
 interface LeaveGuardProps {
   readonly title: string
   readonly lead: string
-  /** The label of the button that leaves anyway. */
+  /** The label of the button that leaves the page. */
   readonly leaveLabel: string
 }
 
 /**
- * While mounted, asks for confirmation before the user leaves the page: with our own dialog inside the dashboard, with
- * the browser’s when the tab is closed or another site is opened.
+ * While mounted, asks for confirmation before the user leaves the page. If the user opens another page of the
+ * dashboard, our own dialog asks. If the user closes the tab or opens another site, the browser’s dialog asks.
  */
 export function LeaveGuard({ title, lead, leaveLabel }: LeaveGuardProps) {
   const blocker = useBlocker(({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname)

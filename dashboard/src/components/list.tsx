@@ -9,7 +9,7 @@ export function List({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** One item, with its buttons at the end. */
+/** One item of a list, with its buttons at the end. */
 export function ListItem({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
@@ -19,7 +19,7 @@ export function ListItem({ children, actions }: { readonly children: ReactNode; 
   )
 }
 
-/** Shown in place of an empty list. */
+/** Shown instead of an empty list. */
 export function EmptyList({ children }: { readonly children: ReactNode }) {
   return <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">{children}</p>
 }

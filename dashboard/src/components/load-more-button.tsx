@@ -6,14 +6,14 @@ interface LoadMoreButtonProps {
   /** The cursor of the next page. Null at the end of the list. */
   readonly next: string | null | undefined
   readonly isBusy: boolean
-  /** The last page was empty. The button then says how far back the search has gone. */
+  /** Whether the last page was empty. The text next to the button then says how far back the server has searched. */
   readonly isEmpty: boolean
   readonly onLoadMore: () => void
 }
 
 /**
- * Loads older entries of a list. The server searches a limited stretch per request to stay fast, so a page can be empty
- * although older matches exist.
+ * Loads older entries of a list. To stay fast, the server searches only a part of the list per request. So a page can
+ * be empty although older entries match.
  */
 export function LoadMoreButton({ next, isBusy, isEmpty, onLoadMore }: LoadMoreButtonProps) {
   if (next === null || next === undefined) return null

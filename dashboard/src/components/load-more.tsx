@@ -2,7 +2,7 @@ import { ErrorNotice } from './error-notice.tsx'
 import { LoadMoreButton } from './load-more-button.tsx'
 
 interface LoadMoreProps {
-  /** An infinite query whose pages are only empty at the end of the list. */
+  /** An infinite query for a list whose pages are never empty, except the last one. */
   readonly query: {
     readonly data: { readonly pages: readonly { readonly next: string | null }[] } | undefined
     readonly error: unknown

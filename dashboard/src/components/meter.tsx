@@ -1,5 +1,5 @@
 interface MeterProps {
-  /** What is measured, and the current value in words. For screen readers. */
+  /** What is measured (`label`), and the current value in words (`text`). Only screen readers read them. */
   readonly label: string
   readonly text: string
   /** The share that is used, from 0 to 1000. */
@@ -7,7 +7,7 @@ interface MeterProps {
 }
 
 const NEARLY_PERMILLE = 750
-/** Any use is drawn at least this wide, so that it can be seen. */
+/** A bar that is not empty has at least this width, so that it can be seen. */
 const SHOWN_PERMILLE_MIN = 12
 
 /** A bar that shows how much of a limit is used. The numbers are printed next to it. */

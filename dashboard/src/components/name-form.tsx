@@ -15,11 +15,11 @@ interface NameFormProps {
   readonly isMono?: boolean
   readonly autoComplete?: 'off' | 'name'
   readonly variant?: 'primary' | 'plain'
-  /** Called with the name. The field is cleared if it succeeds. */
+  /** Called with the name. If the call succeeds, the field is cleared. */
   readonly onSubmit: (name: string) => Promise<unknown>
   /** Called with the text as it is typed. */
   readonly onTextChange?: (text: string) => void
-  /** Closes the form. Without it there is no Cancel button. */
+  /** Closes the form. If this is missing, there is no Cancel button. */
   readonly onCancel?: (() => void) | undefined
 }
 

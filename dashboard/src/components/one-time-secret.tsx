@@ -5,7 +5,7 @@ import { FIELD_CLASS } from './text-field.tsx'
 interface OneTimeSecretProps {
   readonly label: string
   readonly secret: string
-  /** What is copied. Completes the label: "Copy the key". */
+  /** What is copied, such as "the key" in the label "Copy the key". */
   readonly what: string
   readonly children?: ReactNode
 }
@@ -29,7 +29,7 @@ export function OneTimeSecret({ label, secret, what, children }: OneTimeSecretPr
         />
         <CopyButton text={secret} what={what} />
       </div>
-      <p className="text-sm">This is the only time it is shown. Store it where only your program can read it.</p>
+      <p className="text-sm">This secret is shown only once. Store it where only your program can read it.</p>
       {children}
     </div>
   )

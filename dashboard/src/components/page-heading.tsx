@@ -11,7 +11,9 @@ interface PageHeadingProps {
   readonly lead?: ReactNode
   /** Buttons next to the heading. */
   readonly actions?: ReactNode
-  /** The heading of a further step on the same URL. It takes the focus as if it were a new page. */
+  /**
+   * Whether this is the heading of a further step on the same URL. The heading then takes the focus, as on a new page.
+   */
   readonly isStep?: boolean
 }
 
@@ -26,7 +28,7 @@ export function PageHeading({ title, children = title, breadcrumb, lead, actions
   const workspace = useOutletContext<{ readonly name?: string } | undefined>()
   const isInHeader = breadcrumb !== undefined && breadcrumb === workspace?.name
   const takeFocus = useEffectEvent(() => {
-    // The first page of a visit has the key `default`. There the browser already set the focus.
+    // The first page of a visit has the key `default`. On this page, the browser has already set the focus.
     if (isStep || key !== 'default') heading.current?.focus({ preventScroll: true })
   })
   // Only the path counts as a new page. A filter in the query string must not take the focus from its field.

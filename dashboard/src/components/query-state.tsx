@@ -10,7 +10,7 @@ interface QueryStateProps {
   readonly lines?: number
 }
 
-/** Shown in place of data that is not there: a skeleton while it loads, or the error. */
+/** Shown instead of data that is not available: a skeleton while the data loads, or the error. */
 export function QueryState({ error, onRetry, lines = 4 }: QueryStateProps) {
   if (error === null) return <Skeleton lines={lines} />
   // Retrying does not help if the object does not exist.

@@ -13,8 +13,8 @@ export function RecoveryCodes({ codes, onSaved }: RecoveryCodesProps) {
   return (
     <div className="grid gap-5">
       <p className="text-muted">
-        Each code signs you in once if you don’t have your passkey. This is the only time they are shown. Save them
-        where only you can find them.
+        Each code signs you in once if you don’t have your passkey. The codes are shown only once. Save them where only
+        you can find them.
       </p>
       <ol className="grid gap-x-6 gap-y-1.5 rounded-lg border border-line bg-sunken px-4 py-4 font-mono text-sm sm:grid-cols-2">
         {codes.map((code) => (

@@ -6,7 +6,7 @@ interface SectionProps {
   /** Shown at the end of the heading line. */
   readonly actions?: ReactNode
   readonly children: ReactNode
-  /** Focuses the heading on mount, for a section that an action opened. */
+  /** Whether the heading takes the focus when the section appears. For sections that open after a click. */
   readonly takesFocus?: boolean
 }
 

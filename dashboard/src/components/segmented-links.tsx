@@ -8,7 +8,7 @@ interface Segment {
 }
 
 interface SegmentedLinksProps {
-  /** What the links choose between. The accessible name. */
+  /** What the links choose between. This is the accessible name of the list. */
   readonly label: string
   readonly segments: readonly Segment[]
 }
@@ -16,7 +16,10 @@ interface SegmentedLinksProps {
 /** How much of the previous link stays visible, to show that the list scrolls. */
 const EDGE_PX = 24
 
-/** Links between views of the same page. The URL holds the choice. Scrolls sideways if there is not enough room. */
+/**
+ * Links between views of the same page. The URL contains the choice. The list scrolls sideways if there is not enough
+ * room.
+ */
 export function SegmentedLinks({ label, segments }: SegmentedLinksProps) {
   const nav = useRef<HTMLElement>(null)
   const current = segments.findIndex(({ isCurrent }) => isCurrent)

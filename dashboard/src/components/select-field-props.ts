@@ -11,12 +11,12 @@ export interface SelectFieldProps {
   readonly value: string
   /** A choice with an empty value stands for "no choice", such as "All" in a filter. */
   readonly choices: readonly Choice[]
-  /** Shown while `value` is empty. It cannot be picked. */
+  /** The text that is shown while `value` is empty. It cannot be picked. */
   readonly placeholder?: string
   readonly hint?: ReactNode
-  /** Hides the label visually. Screen readers still read it. */
+  /** Whether the label is hidden on the screen. Screen readers still read it. */
   readonly isLabelHidden?: boolean
-  /** The form cannot be submitted without a choice. */
+  /** Whether the user must choose before the form can be submitted. */
   readonly isRequired?: boolean
   /** The error message for the current choice. */
   readonly error?: string | undefined

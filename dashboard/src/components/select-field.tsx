@@ -4,10 +4,10 @@ import { FieldError } from './field-error.tsx'
 import type { SelectFieldProps } from './select-field-props.ts'
 import { FIELD_CLASS } from './text-field.tsx'
 
-/** Longer lists get a combobox, where typing filters the choices. */
+/** A field with more choices than this is a combobox, in which the user types to filter the choices. */
 const PLAIN_CHOICES_MAX = 50
 
-/** Loaded when it is first needed. If it cannot be loaded, the native select takes its place and works as well. */
+/** The combobox is loaded when it is first needed. If loading fails, the native select is used instead. */
 const ComboboxField = lazy(() =>
   import('./combobox-field.tsx').then(
     (module) => ({ default: module.ComboboxField }),

@@ -5,7 +5,7 @@ interface SkeletonProps {
 
 const WIDTHS = ['w-full', 'w-11/12', 'w-10/12', 'w-full', 'w-9/12'] as const
 
-/** A placeholder while content is loading. Screen readers hear "Loading". */
+/** A placeholder while content is loading. Screen readers read "Loading". */
 export function Skeleton({ lines = 4 }: SkeletonProps) {
   return (
     <div

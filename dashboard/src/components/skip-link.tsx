@@ -1,4 +1,4 @@
-/** The first focusable element. Skips the navigation. */
+/** A link that skips the navigation. It is the first focusable element of the page. */
 export function SkipLink({ to }: { readonly to: string }) {
   return (
     <a

@@ -9,7 +9,7 @@ const TONES = {
 
 export type Tone = keyof typeof TONES
 
-/** A status in a word or two. The colour only supports the text. */
+/** A status in a word or two. The colour adds no information to the text. */
 export function StatusBadge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes } from 'react'
+import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { Link, type LinkProps } from 'react-router'
 
 const LINK =
@@ -8,6 +8,15 @@ const LINK =
 /** A link within text. */
 export function TextLink(props: Omit<LinkProps, 'className'>) {
   return <Link {...props} className={LINK} />
+}
+
+/** A link that opens a program on the user's computer. */
+export function ProgramLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <a href={href} className={LINK}>
+      {children}
+    </a>
+  )
 }
 
 /** A button that looks like a text link, for actions that are not navigation. */

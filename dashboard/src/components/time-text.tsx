@@ -2,13 +2,13 @@ import { useNow } from './use-now.ts'
 import { formatDate, formatRelativeTime, formatTime } from '../format/date.ts'
 
 interface TimeTextProps {
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly at: string
-  /** Shows the time to the minute, not only the day. */
+  /** Whether the time is shown to the minute. Otherwise only the day is shown. */
   readonly isExact?: boolean
-  /** Shows the time to the second. */
+  /** Whether the time is shown to the second. */
   readonly hasSeconds?: boolean
-  /** Shows how long ago it was, if less than a day. */
+  /** Whether to show how long ago the time was, if it was less than a day ago. */
   readonly isRelative?: boolean
 }
 

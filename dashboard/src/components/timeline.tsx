@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 /** The state of a step: done, in progress, failed, not started, or never reached. */
 export type StepState = 'done' | 'current' | 'failed' | 'upcoming' | 'skipped'
 
-/** The steps of a process in order, including those still to come. */
+/** The steps of a process in order, including the steps that have not happened yet. */
 export function Timeline({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <ol aria-label={label} className="rounded-xl border border-line bg-surface px-4 pt-5 pb-1 sm:px-6">
@@ -15,7 +15,7 @@ export function Timeline({ label, children }: { readonly label: string; readonly
 interface TimelineStepProps {
   readonly state: StepState
   readonly title: ReactNode
-  /** When it happened. */
+  /** When the step happened. */
   readonly at?: ReactNode
   readonly children?: ReactNode
 }

@@ -1,7 +1,7 @@
 import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 
-/** After a success, the same action is ignored for this long. This catches the second half of a double click. */
+/** After a success, the same action is ignored for this long, so the second click of a double click does nothing. */
 const COOLDOWN_MS = 500
 
 /**

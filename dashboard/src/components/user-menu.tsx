@@ -9,8 +9,8 @@ import { useAction } from './use-action.ts'
 const ITEM = 'flex min-h-11 w-full items-center rounded-md px-3 py-2 text-left hover:bg-accent-soft'
 
 /**
- * The menu with the user's workspaces and account, and sign-out. It is a native popover: the browser closes it on
- * Escape or a click outside, and announces its state to screen readers.
+ * The menu with the user's workspaces, account and sign-out. It is a native popover: the browser closes it on Escape or
+ * a click outside, and tells screen readers whether it is open.
  */
 export function UserMenu() {
   const id = useId()

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** ID prefixes, and the section whose pages show such an object. */
+/** ID prefixes, each with the section whose pages show objects with such an ID. */
 const PAGES_OF_IDS: readonly (readonly [prefix: string, ...section: string[]])[] = [
   ['pay_', 'payments'],
   ['grt_', 'grants'],
@@ -9,7 +9,10 @@ const PAGES_OF_IDS: readonly (readonly [prefix: string, ...section: string[]])[]
   ['dlv_', 'developers', 'deliveries'],
 ]
 
-/** Subjects without a page of their own, and the list that contains them. */
+/**
+ * For objects without a page of their own, the list that contains them. The key is the first part of an action, such as
+ * `key` in `key.revoked`.
+ */
 const LISTS_OF_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   recipient: ['recipients'],
   key: ['developers', 'keys'],

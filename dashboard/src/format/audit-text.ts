@@ -10,6 +10,9 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'user.recovered': 'signed in with a recovery code',
   'passkey.added': 'added a passkey',
   'passkey.removed': 'removed a passkey',
+  'wallet_passkey.added': 'added a wallet passkey',
+  'wallet_passkey.renamed': 'renamed a wallet passkey',
+  'wallet_passkey.removed': 'removed a wallet passkey',
   'recovery_codes.issued': 'created new recovery codes',
   'workspace.created': 'created the workspace',
   'plan.changed': 'changed the plan',
@@ -22,6 +25,10 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'key.rotated': 'rotated an API key',
   'key.revoked': 'revoked an API key',
   'wallet.created': 'created a wallet',
+  'withdrawal.requested': 'prepared a withdrawal',
+  'withdrawal.submitted': 'submitted a signed withdrawal',
+  'withdrawal.confirmed': 'recorded that a withdrawal was confirmed',
+  'withdrawal.failed': 'recorded that a withdrawal failed',
   'recipient.labeled': 'named a recipient',
   'recipient.removed': 'removed a recipient’s name',
   'agent.created': 'created an agent',
@@ -60,7 +67,7 @@ export function formatActor({ kind, id, name }: Omit<AuditEntry['actor'], 'forme
 
 const DETAIL_NAMES: Readonly<Record<string, string>> = {
   agent_id: 'agent',
-  client_id: 'client',
+  client_id: 'application ID',
   client_name: 'application',
   expires_at: 'expires',
   redirect_uris: 'redirect URIs',
@@ -69,8 +76,8 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const ADDRESS_PATTERN = /^0x[\dA-Fa-f]{40}$/
 /**
- * Our IDs: a prefix for the kind, and 26 characters whose last ones differ between IDs of the same time. The ID of a
- * delivery has a second part.
+ * An ID: a prefix for the kind of object, then 26 characters. IDs that were created at the same time differ only in
+ * their last characters. The ID of a delivery has a second part.
  */
 const ID_PATTERN = /^([a-z_]+_)[\dA-Z]{20}([\dA-Z]{6})(?:_[\dA-Z]{26})?$/
 
@@ -82,7 +89,7 @@ interface Detail {
   readonly whole: string
 }
 
-/** The text and number details of an entry, formatted. Other details are left out. */
+/** Returns the details of an entry that are texts or numbers, formatted. Other details are left out. */
 export function listDetails(details: AuditEntry['details']): readonly Detail[] {
   return Object.entries(details)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')

@@ -1,4 +1,5 @@
 import { ApiError } from '../api/api-error.ts'
+import { SignerError } from '../signer/signer-error.ts'
 import { formatTime } from './date.ts'
 
 /** Messages for failed passkey prompts, by the name of the browser's error (WebAuthn, section 5.1). */
@@ -15,6 +16,7 @@ const CEREMONY_TEXTS: Readonly<Record<string, string>> = {
 /** The message to show for any error. */
 export function explainError(error: unknown): string {
   if (error instanceof ApiError) return explainApiError(error)
+  if (error instanceof SignerError) return error.message
   const name = error instanceof Error ? error.name : ''
   return CEREMONY_TEXTS[name] ?? 'Something went wrong. Try again.'
 }

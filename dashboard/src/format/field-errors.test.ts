@@ -5,12 +5,12 @@ import { addressError, fieldErrors } from './field-errors.ts'
 
 test('the first error of each field is returned under its name', () => {
   const rows: readonly (readonly [unknown, Readonly<Record<string, string>>])[] = [
-    [[{ path: 'name', message: 'must be short' }], { name: 'It must be short.' }],
-    [[{ path: '/name', message: 'Too long.' }], { name: 'Too long.' }],
+    [[{ path: 'name', message: '`name` must be short.' }], { name: 'It must be short.' }],
+    [[{ path: 'from', message: 'Choose a shorter time.' }], { from: 'Choose a shorter time.' }],
     [
       [
-        { path: 'recipient_allowlist[1]', message: 'is no address' },
-        { path: 'recipient_allowlist/2', message: 'neither' },
+        { path: 'recipient_allowlist.1', message: '`recipient_allowlist.1` is no address.' },
+        { path: 'recipient_allowlist.2', message: '`recipient_allowlist.2` is no address.' },
       ],
       { recipient_allowlist: 'It is no address.' },
     ],

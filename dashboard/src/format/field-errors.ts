@@ -1,7 +1,10 @@
 import { ApiError, hasCode } from '../api/api-error.ts'
 import { formatShortAddress } from './address.ts'
 
-/** The server's validation errors by field name, the first one of each. Errors in a list entry belong to the list. */
+/**
+ * Returns the server's validation errors by field name, at most one per field. An error in an entry of a list is
+ * returned under the name of the list.
+ */
 export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError) || !Array.isArray(error.details)) return {}
   const errors: Record<string, string> = {}
@@ -16,7 +19,8 @@ export function fieldErrors(error: unknown): Readonly<Record<string, string>> {
 }
 
 /**
- * The message for an address that the server rejected, for example because its checksum is wrong. Names the address.
+ * Returns the message for an address that the server rejected, for example because its checksum is wrong. The message
+ * contains the address.
  */
 export function addressError(error: unknown, sent: readonly string[]): string | undefined {
   if (!hasCode(error, 'address_invalid') || !(error instanceof ApiError) || !Array.isArray(error.details)) return
@@ -27,8 +31,7 @@ export function addressError(error: unknown, sent: readonly string[]): string | 
   return `“${formatShortAddress(address)}” is not a valid address. Check every character, including upper and lower case.`
 }
 
-/** Turns `must be …` into a sentence. */
+/** Replaces the member's name by `It`, because the message is shown under the field. */
 function sentence(message: string): string {
-  const text = /^(must|is) /.test(message) ? `It ${message}` : message
-  return /[.!?]$/.test(text) ? text : `${text}.`
+  return message.replace(/^`[^`]*` /, 'It ')
 }

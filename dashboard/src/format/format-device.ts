@@ -1,4 +1,4 @@
-/** Order matters: each browser also names some that are further down. */
+/** The order matters: the `User-Agent` of a browser may also contain names of browsers further down. */
 const BROWSERS = [
   ['Edge', /\bEdgA?(?:iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],

@@ -77,6 +77,8 @@ describe('errors', () => {
   })
 })
 
-test('scopes are described', () => {
-  assert.equal(formatScopeList(['wallet:read', 'wallet:transfer']), 'see wallets and payments, send USDC')
+test('scopes are described, and reading is always included', () => {
+  for (const scopes of [['wallet:read', 'wallet:transfer'], ['wallet:transfer']] as const)
+    assert.equal(formatScopeList(scopes), 'read agents, payments and events, send USDC')
+  assert.match(formatScopeList(['x402:pay']), /not available yet/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { toDraft, formatLocal, parseDraft, toTerms, type GrantDraft } from './grant-draft.ts'
+import { createDraft, endIn, toDraft, formatLocal, parseDraft, toTerms, type GrantDraft } from './grant-draft.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -12,6 +12,7 @@ const DRAFT: GrantDraft = {
   picked: [],
   pasted: '',
   hasNoEndDate: true,
+  endsInDays: null,
   until: '',
 }
 
@@ -59,7 +60,7 @@ describe('recipients of a draft', () => {
 
   test('an empty list does not mean any recipient', () => {
     const parsed = read({ allowsAnyRecipient: false })
-    assert.match(parsed.errors.recipient_allowlist ?? '', /Select a recipient/)
+    assert.match(parsed.errors.recipient_allowlist ?? '', /at least one recipient, or choose “Any recipient”/)
     assert.equal(toTerms(parsed), null)
   })
 
@@ -91,6 +92,30 @@ describe('the end of a draft', () => {
       const parsed = read({ hasNoEndDate: false, until })
       assert.match(parsed.errors.expires_at ?? '', error)
       assert.equal(toTerms(parsed), null)
+    })
+  }
+})
+
+describe('the draft of a new grant', () => {
+  const AMOUNTS = { maxPerTx: '10', dailyCap: '100' }
+  const THIRTY_DAYS = '2026-12-21T12:00:00.000Z'
+  const cases: readonly (readonly [string, Partial<GrantDraft>, readonly [readonly string[], string | null] | null])[] =
+    [
+      ['with no choice about recipients is incomplete', {}, null],
+      ['ends in 30 days', { pasted: SHOP }, [[SHOP], THIRTY_DAYS]],
+      ['allows any recipient if this is chosen', { allowsAnyRecipient: true }, [[], THIRTY_DAYS]],
+      ['allows only the chosen recipients', { picked: [SHOP], pasted: OTHER }, [[SHOP, OTHER], THIRTY_DAYS]],
+      [
+        'ends on another day if this is chosen',
+        { picked: [SHOP], ...endIn(1, NOW) },
+        [[SHOP], '2026-11-22T12:00:00.000Z'],
+      ],
+      ['never ends if this is chosen', { picked: [SHOP], hasNoEndDate: true }, [[SHOP], null]],
+    ]
+  for (const [name, change, expected] of cases) {
+    test(name, () => {
+      const terms = toTerms(parseDraft({ ...createDraft(NOW), ...AMOUNTS, ...change }, NOW.getTime()))
+      assert.deepEqual(terms === null ? null : [terms.recipient_allowlist, terms.expires_at], expected)
     })
   }
 })

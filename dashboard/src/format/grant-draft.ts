@@ -11,13 +11,40 @@ export interface GrantDraft {
   /** More addresses, as pasted text. */
   readonly pasted: string
   readonly hasNoEndDate: boolean
-  /** In the user's time zone: `2026-12-12T14:00`. */
+  /** The preset that the user chose for the end date, in days from now. Null if the date is typed, or there is none. */
+  readonly endsInDays: number | null
+  /** The end date in the user's time zone, such as `2026-12-12T14:00`. */
   readonly until: string
+}
+
+/** The end date of a new grant, until the user chooses another. So no grant lasts forever by oversight. */
+export const NEW_GRANT_DAYS = 30
+
+/** The draft of a new grant. It names no recipient, and the user must name one or allow any. */
+export function createDraft(now: Date): GrantDraft {
+  return {
+    maxPerTx: '',
+    dailyCap: '',
+    allowsAnyRecipient: false,
+    picked: [],
+    pasted: '',
+    ...endIn(NEW_GRANT_DAYS, now),
+  }
+}
+
+/** The end date so many days from now, at the same time of day. A day may have 23 or 25 hours when the clocks change. */
+export function endIn(days: number, now: Date): Pick<GrantDraft, 'hasNoEndDate' | 'endsInDays' | 'until'> {
+  const at = new Date(now)
+  at.setDate(at.getDate() + days)
+  return { hasNoEndDate: false, endsInDays: days, until: formatLocal(at) }
 }
 
 type TermName = keyof GrantTerms
 
-/** A parsed draft. Fields that are not valid yet are null; for `expiresAt`, where null means no end date, undefined. */
+/**
+ * A parsed draft. A field that is not valid yet is null. `expiresAt` is then undefined, because its null means no end
+ * date.
+ */
 export interface ParsedDraft {
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
@@ -30,7 +57,10 @@ export const RECIPIENTS_MAX = 100
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
 const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
 
-/** Parses a draft and reports the errors of each term. The server validates again; this only gives faster feedback. */
+/**
+ * Parses a draft and reports the errors of each term. The server validates the terms again. The check here only gives
+ * faster feedback.
+ */
 export function parseDraft(draft: GrantDraft, nowMs: number): ParsedDraft {
   const maxPerTxUsdc = parseAmount(draft.maxPerTx)
   const dailyCapUsdc = parseAmount(draft.dailyCap)
@@ -73,6 +103,7 @@ export function toDraft(terms: GrantTerms, known: readonly string[]): GrantDraft
     picked: terms.recipient_allowlist.filter(isKnown),
     pasted: terms.recipient_allowlist.filter((address) => !isKnown(address)).join('\n'),
     hasNoEndDate: terms.expires_at === null,
+    endsInDays: null,
     until: terms.expires_at === null ? '' : formatLocal(new Date(terms.expires_at)),
   }
 }
@@ -84,6 +115,7 @@ export function formatLocal(at: Date): string {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
+const RECIPIENTS_MISSING = 'Enter at least one recipient, or choose “Any recipient”.'
 const AMOUNT_ERROR = 'Enter an amount above 0 with at most 6 decimals, such as 10 or 2.50.'
 
 function parseAmount(text: string): string | null {
@@ -108,7 +140,7 @@ function recipientsError(recipients: readonly string[], invalid: readonly string
       recipient_allowlist: `“${first}” is not an address. An address starts with 0x, followed by 40 characters.`,
     }
   }
-  if (recipients.length === 0) return { recipient_allowlist: 'Select a recipient or paste an address.' }
+  if (recipients.length === 0) return { recipient_allowlist: RECIPIENTS_MISSING }
   if (recipients.length <= RECIPIENTS_MAX) return {}
   return {
     recipient_allowlist: `You entered ${recipients.length} recipients. A grant can have at most ${RECIPIENTS_MAX}.`,

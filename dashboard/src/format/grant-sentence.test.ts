@@ -25,6 +25,14 @@ describe('formatGrantSentence', () => {
     [{}, `${HEAD}, to any recipient${TAIL}`],
     [{ expiresAt: null }, `${HEAD}, to any recipient${LIMITS}, until this grant is revoked.`],
     [{ expiresAt: undefined }, `${HEAD}, to any recipient${LIMITS}, until …`],
+    [
+      { hasEnded: true },
+      `research-bot could pay from Main wallet, to any recipient${LIMITS}. Its end date was ${formatTime(UNTIL)}.`,
+    ],
+    [
+      { hasEnded: true, expiresAt: null },
+      `research-bot could pay from Main wallet, to any recipient${LIMITS}. It had no end date.`,
+    ],
     [{ recipients: [SHOP] }, `${HEAD}, only to Shop${TAIL}`],
     [{ recipients: [SHOP, NAMELESS] }, `${HEAD}, only to Shop and 0x8617…070D${TAIL}`],
     [{ recipients: [SHOP, NAMELESS, SHOP] }, `${HEAD}, only to Shop, 0x8617…070D and Shop${TAIL}`],

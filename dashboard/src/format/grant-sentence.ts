@@ -2,16 +2,18 @@ import { formatShortAddress } from './address.ts'
 import { formatAmount } from './amount.ts'
 import { formatTime } from './date.ts'
 
-/** The terms of a grant for the sentence. Null: not entered yet. */
+/** The terms of a grant for the sentence. A term that the user has not entered yet is null. */
 export interface GrantSentenceValues {
   readonly agentId: string | null
   readonly walletName: string | null
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
-  /** Empty: any recipient. Null: not entered yet. */
+  /** An empty list means any recipient. Null if the user has not entered the recipients yet. */
   readonly recipients: readonly SentenceRecipient[] | null
-  /** ISO 8601. Null: no end date. Undefined: not entered yet. */
+  /** The end date in ISO 8601. Null if there is no end date, undefined if the user has not entered it yet. */
   readonly expiresAt: string | null | undefined
+  /** Whether the grant was revoked or replaced, so that the sentence is about the past. */
+  readonly hasEnded?: boolean
 }
 
 interface SentenceRecipient {
@@ -21,7 +23,7 @@ interface SentenceRecipient {
 
 interface SentencePart {
   readonly text: string
-  /** Shown in bold, because it is a term that the user decides about. */
+  /** Whether the text is shown in bold, because it is a term that the user decides about. */
   readonly isStrong: boolean
 }
 
@@ -32,7 +34,7 @@ const GAP = '…'
 export function formatGrantSentence(values: GrantSentenceValues): readonly SentencePart[] {
   return [
     strong(values.agentId ?? GAP),
-    plain(' may pay from '),
+    plain(values.hasEnded === true ? ' could pay from ' : ' may pay from '),
     strong(values.walletName ?? GAP),
     ...recipients(values.recipients),
     plain(': up to '),
@@ -40,11 +42,11 @@ export function formatGrantSentence(values: GrantSentenceValues): readonly Sente
     plain(' per payment and up to '),
     strong(amount(values.dailyCapUsdc)),
     plain(' in any 24 hours'),
-    ...end(values.expiresAt),
+    ...(values.hasEnded === true ? pastEnd(values.expiresAt) : end(values.expiresAt)),
   ]
 }
 
-/** `1234.50` as `1,234.50 USDC`, `10` as `10 USDC`. */
+/** Formats an amount: `1234.50` as `1,234.50 USDC`, `10` as `10 USDC`. */
 function amount(usdc: string | null): string {
   return usdc === null ? `${GAP} USDC` : `${formatAmount(usdc).replace(/\.00$/, '')} USDC`
 }
@@ -64,6 +66,11 @@ function end(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart
   if (expiresAt === null) return [plain(', until this grant is '), strong('revoked'), plain('.')]
   if (expiresAt === undefined) return [plain(', until '), strong(GAP)]
   return [plain(', until '), strong(formatTime(expiresAt)), plain('.')]
+}
+
+function pastEnd(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart[] {
+  if (typeof expiresAt !== 'string') return [plain('. It had no end date.')]
+  return [plain('. Its end date was '), strong(formatTime(expiresAt)), plain('.')]
 }
 
 function strong(text: string): SentencePart {

@@ -1,6 +1,9 @@
 import type { Grant, GrantState } from '@bursar/server/src/console/contract/grants.ts'
 
-/** The label of each grant state. */
+/**
+ * The label of each status of a grant. The dashboard takes the status from the field `state`, which is more specific
+ * than the field `status`.
+ */
 export const GRANT_STATE_LABELS: Readonly<Record<GrantState, string>> = {
   pending: 'Awaiting signature',
   active: 'Active',
@@ -10,31 +13,31 @@ export const GRANT_STATE_LABELS: Readonly<Record<GrantState, string>> = {
   replaced: 'Replaced',
 }
 
-/** Explains what the state of a grant means for payments, and what to do next. */
+/** Explains what the status of a grant means for payments, and what to do next. */
 export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'replaces' | 'activated_at'>): string {
   switch (grant.state) {
     case 'pending':
       return grant.replaces === null
-        ? 'This grant is not in force yet. The wallet’s owner must sign it with their passkey.'
-        : 'This replacement is not in force yet. The current grant applies until the wallet’s owner signs this one.'
+        ? 'This grant is not in force yet. An owner of the wallet must sign it with their passkey.'
+        : 'This replacement is not in force yet. The current grant applies until an owner of the wallet signs the replacement.'
     case 'active':
-      return 'The wallet’s owner has signed this grant. It is in force.'
+      return 'An owner of the wallet has signed this grant. It is in force.'
     case 'suspended':
-      return 'The agent can’t pay. To resume, replace the grant and sign the replacement. The terms can stay the same.'
+      return 'The agent can’t pay. To let it pay again, an owner of the wallet must resume the grant by signing the same terms again.'
     case 'expired':
       if (grant.status === 'pending')
         return 'This grant expired before it was signed. Discard it and create a new grant.'
-      return 'This grant has expired, so the agent can’t pay. Replace it with a grant that ends later, or revoke it.'
+      return 'This grant has expired, so the agent can’t pay. Replace it with a grant that has a later end date, or revoke it.'
     case 'revoked':
       return grant.activated_at === null
-        ? 'This grant was discarded before it was signed. It was never in force.'
+        ? 'This grant was revoked before it was signed. It was never in force.'
         : 'This grant was revoked permanently. To let the agent pay again, create a new grant.'
     case 'replaced':
       return 'This grant was replaced by a newer one.'
   }
 }
 
-/** The groups of the grants page. Grants that need somebody to act come first. */
+/** The groups of the grants page. Grants that a user has to act on come first. */
 export const GRANT_GROUPS = [
   { id: 'waiting', title: 'Awaiting signature', states: ['pending'] },
   { id: 'active', title: 'Active', states: ['active'] },

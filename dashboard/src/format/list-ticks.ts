@@ -27,7 +27,9 @@ function listHours(fromMs: number, toMs: number): readonly Tick[] {
   return ticks
 }
 
-/** This close to an end of the axis, the label of a day would extend beyond it. */
+/**
+ * A day gets no label if it is closer than this part of the axis to one of its ends, because the label would not fit.
+ */
 const EDGE_PART = 0.03
 
 /**

@@ -11,10 +11,10 @@ test('the owner of a wallet is described as far as it is known', () => {
     [false, null, 'Laptop', 'the passkey “Laptop”'],
     [false, null, null, 'a passkey that was removed from its owner’s account'],
   ] as const
-  for (const [is_mine, user_name, passkey_name, text] of rows) {
-    assert.equal(formatOwner({ is_mine, user_name, passkey_name }), text)
-    const name = formatOwnerTitle({ is_mine, user_name, passkey_name })
-    assert.equal(name.toLowerCase(), text.toLowerCase())
-    assert.match(name, /^[A-Z]/)
+  for (const [is_mine, user_name, name, text] of rows) {
+    assert.equal(formatOwner({ is_mine, user_name, name }), text)
+    const title = formatOwnerTitle({ is_mine, user_name, name })
+    assert.equal(title.toLowerCase(), text.toLowerCase())
+    assert.match(title, /^[A-Z]/)
   }
 })

@@ -1,15 +1,38 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 
-/** The passkey that owns a wallet, for use in a sentence: `your passkey “Laptop”`. */
-export function formatOwner({ is_mine, user_name, passkey_name }: Wallet['owner']): string {
-  const passkey = passkey_name === null ? 'passkey' : `passkey “${passkey_name}”`
+export type WalletOwner = Wallet['owners'][number]
+
+/** A passkey that owns a wallet, for use in a sentence: `your passkey “Laptop”`. */
+export function formatOwner({ is_mine, user_name, name }: Pick<WalletOwner, 'is_mine' | 'user_name' | 'name'>): string {
+  const passkey = name === null ? 'passkey' : `passkey “${name}”`
   if (is_mine) return `your ${passkey}`
   if (user_name !== null) return `${user_name}’s ${passkey}`
-  return passkey_name === null ? 'a passkey that was removed from its owner’s account' : `the ${passkey}`
+  return name === null ? 'a passkey that was removed from its owner’s account' : `the ${passkey}`
 }
 
-/** The same, with a capital first letter. */
-export function formatOwnerTitle(owner: Wallet['owner']): string {
+/** Like `formatOwner`, but with a capital first letter. */
+export function formatOwnerTitle(owner: Parameters<typeof formatOwner>[0]): string {
   const text = formatOwner(owner)
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The passkeys that own a wallet, all of them (`and`) or any of them (`or`): `your passkey “Laptop” or Bob’s passkey “Key”`. */
+export function formatOwners(owners: readonly WalletOwner[], word: 'and' | 'or'): string {
+  const type = word === 'and' ? 'conjunction' : 'disjunction'
+  return new Intl.ListFormat('en', { type }).format(owners.map(formatOwner))
+}
+
+/** Whether a passkey of the user owns the wallet. */
+export function isOwnedByMe({ owners }: Pick<Wallet, 'owners'>): boolean {
+  return owners.some(({ is_mine }) => is_mine)
+}
+
+/** Whether the user must confirm the wallet with a passkey of theirs before they can sign for it. */
+export function mustConfirm(wallet: Pick<Wallet, 'owners' | 'needs_move'>): boolean {
+  return !wallet.needs_move && isOwnedByMe(wallet) && !canSign(wallet)
+}
+
+/** Whether the user can sign for the wallet now: the signer page needs the record that their passkey has signed. */
+export function canSign({ owners, needs_move }: Pick<Wallet, 'owners' | 'needs_move'>): boolean {
+  return !needs_move && owners.some(({ is_mine, has_record }) => is_mine && has_record)
 }

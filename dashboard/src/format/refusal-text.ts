@@ -4,21 +4,24 @@ const REASONS: Readonly<Record<string, string>> = {
   wallet_not_found: 'unknown wallet',
   permission_not_found: 'no active grant',
   permission_expired: 'the grant has expired',
-  contract_not_allowed: 'contract not allowed',
+  contract_not_allowed: 'USDC contract not allowed',
   recipient_not_allowed: 'recipient not allowed',
   amount_too_large: 'over the per-payment limit',
   daily_cap_exceeded: 'over the 24-hour limit',
   plan_cap_exceeded: 'the plan’s monthly payments are used up',
   insufficient_balance: 'not enough USDC in the wallet',
-  insufficient_gas: 'not enough gas in the wallet',
+  insufficient_gas: 'not enough native coin for gas in the wallet',
 }
 
-/** The reason in lower case, to follow “Rejected:”. For unknown codes, the message of the response. */
+/**
+ * Returns the reason in lower case, for use after “Rejected:”. For an unknown code, returns the message of the
+ * response.
+ */
 export function formatReason(code: string, message: string): string {
   return REASONS[code] ?? message
 }
 
-/** The same, with a capital first letter. */
+/** Like `formatReason`, but with a capital first letter. */
 export function formatRefusal(code: string, message: string): string {
   const reason = formatReason(code, message)
   return reason.charAt(0).toUpperCase() + reason.slice(1)

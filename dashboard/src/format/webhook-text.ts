@@ -15,10 +15,10 @@ export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
 
 export const EVENT_TYPES = Object.keys(EVENT_MEANINGS) as SubscribableType[]
 
-/** Sent to a single endpoint when a user requests a test. */
+/** The type of the event that is sent to one endpoint when a user requests a test. */
 export const TEST_EVENT_TYPE = 'webhook.test' as const
 
-/** `All event types`, or a list of them. */
+/** Returns `All event types`, or a list of the event types. */
 export function formatEventTypes(events: readonly string[]): string {
   return events.length === EVENT_TYPES.length ? 'All event types' : events.join(', ')
 }
@@ -40,7 +40,7 @@ const TRIGGER_TEXTS: Readonly<Record<Delivery['trigger'], string>> = {
   test: 'Test by a user: one attempt',
 }
 
-/** What triggered a delivery. */
+/** Says what triggered a delivery. */
 export function formatTrigger(trigger: Delivery['trigger']): string {
   return TRIGGER_TEXTS[trigger]
 }
@@ -58,7 +58,7 @@ const ATTEMPT_TEXTS: Readonly<Record<string, string>> = {
 }
 
 interface AttemptResult {
-  /** One of `ATTEMPT_TEXTS`, or one that only a newer server knows. */
+  /** A key of `ATTEMPT_TEXTS`, or an error that only a newer server reports. */
   readonly error: string | null
   readonly status_code: number | null
 }

@@ -2,9 +2,9 @@ type Load<T> = () => Promise<T>
 
 /** The loaders of all code that is loaded on demand, mostly pages, in the order of the routes. */
 const LOADERS: Load<unknown>[] = []
-/** Preloading waits at most this long for an idle moment. */
+/** Preloading waits at most this long for the browser to be idle. */
 const IDLE_MAX_MS = 10_000
-/** The pause between pages in browsers without `requestIdleCallback`. */
+/** How long preloading pauses before each page in browsers without `requestIdleCallback`. */
 const PAUSE_MS = 300
 
 /** The code of a page could not be loaded: there is no connection, or a newer version of Bursar has been deployed. */
@@ -40,7 +40,7 @@ export async function preloadAllPages(): Promise<void> {
 
 function waitUntilIdle(): Promise<void> {
   return new Promise((resolve) => {
-    // Safari does not support it.
+    // Safari does not support `requestIdleCallback`.
     if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve(), { timeout: IDLE_MAX_MS })
     else setTimeout(resolve, PAUSE_MS)
   })

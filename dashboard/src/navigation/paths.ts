@@ -9,7 +9,10 @@ export function isMode(text: string | undefined): text is Mode {
   return text === 'test' || text === 'live'
 }
 
-/** How many path parts name a list. An entry belongs to one mode, but its list exists in both. */
+/**
+ * How many parts of a page's path lead to a list; the rest leads to one entry of the list. The key is the first part of
+ * the path, and 1 is the default. A list exists in both modes, but each entry belongs to only one mode.
+ */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }
 
 /** The path of the same list in another mode, for the page at `pathname`. */

@@ -4,7 +4,7 @@ import { send } from '../api/send.ts'
 import { Button } from '../components/button.tsx'
 import { PageNotLoadedError } from '../navigation/page-loader.ts'
 
-/** Shown when the application itself fails. Uses no providers or layouts, which may be what failed. */
+/** Shown when the whole dashboard fails. Uses no providers or layouts, because they may be the cause. */
 export function FailurePage() {
   return (
     <main className="mx-auto grid w-full max-w-xl p-6">
@@ -13,7 +13,7 @@ export function FailurePage() {
   )
 }
 
-/** Shown in place of a page that crashed or could not be loaded. The layout around it stays. */
+/** Shown instead of a page that crashed or could not be loaded. The layout around the page is still shown. */
 export function PageFailure() {
   return useRouteError() instanceof PageNotLoadedError ? <NotLoaded /> : <Crashed />
 }
@@ -34,8 +34,8 @@ function Crashed() {
 
 function NotLoaded() {
   const [attempt, setAttempt] = useState<'none' | 'running' | 'failed'>('none')
-  // Reloads the whole application, because a newer version may have been deployed and the browser caches failed
-  // imports. First checks that the server responds: otherwise the reload would lose the layout as well.
+  // Reloads the whole dashboard, because a newer version may have been deployed and the browser caches failed imports.
+  // Before that, checks that the server responds: otherwise the reload would lose the layout as well.
   const retry = () => {
     setAttempt('running')
     send('GET /console/session', {}).then(

@@ -1,7 +1,7 @@
 import { browserSupportsWebAuthn } from '@simplewebauthn/browser'
 import { Notice } from '../components/notice.tsx'
 
-/** Warns if the browser does not support passkeys, or blocks them because the page was loaded over plain HTTP. */
+/** Warns if the browser does not support passkeys, or if it blocks them because the page was loaded over plain HTTP. */
 export function NoPasskeysNotice() {
   if (browserSupportsWebAuthn()) return null
   return (

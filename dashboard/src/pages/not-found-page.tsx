@@ -5,7 +5,7 @@ import { PageHeading } from '../components/page-heading.tsx'
 import { pathTo } from '../navigation/paths.ts'
 
 export function NotFoundPage() {
-  // Set if this page is shown inside a workspace.
+  // The workspace is only defined if this page is shown inside a workspace.
   const workspace = useOutletContext<{ readonly slug: string; readonly mode: Mode } | undefined>()
   return (
     <>

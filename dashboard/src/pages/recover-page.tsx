@@ -12,7 +12,7 @@ import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-nam
 import { useNextPath } from './use-next-path.ts'
 import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
-/** A code has 20 characters. The rest is room for hyphens and spaces. */
+/** A code has 20 characters. The other 40 leave room for hyphens and spaces. */
 const CODE_CHARS_MAX = 60
 
 export function RecoverPage() {

@@ -23,8 +23,8 @@ export function SignUpPage() {
   const invitation = parseInvitationToken(next)
   const [signedUp, setSignedUp] = useState<SignedUp | null>(null)
 
-  // The session is stored only after the user has saved the codes: storing it leaves this page, and they are shown
-  // once.
+  // As soon as the session is stored, this page redirects to the next one. The recovery codes are shown only once, so
+  // the session is stored after the user has saved them.
   if (session !== null && session !== undefined) return <Navigate to={next} replace />
   if (signedUp !== null) {
     const proceed = () => client.setQueryData(sessionQuery.queryKey, signedUp.session)

@@ -1,9 +1,16 @@
-import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import type { AgentState } from '@bursar/server/src/console/contract/agents.ts'
+import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
+import { AGENT_STATE_LABELS } from '../../format/agent-state-text.ts'
 
-/** Whether an agent can spend. */
-export function AgentBadge({ agent }: { readonly agent: Agent }) {
-  if (agent.status === 'active') return <StatusBadge tone="success">Active</StatusBadge>
-  if (agent.pending_signers > 0) return <StatusBadge tone="warning">Awaiting signature</StatusBadge>
-  return <StatusBadge tone="neutral">No grant</StatusBadge>
+const TONES: Readonly<Record<AgentState, Tone>> = {
+  active: 'success',
+  pending: 'warning',
+  suspended: 'danger',
+  expired: 'danger',
+  no_grant: 'neutral',
+}
+
+/** Whether an agent can pay now, and if not, why. */
+export function AgentBadge({ state }: { readonly state: AgentState }) {
+  return <StatusBadge tone={TONES[state]}>{AGENT_STATE_LABELS[state]}</StatusBadge>
 }

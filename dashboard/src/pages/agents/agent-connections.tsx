@@ -5,6 +5,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatClientHosts } from '../../format/client-hosts.ts'
 import { formatScopeList } from '../../format/scope-texts.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
@@ -28,7 +29,7 @@ export function AgentConnections({ agentId }: { readonly agentId: string }) {
         <List>
           {connections.map(({ id, client, scopes, user_name, last_used_at }) => (
             <ListItem key={id}>
-              <p className="font-semibold break-all">{client.redirect_hosts.join(', ')}</p>
+              <p className="font-semibold break-all">{formatClientHosts(client)}</p>
               <p className="text-sm text-muted">
                 Can {formatScopeList(scopes)}. Approved by {user_name}.{' '}
                 {last_used_at === null ? (

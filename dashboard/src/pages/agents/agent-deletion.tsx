@@ -22,7 +22,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
     try {
       await deleteAgent(slug, mode, agentId)
     } catch (error) {
-      // A grant was created meanwhile. After the refresh, the page lists it in place of the button.
+      // A grant was created meanwhile. After the refresh, the page shows this grant instead of the button.
       if (hasCode(error, 'has_active_grants')) {
         setRejected(true)
         await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -35,7 +35,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
   return (
     <Section
       title="Delete agent"
-      lead="The agent’s payments are kept. Applications that act as this agent are disconnected."
+      lead="The agent’s payments are kept. Applications that act as this agent are disconnected, and API keys for this agent only are revoked."
     >
       {open.length > 0 && <DeletionBlockedNotice grants={open} takesFocus={isRejected} />}
       {open.length === 0 && !isPending && (
@@ -46,8 +46,8 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
             confirmLabel="Delete agent"
             onConfirm={remove}
           >
-            The agent won’t be able to pay any more, and applications that act as it are disconnected immediately. Its
-            payments are kept.
+            The agent can no longer pay. Applications that act as this agent are disconnected immediately, and API keys
+            for this agent only are revoked. The agent’s payments are kept.
           </ConfirmDialog>
         </p>
       )}

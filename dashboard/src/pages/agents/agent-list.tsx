@@ -4,7 +4,7 @@ import { EmptyList } from '../../components/list.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { AgentTable } from './agent-table.tsx'
 
-/** Longer lists get a filter field. */
+/** A list with more agents than this has a filter field. */
 const UNFILTERED_MAX = 20
 
 /** The agents, with a filter by ID if there are many. */

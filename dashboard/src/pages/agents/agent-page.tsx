@@ -46,7 +46,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
         breadcrumb={<TextLink to={to('agents')}>Agents</TextLink>}
         lead={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <AgentBadge agent={agent} />
+            <AgentBadge state={agent.state} />
             <span>
               Created <TimeText at={agent.created_at} />
             </span>
@@ -72,7 +72,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
 
 interface LimitsProps {
   readonly grants: readonly Grant[]
-  /** The page that creates a grant for the agent. Null if the user may not. */
+  /** The page that creates a grant for the agent. Null if the user may not create grants. */
   readonly newGrant: string | null
 }
 

@@ -11,7 +11,7 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
   const { to } = useWorkspace()
   const columns: readonly Column<Agent>[] = [
     { title: 'Agent', render: ({ id }) => <bdi className="wrap-anywhere">{id}</bdi> },
-    { title: 'Status', render: (agent) => <AgentBadge agent={agent} /> },
+    { title: 'Status', render: ({ state }) => <AgentBadge state={state} /> },
     { title: 'Remaining (24 h)', render: (agent) => <Remaining agent={agent} /> },
     { title: 'Created', isSecondary: true, render: ({ created_at }) => <TimeText at={created_at} /> },
   ]

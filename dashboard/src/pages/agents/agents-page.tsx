@@ -24,14 +24,14 @@ export function AgentsPage() {
       <PageHeading
         title="Agents"
         breadcrumb={name}
-        lead="Agents are programs that pay. Grants set how much each agent can spend."
+        lead="An agent is the name under which your software pays. Grants set how much each agent can spend."
         actions={agents !== undefined && agents.length > 0 && add}
       />
       {isAdding && <NewAgentForm onCancel={() => setAdding(false)} />}
       {agents === undefined && <QueryState error={error} onRetry={refetch} />}
       {agents?.length === 0 && !isAdding && (
         <EmptyState title="No agents yet" action={add}>
-          Create an agent for your program. It can pay once a wallet’s owner has signed a grant for it.
+          Create an agent for your software. The agent can pay once a wallet’s owner has signed a grant for it.
         </EmptyState>
       )}
       {agents !== undefined && agents.length > 0 && <AgentList agents={agents} />}

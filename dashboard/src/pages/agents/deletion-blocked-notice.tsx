@@ -7,11 +7,14 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface DeletionBlockedNoticeProps {
   readonly grants: readonly Grant[]
-  /** Whether the notice takes the focus: true if it responds to an attempt to delete. */
+  /** Whether the notice takes the focus. True if the user has just tried to delete the agent. */
   readonly takesFocus: boolean
 }
 
-/** Explains why an agent can't be deleted: a grant only ends by the owner's signature, not by deleting the agent. */
+/**
+ * Explains why an agent can't be deleted: a signed grant ends only with the owner's signature, not by deleting its
+ * agent.
+ */
 export function DeletionBlockedNotice({ grants, takesFocus }: DeletionBlockedNoticeProps) {
   const { to } = useWorkspace()
   const place = useRef<HTMLDivElement>(null)

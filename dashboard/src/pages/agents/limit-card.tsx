@@ -33,9 +33,7 @@ export function LimitCard({ grant }: { readonly grant: Grant }) {
         <Term name="Recipients">
           {list.length === 0 ? 'any recipient' : list.length === 1 ? '1 address' : `${list.length} addresses`}
         </Term>
-        <Term name={state === 'expired' ? 'Expired' : 'Expires'}>
-          {expires_at === null ? 'never' : <TimeText at={expires_at} isExact />}
-        </Term>
+        <Term name="End date">{expires_at === null ? 'none' : <TimeText at={expires_at} isExact />}</Term>
       </dl>
     </li>
   )

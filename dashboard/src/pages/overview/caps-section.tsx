@@ -9,7 +9,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Suspended', expired: 'Expired' }
 
-/** Use of each 24-hour limit, highest share first. */
+/** How much of each 24-hour limit is used, the highest share first. */
 export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
   const { to } = useWorkspace()
   return (

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
+import { workspaceQuery } from '../../api/workspaces.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'
@@ -25,14 +27,14 @@ const STEPS: readonly Step[] = [
   {
     key: 'deposit',
     title: 'Fund the wallet',
-    meaning: 'Send USDC to its address. In test mode, get free USDC from the faucet.',
+    meaning: 'Send USDC to its address.',
     action: 'Go to wallets',
     parts: ['wallets'],
   },
   {
     key: 'agent',
     title: 'Create an agent',
-    meaning: 'An agent is a program that sends payments.',
+    meaning: 'An agent is the name under which your software pays.',
     action: 'Create an agent',
     parts: ['agents'],
   },
@@ -46,7 +48,7 @@ const STEPS: readonly Step[] = [
   {
     key: 'key',
     title: 'Create an API key',
-    meaning: 'Your program uses it to call the API.',
+    meaning: 'Your software uses the key to call the API.',
     action: 'Create an API key',
     parts: ['developers', 'keys'],
   },
@@ -59,9 +61,13 @@ const STEPS: readonly Step[] = [
   },
 ]
 
-/** The steps to the first payment, with a button for the next one. */
+const FAUCET = 'Or press “Get 100 test USDC” on the wallet’s page.'
+
+/** The steps to the first payment of an agent, with a button for the next one. */
 export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
-  const { role, to } = useWorkspace()
+  const { slug, mode, role, to } = useWorkspace()
+  const { data: workspace } = useQuery(workspaceQuery(slug))
+  const hasFaucet = workspace?.chains[mode].faucet?.kind === 'endpoint'
   const next = STEPS.find(({ key }) => !steps[key])
   const done = STEPS.filter(({ key }) => steps[key]).length
   return (
@@ -69,8 +75,8 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
       title="Get started"
       lead={
         isAdmin(role)
-          ? `${done} of ${STEPS.length} steps to your first payment are done.`
-          : 'An owner or admin of this workspace must complete these steps before the first payment.'
+          ? `Steps to your agent’s first payment: ${done} of ${STEPS.length} done.`
+          : 'An owner or admin of this workspace must complete these steps before an agent’s first payment.'
       }
     >
       <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
@@ -95,7 +101,11 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
                   {isDone && <span className="sr-only">Done: </span>}
                   {isDone || isNext ? title : <TextLink to={to(...parts)}>{title}</TextLink>}
                 </h3>
-                {!isDone && <p className="text-[0.9375rem] text-muted">{meaning}</p>}
+                {!isDone && (
+                  <p className="text-[0.9375rem] text-muted">
+                    {key === 'deposit' && hasFaucet ? `${meaning} ${FAUCET}` : meaning}
+                  </p>
+                )}
               </div>
               {isNext && isAdmin(role) && (
                 <p className="col-start-2 sm:col-start-3">

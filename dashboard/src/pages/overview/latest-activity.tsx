@@ -14,9 +14,11 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
   const { to } = useWorkspace()
   return (
-    <Section title="Latest payments" actions={<TextLink to={to('payments')}>All payments</TextLink>}>
+    <Section title="Latest payments and withdrawals" actions={<TextLink to={to('payments')}>Show all</TextLink>}>
       {payments.length === 0 ? (
-        <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">No payments yet.</p>
+        <p className="rounded-xl border border-dashed border-line px-5 py-6 text-muted">
+          No payments or withdrawals yet.
+        </p>
       ) : (
         <Lines>
           {payments.map(({ id, amount_usdc, status, to: recipient, agent_id, created_at }) => (
@@ -27,7 +29,10 @@ export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
               aside={<PaymentBadge status={status} />}
               at={created_at}
             >
-              <Parties from={<bdi title={agent_id}>{agent_id}</bdi>} to={<RecipientText address={recipient} />} />
+              <Parties
+                from={agent_id === null ? 'Withdrawal' : <bdi title={agent_id}>{agent_id}</bdi>}
+                to={<RecipientText address={recipient} />}
+              />
             </Line>
           ))}
         </Lines>

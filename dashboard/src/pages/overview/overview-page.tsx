@@ -11,6 +11,7 @@ import { GetStarted } from './get-started.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
 import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
+import { WalletsNotice } from './wallets-notice.tsx'
 
 const RANGES = [
   { range: '24h', text: '24 hours' },
@@ -37,6 +38,7 @@ export function OverviewPage() {
         breadcrumb={name}
         actions={hasPayments ? <SegmentedLinks label="Time range" segments={segments} /> : undefined}
       />
+      <WalletsNotice />
       {overview === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
       {overview !== undefined && <Sections overview={overview} />}
     </>

@@ -22,7 +22,7 @@ export function PaymentResults({ overview: { counts, bars_at, range } }: { reado
     <Section title={`Payment results, ${RANGE_TEXTS[range]}`}>
       <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
-          <Figure title="Success rate" note="confirmed, of all confirmed or failed">
+          <Figure title="Success rate" note="of all confirmed and failed payments">
             {formatRate(counts.confirmed, counts.confirmed + counts.failed) ?? (
               <span className="text-muted">
                 <span aria-hidden="true">–</span>

@@ -3,7 +3,7 @@ import { toMicro } from '../../format/amount.ts'
 import { chooseScale, toPercent, type Scale } from '../../format/chart-scale.ts'
 
 export interface Segment {
-  /** The index in `spend`. */
+  /** The index of the agent in `spend`. */
   readonly series: number
   /** In percent of the chart height, measured from the top. */
   readonly top: number

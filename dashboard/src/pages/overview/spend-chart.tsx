@@ -18,8 +18,8 @@ interface SpendChartProps {
 const BAR_PART = 0.72
 
 /**
- * A stacked bar chart of spending over time, by agent. All coordinates are percentages, so that it fits any width
- * without being measured. The arrow keys move between bars, as on a slider.
+ * A stacked bar chart of spending over time, by agent. All coordinates are percentages, so that the chart fits any
+ * width without being measured. The arrow keys move between bars, as on a slider.
  */
 export function SpendChart({ overview, picked, onPick, describe }: SpendChartProps) {
   const plot = useRef<HTMLDivElement>(null)

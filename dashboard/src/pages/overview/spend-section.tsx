@@ -14,7 +14,7 @@ import { SpendNumbers } from './spend-numbers.tsx'
 export function SpendSection({ overview }: { readonly overview: Overview }) {
   const id = useId()
   const [picked, setPicked] = useState<number | null>(null)
-  const { spend, spent_usdc, range } = overview
+  const { spend, spent_usdc, withdrawn_usdc, range } = overview
   // After a change of range there may be fewer bars.
   const bar = picked !== null && picked < overview.bars_at.length ? picked : null
   const timeText = (of: number) => {
@@ -36,6 +36,11 @@ export function SpendSection({ overview }: { readonly overview: Overview }) {
         <p className="text-2xl font-bold tracking-tight *:whitespace-normal sm:text-3xl">
           <AmountText usdc={bar === null ? spent_usdc : fromMicro(sumBar(spend, bar))} />
         </p>
+        {bar === null && toMicro(withdrawn_usdc) > 0n && (
+          <p className="text-sm text-muted">
+            Owners withdrew another <AmountText usdc={withdrawn_usdc} />.
+          </p>
+        )}
       </div>
       <div className="relative">
         <SpendChart overview={overview} picked={bar} onPick={setPicked} describe={describe} />

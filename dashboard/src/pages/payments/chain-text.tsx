@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { workspaceQuery } from '../../api/workspaces.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { formatNetwork } from '../../format/format-network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface ChainTextProps {
@@ -23,7 +22,7 @@ export function ChainText({ hash, block }: ChainTextProps) {
       </p>
       {chain !== undefined &&
         (chain.explorer_url === null ? (
-          <p>This server has no block explorer for {formatNetwork(chain.chain_id)}.</p>
+          <p>No public link is available for this transaction.</p>
         ) : (
           <p>
             <ExternalLink href={`${chain.explorer_url}/tx/${hash}`}>View in block explorer</ExternalLink>

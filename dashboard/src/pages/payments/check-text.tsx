@@ -18,11 +18,11 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   amount_too_large: 'The amount is within the per-payment limit',
   daily_cap_exceeded: 'The amount is within the 24-hour limit',
   plan_cap_exceeded: 'The plan has payments left in that month',
-  insufficient_balance: 'The wallet holds enough USDC',
+  insufficient_balance: 'The wallet contains enough USDC',
   insufficient_gas: 'The wallet can pay for gas',
 }
 
-/** Explains why a check failed, with the values at that time. */
+/** Explains why a check failed, with the values at the time of the request. */
 export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: Refusal }) {
   const { details, amount_usdc, agent_id, wallet, to } = refusal
   const usdc = (name: string) => <AmountText usdc={detailOf(details, name) ?? '0'} />

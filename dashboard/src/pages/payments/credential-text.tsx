@@ -2,7 +2,7 @@ import type { Credential } from '@bursar/server/src/console/contract/payments.ts
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The API key or connection that requested a payment, with a link to its page. */
+/** The API key or connection with which a payment was requested, with a link to its page. */
 export function CredentialText({ credential }: { readonly credential: Credential | null }) {
   const { to } = useWorkspace()
   if (credential === null) return 'an unknown credential'

@@ -7,16 +7,25 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 export function FailureText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
-  const grant = <TextLink to={to('grants', payment.grant_id)}>the grant</TextLink>
-  const again =
-    'The amount no longer counts against the 24-hour limit. To try again, send a new request with a new idempotency key.'
+  const isWithdrawal = payment.kind === 'withdrawal'
+  const again = isWithdrawal
+    ? 'To try again, start a new withdrawal.'
+    : 'The amount no longer counts against the 24-hour limit. To try again, send a new request with a new idempotency key.'
   switch (payment.failure_code) {
     case 'enclave_refused':
+      if (payment.grant_id === null) {
+        return (
+          <Prose>
+            The enclave, which holds the wallet’s keys, rejected this withdrawal. No money moved. {again} If it is
+            rejected again, check the balance and the owners of {wallet}.
+          </Prose>
+        )
+      }
       return (
         <Prose>
           The enclave, which holds the wallet’s keys, rejected this payment. The enclave makes its own checks against
           the grant. No money moved. {again} If it is rejected again, check the balance of {wallet} and the terms of{' '}
-          {grant}, and replace the grant if necessary.
+          <TextLink to={to('grants', payment.grant_id)}>the grant</TextLink>, and replace the grant if necessary.
         </Prose>
       )
     case 'never_received':
@@ -36,15 +45,15 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
     case 'replaced':
       return (
         <Prose>
-          Another transaction of the wallet replaced this one on the blockchain, so it can never be included. No money
-          moved. {again} Check {wallet} first.
+          Another transaction of the wallet replaced this one on the blockchain, so this payment can never be included
+          in a block. No money moved. {again} Check {wallet} first.
         </Prose>
       )
     case 'reverted':
       return (
         <Prose>
-          The transaction was included in a block but reverted, so no money moved. Usually the wallet did not hold
-          enough USDC at that moment. Check {wallet}. {again}
+          The transaction was included in a block but reverted, so no money moved. The usual reason is that the wallet
+          did not contain enough USDC at that moment. Check {wallet}. {again}
         </Prose>
       )
     case 'transfer_missing':

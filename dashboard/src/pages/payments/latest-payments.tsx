@@ -20,7 +20,7 @@ export function LatestPayments({ filter }: LatestPaymentsProps) {
   const payments = data?.pages.flatMap((page) => page.payments).slice(0, SHOWN_MAX)
   return (
     <Section
-      title="Latest payments"
+      title={filter.agent === undefined ? 'Latest payments and withdrawals' : 'Latest payments'}
       actions={
         payments !== undefined &&
         payments.length > 0 && (
@@ -29,7 +29,9 @@ export function LatestPayments({ filter }: LatestPaymentsProps) {
       }
     >
       {payments === undefined && <QueryState error={error} onRetry={refetch} />}
-      {payments?.length === 0 && <EmptyList>No payments yet.</EmptyList>}
+      {payments?.length === 0 && (
+        <EmptyList>{filter.agent === undefined ? 'No payments or withdrawals yet.' : 'No payments yet.'}</EmptyList>
+      )}
       {payments !== undefined && payments.length > 0 && (
         <PaymentsTable payments={payments} isOneAgent={filter.agent !== undefined} />
       )}

@@ -5,9 +5,10 @@ import { fromMicro, toMicro } from '../../format/amount.ts'
 import type { ReactNode } from 'react'
 import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
 
-/** The limits that a payment was checked against, with the values at that time. */
+/** The limits that an agent's payment was checked against, with the values at that time. */
 export function LimitList({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
   const { amount_usdc, limits, mode } = payment
+  if (limits === null || grant === null) return null
   const after = fromMicro(toMicro(limits.spent_24h_usdc) + toMicro(amount_usdc))
   return (
     <ul className="grid gap-1">
@@ -31,12 +32,12 @@ export function LimitList({ detail: { payment, grant } }: { readonly detail: Pay
           'The grant has no end date'
         ) : (
           <>
-            The grant is valid until <TimeText at={grant.expires_at} isExact />
+            The grant had not expired. Its end date is <TimeText at={grant.expires_at} isExact />
           </>
         )}
       </Passed>
       {mode === 'live' && <Passed>The plan had payments left in that month</Passed>}
-      <Passed>The wallet held enough USDC</Passed>
+      <Passed>The wallet contained enough USDC</Passed>
     </ul>
   )
 }

@@ -4,7 +4,7 @@ import { agentsQuery } from '../../api/agents.ts'
 import { walletsQuery } from '../../api/wallets.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { formatShortAddress } from '../../format/address.ts'
+import { formatWalletChoice } from '../../format/wallet-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 
@@ -51,7 +51,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         choices={[
           ALL,
           ...withChosen(
-            wallets.map(({ address, name }) => ({ value: address, text: `${name} (${formatShortAddress(address)})` })),
+            wallets.map((wallet) => ({ value: wallet.address, text: formatWalletChoice(wallet) })),
             filter.wallet,
           ),
         ]}
@@ -61,7 +61,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="from"
           type="date"
-          label="From"
+          label="From date"
           value={fromDay}
           max={toDay}
           onChange={(event) => onChange('from', event.currentTarget.value)}
@@ -71,7 +71,7 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
         <TextField
           name="to"
           type="date"
-          label="To"
+          label="To date"
           value={toDay}
           min={fromDay}
           onChange={(event) => onChange('to', event.currentTarget.value)}
@@ -94,7 +94,7 @@ function SearchField({ value, onChange }: { readonly value: string; readonly onC
   }
   const show = useEffectEvent((text: string) => {
     const field = form.current?.elements.namedItem('q')
-    // Text that is being typed is newer than the text in the URL.
+    // While the user types, the text in the field is newer than the text in the URL, so it is kept.
     if (field instanceof HTMLInputElement && timer.current === null && field.value.trim() !== text) field.value = text
   })
   useEffect(() => show(value), [value])

@@ -34,7 +34,8 @@ export function PaymentPage() {
         breadcrumb={breadcrumb}
         lead={
           <>
-            <bdi>{payment.agent_id}</bdi> to <RecipientText address={payment.to} />
+            {payment.agent_id === null ? 'Withdrawal' : <bdi>{payment.agent_id}</bdi>} to{' '}
+            <RecipientText address={payment.to} />
           </>
         }
       >

@@ -12,10 +12,11 @@ type PaymentState = Pick<
   'status' | 'failure_code' | 'tx_hash' | 'accepted_at' | 'block_number'
 >
 
-/** The state of each step of a payment: signed by the enclave, included in a block, confirmed. */
+/** The states of a payment's timeline steps: signed by the enclave, included in a block, confirmed. */
 export function progressOf(payment: PaymentState): Progress {
   const { status, failure_code, tx_hash, accepted_at, block_number } = payment
-  // Old payments have no `accepted_at`. They have a transaction hash, or are confirmed.
+  // Payments of older versions have no `accepted_at`. If they were signed, they have a transaction hash or are
+  // confirmed.
   const isSigned = accepted_at !== null || tx_hash !== null || status === 'confirmed'
   const isSeen = block_number !== null || status === 'confirmed'
   if (status === 'failed') {
@@ -32,7 +33,7 @@ export function progressOf(payment: PaymentState): Progress {
   return { signed: 'done', seen: 'done', settled: status === 'confirmed' ? 'done' : 'current' }
 }
 
-/** The state of the webhook deliveries of a payment. */
+/** The state of the timeline step for the webhook deliveries of a payment. */
 export function webhookProgress({ payment, events }: Pick<PaymentDetail, 'payment' | 'events'>): StepState {
   const deliveries = events.flatMap((event) => event.deliveries)
   if (deliveries.some(({ status }) => status === 'failed')) return 'failed'

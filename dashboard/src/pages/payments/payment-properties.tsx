@@ -3,16 +3,19 @@ import { CodeText } from '../../components/code-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { WalletText } from '../wallets/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RecipientAddress } from './recipient-address.tsx'
 
-/** The properties of a payment, and the grant that allowed it. */
+/** The properties of a payment, and the grant that allowed it. A withdrawal has no grant. */
 export function PaymentProperties({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   return (
     <DescriptionList>
       <DescriptionItem term="From">
-        <TextLink to={to('wallets', payment.from)}>{grant.wallet_name}</TextLink>{' '}
+        <TextLink to={to('wallets', payment.from)}>
+          <WalletText address={payment.from} />
+        </TextLink>{' '}
         <CodeText text={payment.from} what="the wallet address" isShort />
       </DescriptionItem>
       <DescriptionItem term="To">
@@ -24,21 +27,29 @@ export function PaymentProperties({ detail: { payment, grant } }: { readonly det
         </DescriptionItem>
       )}
       <DescriptionItem term="Allowed by">
-        <bdi>{grant.activated_by ?? 'Server operator'}</bdi>, under{' '}
-        <TextLink to={to('grants', grant.id)}>the grant</TextLink>
-        {grant.activated_at !== null && (
+        {grant === null ? (
+          'An owner of the wallet, who signed this withdrawal'
+        ) : (
           <>
-            {' '}
-            signed <TimeText at={grant.activated_at} />
+            <bdi>{grant.activated_by ?? 'Server operator'}</bdi>, under{' '}
+            <TextLink to={to('grants', grant.id)}>the grant</TextLink>
+            {grant.activated_at !== null && (
+              <>
+                {' '}
+                signed <TimeText at={grant.activated_at} />
+              </>
+            )}
           </>
         )}
       </DescriptionItem>
       <DescriptionItem term="Payment ID">
         <CodeText text={payment.id} what="the payment ID" />
       </DescriptionItem>
-      <DescriptionItem term="Grant ID">
-        <CodeText text={grant.id} what="the grant ID" />
-      </DescriptionItem>
+      {grant !== null && (
+        <DescriptionItem term="Grant ID">
+          <CodeText text={grant.id} what="the grant ID" />
+        </DescriptionItem>
+      )}
       {payment.idempotency_key !== null && (
         <DescriptionItem term="Idempotency key">
           <CodeText text={payment.idempotency_key} what="the idempotency key" />

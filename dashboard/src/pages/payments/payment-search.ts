@@ -50,7 +50,10 @@ export function withView(search: URLSearchParams, view: View): URLSearchParams {
 
 const DAY_PATTERN = /^(\d{4})-(\d\d)-(\d\d)$/
 
-/** Parses an exact time, or a day in the user's time zone: its start, or with `daysLater` 1 its end. */
+/**
+ * Parses an exact time, or a day in the user's time zone. A day becomes the time of its start, or of its end if
+ * `daysLater` is 1.
+ */
 function readTime(text: string, daysLater: 0 | 1): Date | null {
   const [, year, month, day] = DAY_PATTERN.exec(text) ?? []
   const isDay = year !== undefined && month !== undefined && day !== undefined

@@ -12,7 +12,7 @@ import { PaymentEvents } from './payment-events.tsx'
 import { webhookProgress, progressOf } from './payment-progress.ts'
 import { PendingText } from './pending-text.tsx'
 
-/** The steps of a payment so far, and those still to come. */
+/** The steps that a payment has gone through, and the steps still to come. */
 export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const { payment, events } = detail
@@ -24,19 +24,29 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
     <Timeline label="Timeline">
       <TimelineStep state="done" title="Requested" at={asked}>
         <p>
-          By the agent <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>, with{' '}
-          <CredentialText credential={credential} />.
+          {agent_id === null ? (
+            'An owner of the wallet signed this withdrawal. The limits of grants do not apply to it.'
+          ) : (
+            <>
+              By the agent <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>, with{' '}
+              <CredentialText credential={credential} />.
+            </>
+          )}
         </p>
       </TimelineStep>
-      <TimelineStep state="done" title="Limits checked">
-        <LimitList detail={detail} />
-      </TimelineStep>
-      <TimelineStep state="done" title="Reserved">
-        <p>
-          <AmountText usdc={payment.amount_usdc} /> reserved. It counts against the 24-hour limit even before the
-          payment is signed.
-        </p>
-      </TimelineStep>
+      {agent_id !== null && (
+        <>
+          <TimelineStep state="done" title="Limits checked">
+            <LimitList detail={detail} />
+          </TimelineStep>
+          <TimelineStep state="done" title="Reserved">
+            <p>
+              <AmountText usdc={payment.amount_usdc} /> reserved. It counts against the 24-hour limit even before the
+              payment is signed.
+            </p>
+          </TimelineStep>
+        </>
+      )}
       <TimelineStep
         state={signed}
         title={signed === 'failed' ? 'Not signed by the enclave' : 'Signed by the enclave'}
@@ -47,8 +57,9 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {signed === 'current' && <PendingText detail={detail} />}
         {signed === 'done' && (
           <p>
-            The enclave checked the per-payment limit, the recipient, the USDC contract and the end date again, then
-            signed.
+            {agent_id === null
+              ? 'The enclave is the system that holds the wallet’s key. It checked the owner’s signature first, then signed.'
+              : 'The enclave checked the per-payment limit, the recipient, the USDC contract and the end date again, then signed.'}
           </p>
         )}
       </TimelineStep>
@@ -68,12 +79,16 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         at={settled === 'done' || settled === 'failed' ? ended : undefined}
       >
         {settled === 'failed' && <FailureText detail={detail} />}
-        {settled === 'current' && <p>The transaction is in a block. It is confirmed after enough further blocks.</p>}
+        {settled === 'current' && (
+          <p>The transaction is in a block. It will be confirmed after enough further blocks.</p>
+        )}
         {settled === 'done' && <p>The recipient has received the USDC.</p>}
       </TimelineStep>
-      <TimelineStep state={webhookProgress(detail)} title="Webhooks sent">
-        <PaymentEvents events={events} />
-      </TimelineStep>
+      {agent_id !== null && (
+        <TimelineStep state={webhookProgress(detail)} title="Webhooks sent">
+          <PaymentEvents events={events} />
+        </TimelineStep>
+      )}
     </Timeline>
   )
 }

@@ -9,7 +9,7 @@ import { RecipientText } from './recipient-text.tsx'
 
 interface PaymentsTableProps {
   readonly payments: readonly Payment[]
-  /** All payments are of one agent, so the columns about the agent are hidden. */
+  /** Whether all payments are of one agent. The columns for the agent and the memo are then hidden. */
   readonly isOneAgent?: boolean
 }
 
@@ -32,8 +32,8 @@ const AGENT: Column<Payment> = {
   title: 'Agent',
   isLong: true,
   render: ({ agent_id }) => (
-    <TruncatedText title={agent_id}>
-      <bdi>{agent_id}</bdi>
+    <TruncatedText title={agent_id ?? undefined} isFaint={agent_id === null}>
+      {agent_id === null ? 'None (withdrawal)' : <bdi>{agent_id}</bdi>}
     </TruncatedText>
   ),
 }

@@ -3,7 +3,7 @@ import type { PaymentDetail } from '@bursar/server/src/console/contract/payments
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Explains why a payment is still pending and what to do. Nothing if there is no problem. */
+/** Explains why a payment is still pending and what to do. Empty if there is no problem. */
 export function PendingText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
@@ -12,41 +12,39 @@ export function PendingText({ detail: { payment } }: { readonly detail: PaymentD
     case 'not_sent':
       return (
         <Prose>
-          The enclave provider did not send this payment. The cause is at this server or at the provider; the server’s
-          log has it. The agent can retry with the same idempotency key. Without a retry, the payment fails ten minutes
-          after it was requested.
+          The enclave did not send this payment. The server’s log contains the reason. The agent can retry with the same
+          idempotency key. Without a retry, the payment fails ten minutes after it was requested.
         </Prose>
       )
     case 'outcome_unknown':
       return (
         <Prose>
-          The enclave provider’s response was lost. Bursar does not know yet whether the payment was sent, and is
-          looking it up. {counted}
+          The enclave’s response was lost, so Bursar does not know yet whether the payment was sent. It is looking up
+          the payment. {counted}
         </Prose>
       )
     case 'hash_unknown':
-      return <Prose>The enclave provider accepted the payment. Its transaction is not known yet. {counted}</Prose>
+      return <Prose>The enclave accepted the payment. The payment’s transaction is not known yet. {counted}</Prose>
     case 'reported_failed':
     case 'reported_reverted':
       return (
         <Prose>
-          The enclave provider reports that this payment failed, but a signed payment can still arrive. Only the
-          blockchain decides, and Bursar is searching it for the payment. {counted} Check the balance of {wallet} before
-          you pay again.
+          The enclave reports that this payment failed. But a signed payment can still be included in a block, so Bursar
+          is searching the blockchain for it. {counted} Check the balance of {wallet} before you pay again.
         </Prose>
       )
     case 'reported_replaced':
       return (
         <Prose>
-          The enclave provider reports that another transaction replaced this one. Bursar is searching the blockchain
-          for the payment. {counted}
+          The enclave reports that another transaction replaced this one. Bursar is searching the blockchain for the
+          payment. {counted}
         </Prose>
       )
     case 'transfer_not_found':
       return (
         <Prose>
-          The transaction that the enclave provider named does not contain this payment. Bursar is searching the
-          blockchain for the payment. {counted} Ask the server operator to check the log.
+          The transaction that the enclave named does not contain this payment. Bursar is searching the blockchain for
+          the payment. {counted} Ask the server operator to check the server’s log.
         </Prose>
       )
     case null:

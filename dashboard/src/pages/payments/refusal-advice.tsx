@@ -62,7 +62,7 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       return grant === null ? { text: NO_GRANT, links: [create] } : adviseOnGrant(grant, to)
     case 'permission_expired':
       return {
-        text: 'Replace the grant with one that ends later, or that has no end date. The wallet’s owner must sign it.',
+        text: 'Replace the grant with one that has a later end date, or no end date. The wallet’s owner must sign the replacement.',
         links: replace.length === 0 ? [create] : replace,
       }
     case 'contract_not_allowed':
@@ -87,9 +87,9 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
             'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with one that has a higher limit.'
           ) : (
             <>
-              The agent can retry after <TimeText at={resetsAt} isExact />: by then, enough earlier payments no longer
-              count, if it does not spend more until then. To pay sooner, replace the grant with one that has a higher
-              limit.
+              The agent can retry after <TimeText at={resetsAt} isExact />, if it does not spend more before then. By
+              that time, enough earlier payments no longer count. To let it pay sooner, replace the grant with one that
+              has a higher limit.
             </>
           ),
         links: replace,
@@ -99,8 +99,8 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
         text: (
           <>
             Live payments work again from{' '}
-            {resetsAt === null ? 'the first of next month' : <TimeText at={resetsAt} isExact />}, when a new month is
-            counted. To pay sooner, ask the server operator for a larger plan.
+            {resetsAt === null ? 'the first of next month' : <TimeText at={resetsAt} isExact />}, when the next month
+            begins. To pay sooner, ask the server operator for a larger plan.
           </>
         ),
         links: [{ text: 'View plan', to: to('plan') }],
@@ -125,7 +125,10 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
 
 const NO_GRANT = 'Create a grant for the agent on this wallet. It takes effect once the wallet’s owner has signed it.'
 
-/** Advice if there is a grant now: one created since, or one that was not in force. */
+/**
+ * Advice if the agent has a grant on the wallet now. The grant was created after the request, or did not allow payments
+ * at the time of the request.
+ */
 function adviseOnGrant(grant: Grant, to: To): Advice {
   const page = to('grants', grant.id)
   if (grant.state === 'pending') {
@@ -136,7 +139,7 @@ function adviseOnGrant(grant: Grant, to: To): Advice {
   }
   if (grant.state === 'suspended') {
     return {
-      text: 'The grant is suspended. To resume, replace it and have the wallet’s owner sign the replacement.',
+      text: 'The grant is suspended. To let the agent pay again, replace the grant and have the wallet’s owner sign the replacement.',
       links: [
         { text: 'Replace grant', to: to('grants', grant.id, 'replace') },
         { text: 'View grant', to: page },

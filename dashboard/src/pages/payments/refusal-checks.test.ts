@@ -17,9 +17,9 @@ describe('the checks of a rejected request', () => {
     assert.equal(listChecks('plan_cap_exceeded', 'test'), null)
   })
 
-  test('gas is only listed if it failed, because most payments are sponsored', () => {
+  test('the gas check is only listed if it failed, because the enclave usually pays for gas', () => {
     assert.deepEqual(listChecks('insufficient_gas', 'test')?.at(-1), { code: 'insufficient_gas', state: 'failed' })
-    assert.equal(formatRefusal('insufficient_gas', ''), 'Not enough gas in the wallet')
+    assert.equal(formatRefusal('insufficient_gas', ''), 'Not enough native coin for gas in the wallet')
   })
 
   test('an unknown code has no checks, and every check has a text', () => {

@@ -1,6 +1,8 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 
-/** The checks of a payment request, in their documented order. The first one that fails rejects the request. */
+/**
+ * The checks of a payment request, in their documented order. The request is rejected by the first check that fails.
+ */
 const CHECKS = [
   'agent_not_found',
   'wallet_not_found',
@@ -23,8 +25,9 @@ export interface Check {
 }
 
 /**
- * The checks and their results. Null if the code belongs to no check. The plan only limits live payments. Gas is only
- * checked if wallets pay for it themselves, so that check is left out unless it failed.
+ * Returns the checks and their results. Null if no check has this code. The check of the plan is only listed in live
+ * mode, because the plan limits only live payments. The check of gas runs only if wallets pay for gas themselves, so it
+ * is only listed if it failed.
  */
 export function listChecks(code: string, mode: Mode): readonly Check[] | null {
   const checks = CHECKS.filter(
@@ -51,7 +54,7 @@ export function detailsOf(details: Readonly<Record<string, unknown>>, name: stri
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
 }
 
-/** Formats a refusal as the error response that the agent received. */
+/** Formats a rejected request as the error response that the agent received. */
 export function formatErrorResponse(refusal: {
   readonly code: string
   readonly message: string

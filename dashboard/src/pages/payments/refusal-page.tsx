@@ -94,7 +94,7 @@ function RefusalProperties({
   )
 }
 
-/** The wallet of the request. Linked if it exists. */
+/** The wallet of the request, with a link if the wallet exists. */
 function SourceText({ address }: { readonly address: string }) {
   const { slug, mode, to } = useWorkspace()
   const { data: wallets } = useQuery(walletsQuery(slug, mode))

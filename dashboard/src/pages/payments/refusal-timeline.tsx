@@ -8,7 +8,7 @@ import { CHECK_TITLES, CheckText } from './check-text.tsx'
 import { CredentialText } from './credential-text.tsx'
 import { listChecks } from './refusal-checks.ts'
 
-/** The checks of a rejected request up to the one that failed, and those that were skipped. */
+/** The checks of a rejected request: those that passed, the one that failed, and those that were skipped. */
 export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
   const { to } = useWorkspace()
   const { agent_id, code, credential, created_at, message, mode } = refusal

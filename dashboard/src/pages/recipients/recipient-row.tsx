@@ -28,7 +28,7 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
   const [isRenaming, setRenaming] = useState(false)
   const renaming = useAction({ mutationFn: async (name: string) => actions?.label({ address, label: name }) })
   const place = useRef<HTMLDivElement>(null)
-  /** Opens or closes the form, and moves the focus to what replaces it. */
+  /** Opens or closes the form, and moves the focus to the element that appears. */
   const change = (next: boolean) => {
     flushSync(() => setRenaming(next))
     place.current?.querySelector<HTMLElement>('input, button')?.focus()

@@ -23,7 +23,7 @@ export function RecipientsPage() {
       <PageHeading
         title="Recipients"
         breadcrumb={name}
-        lead="Names for the addresses that your agents pay. A name is only shown to you: what a grant allows is the address."
+        lead="Names for the addresses that your agents pay. Names are only shown in this workspace. Grants allow addresses, not names."
       />
       {isAdmin(role) && (
         <Section title="Add a recipient">

@@ -45,7 +45,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, action, details } = entry
   const { mode, ...others } = details
   const more = listDetails(others)
-  // If actors act on themselves, such as by joining, their name is shown only once.
+  // If actors act on themselves, for example when they join, their name is shown only once.
   const hasSubject = entry.subject !== null && entry.subject !== actor.id
   return (
     <li className="grid gap-x-6 gap-y-0.5 px-4 py-3 sm:grid-cols-[minmax(0,1fr)_auto] sm:px-5">
@@ -79,7 +79,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   )
 }
 
-/** The subject of an entry. Linked if it has a page. */
+/** The subject of an entry, with a link if the subject has a page. */
 function Subject({ entry }: { readonly entry: AuditEntry }) {
   const { slug } = useWorkspace()
   if (entry.subject === null) return null

@@ -51,7 +51,8 @@ function TargetSearch({ workspace, mode, onPick }: TargetSearchProps) {
     <Autocomplete.Root
       inline
       open
-      // `findTargets` filters: the options also depend on the kind of object.
+      // The component itself must not filter, because `findTargets` filters: its results also depend on the kind of
+      // object.
       mode="none"
       items={targets}
       autoHighlight="always"

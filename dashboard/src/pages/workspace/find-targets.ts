@@ -27,12 +27,12 @@ interface SearchContext {
   readonly items: SearchableItems
 }
 
-/** At most this many results of each kind. Typing more narrows them down. */
+/** At most this many results of each kind are listed. The user can type more to get fewer results. */
 const RESULTS_PER_KIND_MAX = 6
 const PAYMENT_ID = /^pay_[0-9A-Z]{26}$/
 const REFUSAL_ID = /^ref_[0-9A-Z]{26}$/
 
-/** The targets that match the text, pages first. Without text, all pages. */
+/** Returns the targets that match the text, pages first. Returns all pages if the text is empty. */
 export function findTargets(text: string, { slug, mode, items }: SearchContext): readonly Target[] {
   const query = text.trim()
   if (PAYMENT_ID.test(query)) return [{ text: `Payment ${query}`, path: pathTo(slug, mode, 'payments', query) }]

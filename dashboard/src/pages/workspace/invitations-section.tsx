@@ -68,7 +68,7 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
   const choices = assignableRoles(role)
   const [picked, setPicked] = useState<Role>('viewer')
   const creation = useAction({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
-  // After creating a link the button is less prominent, because another link would replace the one shown.
+  // Once a link is shown, the button is less prominent, because another link would replace the shown one.
   const isCreated = creation.data?.role === picked
   return (
     <div className="grid gap-4">
@@ -116,8 +116,8 @@ function IssuedLink({ invitation }: { readonly invitation: IssuedInvitation }) {
         <CopyButton text={invitation.url} what="the link" />
       </div>
       <p className="text-sm text-muted">
-        This is the only time it is shown. Only one person can join with this link, and it can be anyone who has it.
-        Send it only to the person you invite.
+        This link is shown only once. Anyone who has it can use it, but only one person can join with it. Send it only
+        to the person you invite.
       </p>
     </div>
   )

@@ -40,11 +40,15 @@ export function MemberRow({ member }: { readonly member: Member }) {
   )
 }
 
-/** A role has to be saved after picking it, because each arrow key changes a select and must not change the role. */
+/**
+ * A picked role must be saved with a button. Each press of an arrow key changes the select, and this must not change
+ * the member's role.
+ */
 function RoleChange({ member }: { readonly member: Member }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
-  // Null: unchanged. Then a change by another user is shown, and not mistaken for a choice made here.
+  // Null until the user picks a role. The select then shows the member's current role, even after another user changes
+  // it.
   const [picked, setPicked] = useState<Role | null>(null)
   const field = useRef<HTMLDivElement>(null)
   const change = useAction({
@@ -112,7 +116,8 @@ function Removal({ member, isMe }: { readonly member: Member; readonly isMe: boo
       onConfirm={remove}
     >
       {isMe ? 'You lose access immediately.' : 'They lose access immediately.'} Applications approved by{' '}
-      {isMe ? 'you' : 'them'} are disconnected.
+      {isMe ? 'you' : 'them'} are disconnected. {isMe ? 'Your' : 'Their'} wallet passkeys remain owners of wallets until
+      another owner removes them on the wallet’s page.
     </ConfirmDialog>
   )
 }

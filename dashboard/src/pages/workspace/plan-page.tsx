@@ -51,7 +51,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
             </p>
           )}
           <p className="text-sm text-muted">
-            Counts every signed payment. Rejected requests and test payments don’t count.
+            Every signed live payment counts. Rejected requests and test payments don’t count.
           </p>
         </div>
       </Section>

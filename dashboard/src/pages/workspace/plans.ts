@@ -4,9 +4,9 @@ export const PLAN_TITLES: Readonly<Record<Plan, string>> = { developer: 'Develop
 
 interface PlanLimits {
   readonly plan: Plan
-  /** Live payments in a calendar month. Null, here and below: no limit. */
+  /** Live payments per calendar month. In this and the other fields, null means no limit. */
   readonly payments: number | null
-  /** In each mode. */
+  /** The limits of agents and wallets apply to each mode. */
   readonly agents: number | null
   readonly wallets: number | null
 }

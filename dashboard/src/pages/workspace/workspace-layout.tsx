@@ -17,9 +17,10 @@ import { NotFoundPage } from '../not-found-page.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { FormerMemberPage } from './former-member-page.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
+import { OutageBanner } from './outage-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 
-/** The layout of all pages of a workspace. The mode is part of the URL, so that links include it. */
+/** The layout of all pages of a workspace. The mode is part of the URL, so that a link always opens the right mode. */
 export function WorkspaceLayout() {
   const { slug = '', mode } = useParams()
   const { pathname, search } = useLocation()
@@ -84,6 +85,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: Workspace; re
           tabIndex={-1}
           className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
         >
+          <OutageBanner slug={slug} mode={mode} />
           {/* The key resets all state when the mode changes. */}
           <Outlet key={mode} context={{ ...workspace, mode }} />
         </main>

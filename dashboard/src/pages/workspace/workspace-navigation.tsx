@@ -55,7 +55,7 @@ export function WorkspaceNavigation({ workspace, mode, onNavigate }: WorkspaceNa
   )
 }
 
-/** The classes of a link. A link to a page that is still loading is highlighted at once. */
+/** Returns the CSS classes of a link. A link to a page that is still loading is highlighted immediately. */
 function itemClass({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
   if (isCurrent) return 'bg-accent-soft font-semibold text-ink'
   return isPending ? 'bg-sunken text-ink' : 'text-muted hover:bg-sunken hover:text-ink'

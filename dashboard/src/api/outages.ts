@@ -1,0 +1,34 @@
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { Outage } from '@bursar/server/src/console/contract/outages.ts'
+import { liveKey } from './changes.ts'
+import { request } from './request.ts'
+
+const REFRESH_MS = 15_000
+/** During an outage, the page looks more often, so that the banner disappears soon after the end. */
+const OUTAGE_REFRESH_MS = 5_000
+const NONE: readonly Outage[] = []
+
+function outagesQuery(slug: string, mode: Mode) {
+  return queryOptions({
+    queryKey: ['workspaces', slug, 'outages', mode],
+    queryFn: async ({ signal }) => {
+      const input = { params: { slug }, query: { mode }, signal }
+      return (await request('GET /console/workspaces/:slug/outages', input)).outages
+    },
+    refetchInterval: ({ state }) => (state.data?.length ? OUTAGE_REFRESH_MS : REFRESH_MS),
+  })
+}
+
+/** What cannot be reached at the moment. At the end of an outage, the workspace's data is read again. */
+export function useOutages(slug: string, mode: Mode): readonly Outage[] {
+  const client = useQueryClient()
+  const { data: outages = NONE } = useQuery(outagesQuery(slug, mode))
+  const before = useRef(0)
+  useEffect(() => {
+    if (outages.length < before.current) void client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+    before.current = outages.length
+  }, [client, slug, mode, outages])
+  return outages
+}

@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import { walletsQuery } from '../../api/wallets.ts'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+
+/** Names the wallets whose owners should do something: add a second passkey, or move the wallet to a wallet passkey. */
+export function WalletsNotice() {
+  const { slug, mode } = useWorkspace()
+  const { data: wallets = [] } = useQuery(walletsQuery(slug, mode))
+  const old = wallets.filter(({ needs_move }) => needs_move)
+  const atRisk = wallets.filter(({ is_at_risk, needs_move }) => is_at_risk && !needs_move)
+  if (old.length === 0 && atRisk.length === 0) return null
+  return (
+    <Notice tone="warning">
+      {atRisk.length > 0 && (
+        <p>
+          <strong>At risk:</strong> <WalletLinks wallets={atRisk} />. If the only passkey of a wallet is lost, its money
+          is lost. Add a second passkey.
+        </p>
+      )}
+      {old.length > 0 && (
+        <p>
+          <WalletLinks wallets={old} />{' '}
+          {old.length === 1
+            ? 'still belongs to a sign-in passkey. You can’t create grants for it or withdraw until you move it to a wallet passkey.'
+            : 'still belong to sign-in passkeys. You can’t create grants for them or withdraw until you move them to wallet passkeys.'}
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+/** More wallets than this are not listed. The wallets page marks all of them. */
+const LINKS_MAX = 5
+
+function WalletLinks({ wallets }: { readonly wallets: readonly Wallet[] }) {
+  const { to } = useWorkspace()
+  const rest = wallets.length - LINKS_MAX
+  return (
+    <>
+      {wallets.slice(0, LINKS_MAX).map(({ address, name }, index) => (
+        <span key={address}>
+          {index > 0 && ', '}
+          <TextLink to={to('wallets', address)}>
+            <bdi>{name}</bdi>
+          </TextLink>
+        </span>
+      ))}
+      {rest > 0 && (
+        <>
+          {' '}
+          and <TextLink to={to('wallets')}>{rest} more</TextLink>
+        </>
+      )}
+    </>
+  )
+}
