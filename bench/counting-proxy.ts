@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface CountingProxy {
   readonly url: string
-  /** Requests since the last reset, counted by what `classify` returns. */
+  /** The number of requests since the last reset, by the names that `classify` returns. */
   counts(): ReadonlyMap<string, number>
   reset(): void
   close(): Promise<void>
@@ -17,8 +17,8 @@ export interface Passing {
 }
 
 /**
- * A proxy on loopback between the server and the services it calls. It counts requests and passes on everything signed
- * unchanged.
+ * Starts a proxy on loopback between the server and a service that it calls. The proxy counts requests. It forwards the
+ * headers and bodies of requests unchanged, because they are signed.
  */
 export async function startCountingProxy(findPort: () => number, passing: Passing): Promise<CountingProxy> {
   const counts = new Map<string, number>()

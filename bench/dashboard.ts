@@ -7,9 +7,9 @@ import { findSandboxDatabase } from '../test/support/sandbox/sandbox-database.ts
 import { seedPayments } from './seed-payments.ts'
 
 /**
- * `npm run bench:dashboard`: measures the dashboard's pages in a browser, in a workspace with 10,000 payments, next to
- * the smallest page as the floor: the time until a page shows its content, layout shift, blocking time, and the script
- * it loads.
+ * `npm run bench:dashboard` measures the dashboard's pages in a browser, in a workspace with 10,000 payments. It
+ * measures the time until a page shows its content, layout shift, blocking time, and the size of the scripts. The
+ * smallest page is measured for comparison.
  */
 const PAYMENTS = 10_000
 const AGENTS = 6
@@ -27,23 +27,31 @@ const PAGES = [
   ['agents', '/w/demo/test/agents'],
   ['grants', '/w/demo/test/grants'],
   ['wallets', '/w/demo/test/wallets'],
+  ['a wallet', '/w/demo/test/wallets/WALLET'],
+  ['withdraw', '/w/demo/test/wallets/WALLET/withdraw'],
+  ['new grant', '/w/demo/test/grants/new'],
+  ['account', '/account'],
+  ['signer page', 'SIGNER_URL/'],
   ['API keys', '/w/demo/test/developers/keys'],
   ['audit log', '/w/demo/test/audit'],
 ] as const
 
 interface Visit {
-  /** From the start of the navigation until the page shows its content and waits for nothing. */
+  /** The time from the start of the navigation until the page shows all of its content. */
   readonly readyMs: number
   readonly largestPaintMs: number
-  /** How much of the page moved about (Cumulative Layout Shift). */
+  /** How much of the page moved while it loaded (Cumulative Layout Shift). */
   readonly shift: number
   /** How long scripts blocked the page, beyond 50 ms each (Total Blocking Time). */
   readonly blockedMs: number
-  /** Compressed size, up to that moment. The other pages' code is loaded when the browser is idle. */
+  /**
+   * The compressed size of the scripts that were loaded up to `readyMs`. The code of other pages is loaded later, when
+   * the browser is idle.
+   */
   readonly scriptBytes: number
 }
 
-/** Runs in the page before the page's own scripts. */
+/** This script runs in the page before the page's own scripts. */
 const OBSERVER = `(() => {
   const seen = { readyMs: 0, largestPaintMs: 0, shift: 0, blockedMs: 0, scriptBytes: 0 }
   window.visit = seen
@@ -74,7 +82,7 @@ try {
   const person = await openPerson(browser, { baseURL: sandbox.facts.auth_url, viewport: { width: 1280, height: 900 } })
   await joinDemo(person.page, 'Ada Lovelace', sandbox.facts)
   await person.page.addInitScript(OBSERVER)
-  await measurePages(person.page, sandbox.facts.control_url)
+  await measurePages(person.page, sandbox)
 } finally {
   await browser.close()
   await sandbox.remove()
@@ -97,16 +105,19 @@ async function mustCall(url: string, path: string, body: object, key?: string): 
   if (answer.status !== 201 && answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
 }
 
-async function measurePages(page: Page, controlUrl: string): Promise<void> {
+async function measurePages(page: Page, { facts }: ThrowAwaySandbox): Promise<void> {
+  const signerUrl = facts.auth_url.replace('localhost', 'signer.localhost')
   const session = await page.context().newCDPSession(page)
   print(`${PAYMENTS} payments, ${AGENTS} agents; ${VISITS} visits each with an empty cache: median (worst)\n`)
   print('| page | ready, ms | largest paint, ms | shift | blocked, ms | script, kB compressed |')
   print('| --- | --- | --- | --- | --- | --- |')
   const faults: string[] = []
-  for (const [name, path] of PAGES) {
+  for (const [name, pattern] of PAGES) {
+    const path = pattern.replace('WALLET', facts.workspace.wallets.test).replace('SIGNER_URL', signerUrl)
     await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-    // Nobody opens this many pages in a minute, so the session's rate limit is taken out of the measurement.
-    await mustCall(controlUrl, '/clock', { advance_seconds: RATE_WINDOW_SECONDS })
+    // Move the clock, so that the session's rate limit does not affect the measurement. No person opens so many pages
+    // in a minute.
+    await mustCall(facts.control_url, '/clock', { advance_seconds: RATE_WINDOW_SECONDS })
     const visits: Visit[] = []
     for (let index = 0; index < VISITS; index += 1) visits.push(await visit(page, path))
     const columns = (['readyMs', 'largestPaintMs', 'shift', 'blockedMs', 'scriptBytes'] as const).map((key) =>
@@ -124,7 +135,7 @@ async function measurePages(page: Page, controlUrl: string): Promise<void> {
 async function visit(page: Page, path: string): Promise<Visit> {
   await page.goto(path)
   await page.evaluate(IS_READY)
-  // Layout shifts and blocking that happen afterwards belong to the visit too.
+  // Wait until the browser is idle, because layout shifts and blocking after this moment count too.
   await page.waitForLoadState('load')
   await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
   return await page.evaluate<Visit>('window.visit')

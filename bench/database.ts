@@ -3,7 +3,7 @@ import pg from 'pg'
 import { migrate } from '../server/src/db/migrate.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 
-/** Creates the bench's database with the current schema. */
+/** Creates the benchmark's database, with the current schema. */
 export async function createDatabase(serverUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl })
   await client.connect()
@@ -15,7 +15,7 @@ export async function createDatabase(serverUrl: string): Promise<string> {
   return url.href
 }
 
-/** Finds a port that nobody listens on. */
+/** Finds a port on which no process listens. */
 export async function freePort(): Promise<number> {
   const probe = createServer()
   await new Promise<void>((resolve) => {

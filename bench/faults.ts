@@ -1,13 +1,14 @@
 import { runFaults, type FaultRun } from '../test/support/faults/run-faults.ts'
 
 /**
- * `npm run bench:faults [-- payments share seed]`: sends payments through the whole sandbox (real PostgreSQL, chains
- * and local enclave) while a share of the sends meets a random provider fault, the provider's reads lag, its clock is
- * off, and some transfers revert. Afterwards it compares the chain with the records. Exits with code 1 if anything is
- * wrong.
+ * `npm run bench:faults [-- payments share seed]` sends payments through the whole sandbox (real PostgreSQL, local
+ * chains and local enclave). The enclave has faults: a given share of the sends fails in a random way, its reads are
+ * out of date, its clock is wrong, and some transfers revert. Afterwards the command compares the chain with the
+ * database. It exits with code 1 if anything is wrong.
  *
- * The enclave's profile is `fast`: look-ups at the provider are limited to 40 a second, and with the real provider's
- * timing 10,000 payments would take about twice as long.
+ * The local enclave uses its profile `fast`, so it responds faster than the real one. With the real timing, 10,000
+ * payments would take about twice as long, because the service looks up at most 40 transactions a second at the
+ * enclave.
  */
 const PAYMENTS = 10_000
 const SHARE = 0.2

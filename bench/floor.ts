@@ -4,8 +4,9 @@ import pg from 'pg'
 import { createId } from '../server/src/values/ids.ts'
 
 /**
- * The least work that the same framework and database can do for one request: a read is one prepared select by primary
- * key; a payment is one durable transaction with the same writes, pipelined into one round trip.
+ * The floor is the least work that the same framework and database can do for one request. A read is one prepared
+ * select by primary key. A payment is one durable transaction with the same writes as the service's, pipelined into one
+ * round trip.
  */
 interface Target {
   readonly accountId: string

@@ -1,6 +1,9 @@
 import autocannon from 'autocannon'
 
-/** One load run in its own process, as ordered by the parent. */
+/**
+ * A run that the parent process requests. This file runs in a separate process, and sends the requests of the run as
+ * fast as possible.
+ */
 export interface LoadOrder {
   readonly url: string
   readonly connections: number
@@ -13,11 +16,14 @@ export interface LoadFigures {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly succeeded: number
-  /** Responses other than 2xx, and requests without a response. */
+  /** The number of responses other than 2xx, and of requests without a response. */
   readonly failed: number
 }
 
-/** Each connection has its own share of the requests, so that two connections never use the same key at once. */
+/**
+ * Sends the requests and returns the figures. Each connection has its own share of the requests, so that two
+ * connections never use the same API key at once.
+ */
 async function run(order: LoadOrder): Promise<LoadFigures> {
   let next = 0
   const result = await autocannon({

@@ -9,15 +9,16 @@ import { residentMiB, startProcess, type BenchProcess } from './processes.ts'
 import { seedTargets, type BenchTarget } from './seed.ts'
 
 /**
- * `npm run bench`: the cost of a request next to its floor, in one run on one machine. The floor is the same HTTP
- * framework on the same real PostgreSQL with durable commits: one prepared select, or one durable transaction with the
- * same writes. The enclave and the chains respond at once. Loopback only, and limited in time.
+ * `npm run bench` measures what a request costs and compares it with its floor, in one run on one machine. The floor is
+ * the least possible work with the same HTTP framework and the same real PostgreSQL: one prepared select, or one
+ * durable transaction with the same writes. The enclave and the chains are fakes that respond at once. The benchmark
+ * uses only loopback and takes a limited time.
  */
 const TARGETS = 4_000
 const CONNECTIONS = 50
 const SECONDS = 4
 const ROUNDS = 3
-/** The server's clock is moved forward between two runs, so that every key has its full rate again. */
+/** How far the server's clock is moved forward between two runs, so that no API key is near its rate limit. */
 const CLOCK_STEP_MS = 120_000
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
@@ -78,7 +79,8 @@ async function run(): Promise<void> {
     BASE_URL: 'http://localhost:4100',
     AUTH_URL: 'http://localhost:4101',
     PORT: '0',
-    // This measures the request itself. Settling runs in the background; bench:throughput measures everything together.
+    // With this role, the server runs no background jobs, so only the request is measured. `bench:throughput` measures
+    // requests and jobs together.
     ROLE: 'api',
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),

@@ -12,7 +12,7 @@ export interface BenchProcess<Ready> {
 const READY_MS_MAX = 20_000
 const ANSWER_MS_MAX = 60_000
 
-/** Starts one of the bench's processes and waits for its first message. */
+/** Starts one of the benchmark's processes and waits for its first message. */
 export async function startProcess<Ready>(
   file: string,
   { environment = {}, first, log }: { environment?: Record<string, string>; first?: object; log?: number } = {},
@@ -64,7 +64,8 @@ async function nextMessage<Message>(child: ChildProcess, msMax: number): Promise
 }
 
 /**
- * The memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Null on other systems.
+ * Returns how much memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Returns
+ * null on other systems.
  */
 export async function residentMiB(pid: number | undefined): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')

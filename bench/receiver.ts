@@ -2,11 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Receives webhooks: `/ok/…` responds at once and records the event, `/hang/…` reads the request and never responds.
+ * This process receives webhooks. The paths `/ok/…` record the event and respond at once. The paths `/hang/…` read the
+ * request and never respond.
  */
 export interface Arrivals {
   readonly posts: number
-  /** Distinct events, counted per path. */
+  /** The number of different events, counted per path. */
   readonly unique: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -19,7 +20,7 @@ interface Envelope {
 
 let posts = 0
 let unique = new Set<string>()
-/** From the event's creation to its arrival. */
+/** How long each event took from its creation to its arrival. */
 let delaysMs: number[] = []
 
 const server = createServer((request, response) => {

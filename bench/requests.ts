@@ -6,9 +6,10 @@ import { findFreePorts, makeDataDir } from '../sandbox/src/throw-away-sandbox.ts
 import { startCountingProxy, type CountingProxy } from './counting-proxy.ts'
 
 /**
- * `npm run bench:requests [-- milliseconds]`: counts, on the sockets, how many requests the server sends to the enclave
- * provider per payment, and to the chain per minute. Blocks come every 2 seconds, as on Base. With an argument, the
- * provider returns no transaction hash before that many milliseconds; without one, the local enclave's profile decides.
+ * `npm run bench:requests [-- milliseconds]` counts how many requests the server sends to the enclave per payment, and
+ * to the chain per minute. It counts them in proxies. A block is mined every 2 seconds, as on Base. With an argument,
+ * the enclave returns no transaction hash before that many milliseconds. Without it, the local enclave's profile
+ * decides.
  */
 const BLOCK_MS = 2_000
 const MINUTE_MS = 60_000
@@ -20,7 +21,7 @@ const ENCLAVE_OFFSET = 3
 const CHAIN_OFFSET = 4
 
 const hashAfterMs = Number(process.argv[2] ?? 0)
-/** While true, no receipt is found: payments stay pending with their hash while blocks keep coming. */
+/** While true, the chain returns no receipts, so payments with a hash stay pending while new blocks are mined. */
 let receiptsAreHidden = false
 const sentAt = new Map<string, number>()
 
@@ -71,13 +72,16 @@ async function measure({ facts }: Sandbox): Promise<void> {
   await createClient(facts.base_url, key).post('/v1/agents', { id: 'agent' })
   const policy = { max_per_tx_usdc: '1', daily_cap_usdc: '1000' }
   await control(`/workspaces/${slug}/grants`, { mode: 'test', agent_id: 'agent', wallet, ...policy })
-  /** Null if the service did not accept it, which can happen on a busy machine. */
+  /**
+   * Creates a payment and returns its id. Returns null if the service did not accept it, which can happen on a busy
+   * machine.
+   */
   const pay = async (payingKey: string): Promise<string | null> => {
     const order = { agent_id: 'agent', wallet, to: RECIPIENT, amount_usdc: '0.01' }
     const { status, body } = await createClient(facts.base_url, payingKey).post('/v1/payments', order)
     return status === 201 ? textAt(body, 'payment.id') : null
   }
-  /** A key may read 60 times a minute. */
+  /** Each read uses the next API key, because a key may make only 60 reads a minute. */
   const isConfirmed = async (id: string, reading: number): Promise<boolean> => {
     const { body } = await createClient(facts.base_url, keys[reading % KEYS] ?? key).get(`/v1/payments/${id}`)
     return textAt(body, 'payment.status') === 'confirmed'
@@ -127,7 +131,7 @@ function nameOfEnclaveRequest({ method, path }: { method: string; path: string }
   return [path.startsWith('/v1/transactions') ? 'look-ups by id' : 'others']
 }
 
-/** Every HTTP request, and every call in it. */
+/** Returns one name for the HTTP request, and one for each JSON-RPC call in it. */
 function namesOfChainRequest({ body }: { body: string }): string[] {
   const calls = [JSON.parse(body) as unknown].flat() as { method: string }[]
   return ['HTTP requests', ...calls.map(({ method }) => method)]

@@ -8,7 +8,8 @@ const RECIPIENTS = 40
 
 /**
  * Inserts settled payments directly into the table: in the demo workspace's test mode, over the last 30 days, for all
- * agents with a grant. The pages show them; inserting them is not measured. One in 50 has failed.
+ * agents with a grant. The measured pages show these payments; inserting them is not measured. One payment in 50 has
+ * failed.
  */
 export async function seedPayments(database: SandboxDatabase, count: number, now: Date): Promise<void> {
   const grants = await database.query(
@@ -18,7 +19,7 @@ export async function seedPayments(database: SandboxDatabase, count: number, now
   const recipients = Array.from({ length: RECIPIENTS }, () => `0x${randomBytes(20).toString('hex')}`)
   const rows = Array.from({ length: count }, (_, index) => {
     const createdAt = new Date(now.getTime() - Math.floor(((count - index) * DAYS * DAY_MS) / (count + 1)))
-    // The busiest agent has half of the payments, the next one a quarter, and so on.
+    // The busiest agent has half of the payments, the next agent a quarter, and so on.
     const grant = grants[Math.min(Math.clz32(index % 64) - 26, grants.length - 1)] ?? grants[0]
     return {
       ...grant,

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { getAddress } from 'viem/utils'
 import { openContext } from '../server/src/service.ts'
 import { readConfig } from '../server/src/config.ts'
-import { signerSealContext } from '../server/src/domain/agents/signer-seal-context.ts'
+import { slotSealContext } from '../server/src/domain/wallets/slot-seal-context.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 import { createLogger } from '../server/src/lib/logger.ts'
 import { BUCKETS } from '../server/src/limiter/bucket.ts'
@@ -11,7 +11,7 @@ import { createApiKeySecret } from '../server/src/values/api-key.ts'
 import { hashSecret } from '../server/src/values/secret.ts'
 import { createId } from '../server/src/values/ids.ts'
 
-/** A workspace that can pay: one key, one agent, one wallet, and one grant without an expiry. */
+/** A workspace that can pay. It has one API key, one agent, one wallet, and one grant that never expires. */
 export interface BenchTarget {
   readonly key: string
   readonly accountId: string
@@ -20,7 +20,7 @@ export interface BenchTarget {
   readonly grantId: string
 }
 
-/** Creates thousands of workspaces directly in the tables. They are the setting of a measurement, not part of it. */
+/** Creates thousands of workspaces directly in the database, before the measurement begins. */
 export async function seedTargets(environment: NodeJS.ProcessEnv, count: number): Promise<BenchTarget[]> {
   const config = readConfig(environment)
   const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
@@ -33,8 +33,7 @@ export async function seedTargets(environment: NodeJS.ProcessEnv, count: number)
     wallet: getAddress(`0x${randomBytes(20).toString('hex')}`),
     grantId: createId('grant', now),
   }))
-  const seal = (target: BenchTarget) =>
-    opened.context.sealer.seal(privateKey, signerSealContext(target.accountId, 'test', target.agentId)).toString('hex')
+  const seal = (target: BenchTarget) => opened.context.sealer.seal(privateKey, sealContext(target)).toString('hex')
   const rows = targets.map((target) => ({
     ...target,
     hash: hashSecret(target.key).toString('hex'),
@@ -45,10 +44,14 @@ export async function seedTargets(environment: NodeJS.ProcessEnv, count: number)
   await client.connect()
   const usdc = opened.context.chains.test.usdc
   for (const statement of SEED) await client.query(statement, seedValues(statement, JSON.stringify(rows), now, usdc))
-  await client.query('vacuum analyze accounts, api_keys, rate_windows, agents, wallets, grants')
+  await client.query('vacuum analyze accounts, api_keys, rate_windows, agents, wallets, wallet_slots, grants')
   await client.end()
   await opened.close()
   return targets
+}
+
+function sealContext({ accountId, wallet }: BenchTarget): string {
+  return slotSealContext({ accountId, mode: 'test', walletAddress: wallet }, 1)
 }
 
 const TARGETS = `jsonb_to_recordset($1::jsonb) as t ("accountId" text, "agentId" text, wallet text, "grantId" text,
@@ -60,12 +63,15 @@ const SEED = [
     select "accountId", key_id, 'test', decode(hash, 'hex'), $2::timestamptz from ${TARGETS}`,
   `insert into rate_windows (subject, bucket)
     select decode(hash, 'hex'), bucket from ${TARGETS}, unnest('{${Object.keys(BUCKETS).join(',')}}'::text[]) bucket`,
-  `insert into agents select "accountId", 'test', "agentId", $2::timestamptz, 'signer', decode(sealed, 'hex') from ${TARGETS}`,
-  `insert into wallets select "accountId", 'test', wallet, 'Bench', wallet, 'quorum', 'credential', '\\x00', $2::timestamptz
-    from ${TARGETS}`,
+  `insert into agents (account_id, mode, id, created_at)
+    select "accountId", 'test', "agentId", $2::timestamptz from ${TARGETS}`,
+  `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+    select "accountId", 'test', wallet, 'Bench', wallet, 'quorum', $2::timestamptz from ${TARGETS}`,
+  `insert into wallet_slots select "accountId", 'test', wallet, 1, 'policy ' || wallet, 'signer ' || wallet,
+    decode(sealed, 'hex') from ${TARGETS}`,
   `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-      recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
-    select "accountId", "grantId", 'test', "agentId", wallet, 1000000, 1000000000000, '{}', array[$3], 'active', 'policy',
+      recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
+    select "accountId", "grantId", 'test', "agentId", wallet, 1000000, 1000000000000, '{}', array[$3], 'active', 1,
       $2::timestamptz, $2::timestamptz from ${TARGETS}`,
 ]
 

@@ -4,13 +4,13 @@ import { createClient, textAt, type Body } from '../sandbox/src/demo/http-client
 import { startThrowAwaySandbox } from '../sandbox/src/throw-away-sandbox.ts'
 
 /**
- * `npm run bench:throughput`: 100 payments a second over 10 wallets for 20 seconds through the whole sandbox. Every
- * accepted payment must be confirmed, and every wallet's nonces must be in order. Exits with code 1 otherwise.
+ * `npm run bench:throughput` makes 100 payments a second from 10 wallets, for 20 seconds, through the whole sandbox. It
+ * exits with code 1 unless every accepted payment is confirmed and the nonces of every wallet are in order.
  */
 const WALLETS = 10
 const PER_SECOND = 100
 const SECONDS = 20
-/** A key may make 30 payments a minute. */
+/** The number of API keys. A key may make 30 payments a minute. */
 const KEYS = 80
 const CONFIRMATION_MS_MAX = 30_000
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -86,7 +86,7 @@ async function pay(key: string, wallet: string, agent: number): Promise<Sent> {
   return { key, status, ms: Math.round(performance.now() - started), id: textAt(body, 'payment.id') }
 }
 
-/** Waits, for a limited time, until no payment is `pending`. */
+/** Waits until no payment is `pending`, for a limited time. */
 async function settle(accepted: readonly Sent[]): Promise<{ confirmed: number; failed: number; pending: number }> {
   const counts = { confirmed: 0, failed: 0 }
   let waiting = [...accepted]
@@ -105,7 +105,10 @@ async function settle(accepted: readonly Sent[]): Promise<{ confirmed: number; f
   return { ...counts, pending: waiting.length }
 }
 
-/** Reads the whole chain: each wallet's nonces must rise by one from transaction to transaction. */
+/**
+ * Reads the whole chain and counts transactions that are out of order: the nonces of a wallet must rise by one from
+ * transaction to transaction.
+ */
 async function findDisorder(wallets: readonly string[]): Promise<{ transactions: number; outOfOrder: number }> {
   const chain = createPublicClient({ transport: http(sandbox.facts.chains.test.rpc_url) })
   const next = new Map(wallets.map((wallet) => [wallet.toLowerCase(), 0]))

@@ -21,9 +21,10 @@ import { startProcess, type BenchProcess } from './processes.ts'
 import type { Arrivals } from './receiver.ts'
 
 /**
- * `npm run bench:webhooks`: how fast events are delivered, next to a bare HTTP client that posts as many bodies to the
- * same receiver; and whether dead or hanging endpoints delay healthy ones. Loopback only, and limited in time. `npm run
- * bench:webhooks -- strangers` runs only the last part.
+ * `npm run bench:webhooks` measures how fast events are delivered, and compares that with a bare HTTP client that posts
+ * as many bodies to the same receiver. It also measures whether dead or hanging endpoints delay healthy endpoints. It
+ * uses only loopback and takes a limited time. `npm run bench:webhooks -- strangers` measures only how the hanging
+ * endpoints of other customers delay a workspace.
  */
 const EVENTS = 10_000
 const ENDPOINTS = 10
@@ -36,14 +37,18 @@ const FAIR_ENDPOINTS = 100
 const FAIR_BAD = 20
 const FAIR_ROUNDS = 20
 const FAIR_ROUND_MS = 1_000
-/** A port that nobody listens on. */
+/** A port on which no process listens. */
 const CLOSED_PORT = 1
 
-/** A stranger's endpoints, in that many workspaces. Each has a queue, reads every request, and never responds. */
+/**
+ * A stranger is another customer whose endpoints hang: each endpoint has a queue of deliveries, reads every request and
+ * never responds. There is one run for each number in `STRANGER_WORKSPACES`: the run spreads the endpoints over this
+ * number of workspaces.
+ */
 const STRANGER_ENDPOINTS = 240
 const STRANGER_EVENTS = 24
 const STRANGER_WORKSPACES = [12, 240] as const
-/** The other workspace's events, one at a time. */
+/** The number of events in the workspace that we measure, and the delay between two of them. */
 const STEADY_EVENTS = 120
 const STEADY_MS = 250
 
@@ -83,7 +88,7 @@ async function run(): Promise<void> {
     logger: createLogger('silent'),
   })
   const port = receiver.ready.port
-  // The first worker migrates the schema and exits before anything is measured.
+  // Start and stop a worker once, so that it migrates the schema before anything is measured.
   await (await starting()).stop()
 
   if (!process.argv.includes('strangers')) {
@@ -99,7 +104,10 @@ async function run(): Promise<void> {
   await log.close()
 }
 
-/** The same number of posts, with bodies of the same size, by a bare client with keep-alive connections. */
+/**
+ * Measures the floor: the same number of posts, with bodies of the same size, by a bare client with keep-alive
+ * connections.
+ */
 async function measureFloor(port: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: FLOOR_IN_FLIGHT })
   const total = EVENTS * ENDPOINTS
@@ -138,7 +146,10 @@ interface Ways {
   readonly starting: () => Promise<BenchProcess<unknown>>
 }
 
-/** Every event goes to every endpoint. All deliveries are due when the worker starts. */
+/**
+ * Measures how fast a worker sends a full queue. Every event is sent to every endpoint, and all deliveries are due when
+ * the worker starts.
+ */
 async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): Promise<void> {
   const accountId = await openWorkspace(
     ctx,
@@ -155,7 +166,10 @@ async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): P
   await worker.stop()
 }
 
-/** One event a second for each of 100 endpoints, some of which never respond or do not exist. */
+/**
+ * Measures the delay of healthy endpoints. Each of 100 endpoints gets one event a second; some of them never respond or
+ * do not exist.
+ */
 async function measureFairness(ctx: Context, { port, receiver, starting, bad }: Ways & { bad: number }): Promise<void> {
   const accounts: string[] = []
   for (let index = 0; index < FAIR_ENDPOINTS; index += 1) {
@@ -179,7 +193,10 @@ async function measureFairness(ctx: Context, { port, receiver, starting, bad }: 
   await worker.stop()
 }
 
-/** How long one workspace's events take when it is quiet, and while a stranger's endpoints hang. */
+/**
+ * Measures how long the delivery of one workspace's events takes, first while there are no other events, and then while
+ * the endpoints of strangers hang.
+ */
 async function measureStrangers(
   ctx: Context,
   { port, receiver, starting, workspaces }: Ways & { workspaces: number },
@@ -245,8 +262,10 @@ async function announce(ctx: Context, accounts: readonly string[], count: number
 
 function paymentData(): Record<string, unknown> {
   const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-  const payment = { id: 'pay_bench', status: 'pending', tx_hash: null, amount_usdc: '1.5', to: address, from: address }
-  return { payment: { ...payment, memo: null, idempotency_key: null, created_at: '2026-01-01T00:00:00.000Z' } }
+  const payment = { id: 'pay_bench', kind: 'transfer', agent_id: 'agent', grant_id: 'grt_bench', status: 'pending' }
+  const fields = { failure_code: null, tx_hash: null, amount_usdc: '1.5', to: address, from: address, memo: null }
+  const end = { idempotency_key: null, created_at: '2026-01-01T00:00:00.000Z', confirmed_at: null }
+  return { payment: { ...payment, ...fields, ...end } }
 }
 
 async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {

@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The time that a child and its own children have to stop cleanly before they are killed. */
+/** How long a child and its own children may take to stop cleanly. Then they are killed. */
 const STOP_GRACE_MS = 10_000
 const STOP_POLL_MS = 20
 
 export interface ChildOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** `pass` writes the output to our own as it arrives, `keep` returns it. */
+  /** `pass` writes the output to our own output as it arrives. `keep` returns it at the end. */
   readonly output: 'pass' | 'keep'
 }
 
@@ -21,13 +21,13 @@ export interface ChildResult {
 }
 
 /**
- * Child processes. Each leads its own process group, so that it can be stopped together with its grandchildren. Ctrl-C
- * in a terminal reaches only our own process, which then stops the children once and in order.
+ * Starts and stops child processes. Each one leads its own process group, so that it can be stopped together with its
+ * own children. Ctrl-C in a terminal therefore reaches only our own process, which then stops the children in order.
  */
 export class ChildProcesses {
   readonly #running = new Set<ChildProcess>()
 
-  /** Runs a program until it exits. Rejects if the program can't be started. */
+  /** Runs a program until it exits. Rejects if the program cannot be started. */
   async run(file: string, args: readonly string[], { cwd, env, output }: ChildOptions): Promise<ChildResult> {
     const pipe = output === 'pass' ? 'inherit' : 'pipe'
     const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', pipe, pipe] })
@@ -46,15 +46,15 @@ export class ChildProcesses {
     }
   }
 
-  /** Stops every group, within a limited time. */
+  /** Stops every process group. Waits only for a limited time. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map(stopGroup))
   }
 }
 
 /**
- * Asks the whole group to stop, and kills the remaining processes after the grace period. Does nothing if the group has
- * already ended.
+ * Asks all processes of a group to stop, and kills the remaining ones after the grace period. Does nothing if the group
+ * has already ended.
  */
 async function stopGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined || !signalGroup(pid, 'SIGTERM')) return

@@ -7,7 +7,7 @@ import { findLeftProcesses } from './left-processes.ts'
 
 const isLinux = process.platform === 'linux'
 
-test('a process that carries the mark is found until it ends, whoever its group is', { skip: !isLinux }, async () => {
+test('a process with the mark is found until it ends, whatever its group is', { skip: !isLinux }, async () => {
   const value = randomUUID()
   const env = { ...process.env, BURSAR_LEFT_PROCESS: value }
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env, detached: true, stdio: 'ignore' })

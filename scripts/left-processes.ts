@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The time that a stopped process has to exit. A process that is still running afterwards was left behind. */
+/** How long a process may take to exit after the tests have ended. If it still runs then, no test has stopped it. */
 const LEFT_GRACE_MS = 2_000
 const LEFT_POLL_MS = 50
 
@@ -10,7 +10,10 @@ export interface LeftProcess {
   readonly command: string
 }
 
-/** Finds the processes of a run by its mark. Returns those that are still running after a short grace period. */
+/**
+ * Finds processes that a test run has left running. `mark` is in the environment of all processes of the run. Returns
+ * those that are still running after a short grace period.
+ */
 export async function findLeftProcesses(mark: string): Promise<LeftProcess[]> {
   let left = findMarkedProcesses(mark)
   for (let waitedMs = 0; left.length > 0 && waitedMs < LEFT_GRACE_MS; waitedMs += LEFT_POLL_MS) {

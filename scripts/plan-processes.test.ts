@@ -10,13 +10,20 @@ const MANY = Array.from(
   (_, index) => `server/src/domain/many/${String(index).padStart(2, '0')}.test.ts`,
 )
 const BROWSER = Array.from({ length: 13 }, (_, index) => `test/browser/${String(index).padStart(2, '0')}.test.ts`)
+const FLOWS = MANY.slice(0, 6).map((file) => file.replace('server/src/domain/many', 'test/flows'))
+const OTHERS = [
+  'server/src/chain/a.sandbox.test.ts',
+  'server/src/chain/b.test.ts',
+  'server/src/db/a.test.ts',
+  'test/api/a.test.ts',
+]
 const HOOKED = 'server/src/values/hooked.test.ts'
 
 describe('the processes that run the tests', () => {
   let root: string
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'bursar-plan-'))
-    for (const file of [...MANY, ...BROWSER, HOOKED, 'server/src/db/a.test.ts', 'test/api/a.test.ts']) {
+    for (const file of [...MANY, ...FLOWS, ...BROWSER, HOOKED, ...OTHERS]) {
       mkdirSync(dirname(join(root, file)), { recursive: true })
       const hook = file === HOOKED ? 'after(() => {})\n' : '  after(() => {})\n'
       writeFileSync(join(root, file), hook)
@@ -30,17 +37,23 @@ describe('the processes that run the tests', () => {
     assert.deepEqual(plan(...MANY), [MANY.slice(0, 7), MANY.slice(7)])
   })
 
-  test('browser tests share one process, however many they are, and it starts first', () => {
+  test('all browser tests share one process, which starts first', () => {
     assert.deepEqual(plan('test/api/a.test.ts', ...BROWSER), [BROWSER, ['test/api/a.test.ts']])
   })
 
-  test('a file that stops processes or has a hook at its top runs alone', () => {
+  test('a file that stops processes or has a hook at the top level runs alone', () => {
     const alone = [HOOKED, 'server/src/db/a.test.ts']
     assert.deepEqual(plan(...alone, MANY[0] ?? ''), [...alone.map((file) => [file]), [MANY[0]]])
   })
 
+  test('files that start programs share a process too, but at most four of them', () => {
+    assert.deepEqual(plan(...FLOWS), [FLOWS.slice(0, 3), FLOWS.slice(3)])
+    const [sandbox = '', other = ''] = OTHERS
+    assert.deepEqual(plan(sandbox, other), [[sandbox], [other]])
+  })
+
   test('every file runs exactly once', () => {
-    const files = [...MANY, ...BROWSER, HOOKED, 'server/src/db/a.test.ts', 'test/api/a.test.ts']
+    const files = [...MANY, ...FLOWS, ...BROWSER, HOOKED, ...OTHERS]
     assert.deepEqual(
       plan(...files)
         .flat()

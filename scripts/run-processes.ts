@@ -1,11 +1,12 @@
 // Runs test processes: `node scripts/run-processes.ts [options] <entry …>`. An entry is a module that imports its test
-// files. Unlike `node --test`, this keeps the order of the entries, and lets a process run longer than a single test.
+// files. Unlike `node --test`, this program keeps the order of the entries, and gives a process a longer time limit
+// than a single test.
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 
 /**
- * The size of the young generation in MiB. A test process creates many objects, and with more room it collects garbage
+ * The largest size of a semi-space, a part of the young generation, in MiB. A test process creates many objects, and with more room it collects garbage
  * less often.
  */
 const SEMI_SPACE_MIB = 32
@@ -19,7 +20,7 @@ const { values, positionals } = parseArgs({
   },
 })
 
-// The run counts as failed until its summary says otherwise.
+// The run counts as failed until its summary says that it passed.
 process.exitCode = 1
 const events = run({
   files: positionals,

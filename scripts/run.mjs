@@ -1,6 +1,6 @@
-// Starts a TypeScript program on a Node that can run TypeScript directly: `node scripts/run.mjs <file> [arguments]`.
-// Any old Node must be able to parse this file. Otherwise it would report a syntax error instead of our message about
-// the version. So there is no top-level await, no `?.`, no `node:` import and no package here.
+// Starts a TypeScript program: `node scripts/run.mjs <file> [arguments]`. If this Node is too old to run TypeScript,
+// finds a newer one. Any old Node must be able to parse this file. Otherwise it would report a syntax error instead of
+// our message about the version. So this file uses no top-level await, no `?.`, no `node:` import and no package.
 import { spawn, spawnSync } from 'child_process'
 import { existsSync } from 'fs'
 import module from 'module'
@@ -8,11 +8,11 @@ import { constants } from 'os'
 import { dirname, join, resolve } from 'path'
 import { fileURLToPath, pathToFileURL } from 'url'
 
-/** The first version that strips types without a flag. `engines` in package.json has the same bound. */
+/** The first Node version that strips types without a flag. `engines` in package.json has the same minimum. */
 const NODE_MIN = [22, 18]
 const VERSION_CHECK_TIMEOUT_MS = 10000
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** On some versions, Node warns that node:sqlite and type stripping are experimental. */
+/** Hides a warning of some Node versions that node:sqlite and type stripping are experimental. */
 const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 
 function isNewEnough(version) {
@@ -21,8 +21,8 @@ function isNewEnough(version) {
 }
 
 /**
- * Returns the path of a Node that npm installed in the project, or undefined. Also finds the platform package if npm
- * has not linked it.
+ * Returns the path of a Node that npm installed in the project, or undefined. Also finds that Node in its platform
+ * package, if npm has not linked it.
  */
 function findInstalledNode() {
   const modules = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules')
@@ -49,9 +49,9 @@ function fail(sentence) {
 }
 
 /**
- * Makes Node keep the stripped and compiled code in the project's folder, for this process and its children. A start
- * then takes half the time and 25 MiB less memory, because the type stripper is not loaded. Node writes the cache after
- * the start, so processes that start later find it.
+ * Makes Node cache the stripped and compiled code in the project's folder, for this process and its children. The next
+ * start takes half the time and 25 MiB less memory, because it does not load the type stripper. The returned function
+ * writes the cache. It is called after the start, so that processes that start later find the cache.
  */
 function useCompileCache() {
   if (module.enableCompileCache === undefined || module.flushCompileCache === undefined) return () => {}
@@ -76,7 +76,8 @@ function runHere(file) {
 function runWith(node, file, args) {
   const child = spawn(node, [QUIET_FLAG, file].concat(args), { stdio: 'inherit' })
   const forward = (signal) => {
-    // A terminal sends Ctrl-C to the child as well. Many programs stop at once when they receive a second one.
+    // After Ctrl-C, the terminal itself sends SIGINT to the child. We do not forward the signal then, because many
+    // programs exit immediately if they receive a second one.
     const sentByTerminal = signal === 'SIGINT' && process.stdin.isTTY
     if (!sentByTerminal) child.kill(signal)
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 
-/** Makes the running Node look like an old one, so that no old Node has to be installed. */
+/** Makes the running Node report an old version, so that the tests need no old Node. */
 const OLD_NODE =
   "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.20.2'}})"
 const PROGRAM = `
@@ -48,13 +48,13 @@ describe('run.mjs', () => {
     const name = isOld ? 'an old Node, beside an installed one' : 'a Node that is new enough'
     const root = createProject(isOld ? 'old' : 'new', { hasNode: isOld })
 
-    test(`${name}: hands over the arguments and the exit code, without warnings`, async () => {
+    test(`${name}: passes on the arguments and the exit code, without warnings`, async () => {
       const { told, closed } = start(root, { isOld, args: ['program.ts', 'a', 'b c'] })
       const [code] = await closed
       assert.deepEqual({ code, ...told }, { code: 3, out: '[true,"a","b c"]\n', err: '' })
     })
 
-    test(`${name}: a signal reaches the program, and its exit code comes back`, async () => {
+    test(`${name}: a signal reaches the program, and its exit code is passed on`, async () => {
       const { child, closed } = start(root, { isOld, args: ['program.ts', 'wait'] })
       await once(child.stdout, 'data')
       child.kill('SIGTERM')
@@ -62,7 +62,7 @@ describe('run.mjs', () => {
     })
   }
 
-  test('an old Node alone is told in one sentence', async () => {
+  test('with only an old Node, it prints a message of one sentence', async () => {
     const { told, closed } = start(createProject('none', { hasNode: false }), { isOld: true, args: ['program.ts'] })
     assert.equal((await closed)[0], 1)
     assert.match(told.err, /^Bursar needs Node\.js 22\.18 or newer, but this is 20\.20\.2 [^\n]+\.\n$/)

@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * A folder that Linux keeps in memory. PostgreSQL creates hundreds of files for each test database, which takes half
- * the time here.
+ * A folder that Linux keeps in memory. PostgreSQL creates hundreds of files for each test database. In memory, this
+ * takes half the time.
  */
 const MEMORY_FOLDER = '/dev/shm'
-/** A run uses less than half of this. Containers often have much less, and then use the disk. */
+/**
+ * How much free space the folder in memory must have. A run uses less than half of this. Containers often have less,
+ * and then the run uses the disk.
+ */
 const FREE_BYTES_MIN = 4 * 1024 ** 3
 
 /**
- * Creates a folder for everything that a run writes: in memory if there is enough of it, otherwise in the system's
- * temporary folder.
+ * Creates a folder for everything that a test run writes. It is in memory if there is enough space, otherwise in the
+ * system's temporary folder.
  */
 export function makeScratchFolder(): string {
   const folder = mkdtempSync(join(hasPlentyOfRoom(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir(), 'bursar-test-'))

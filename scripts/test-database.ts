@@ -6,12 +6,12 @@ export interface TestDatabase {
   stop(): Promise<void>
 }
 
-/** Another program may take the port after we have found it free and before PostgreSQL starts. */
+/** How often to try to start. Another program may start to use the port after we have found it free. */
 const STARTS_MAX = 5
 
 /**
- * Starts a throw-away PostgreSQL on a free port, with its files in `dataDir`. Its data is not needed after the run, so
- * it never syncs to disk.
+ * Starts a throw-away PostgreSQL on a free port, with its files in `dataDir`. The data is not needed after the run, so
+ * this PostgreSQL never waits for the disk.
  */
 export async function startTestDatabase(dataDir: string): Promise<TestDatabase> {
   for (let attempt = 1; ; attempt += 1) {

@@ -13,16 +13,16 @@ for (const file of FILES) {
 }
 after(() => rmSync(root, { recursive: true }))
 
-test('without arguments every test is run, and none of a dependency', () => {
+test('without arguments, every test of the project is run, but none of a dependency', () => {
   assert.deepEqual(findTestFiles(root, []).files, ['server/src/a.test.ts', 'test/flows/d.test.ts'])
 })
 
-test('a file, a folder and a glob each mean their tests, once', () => {
+test('a file, a folder and a glob select their tests, each one once', () => {
   const { files, unmatched } = findTestFiles(root, ['server/src/a.test.ts', 'server', 'test/**/d*.test.ts'])
   assert.deepEqual(files, ['server/src/a.test.ts', 'test/flows/d.test.ts'])
   assert.equal(unmatched, undefined)
 })
 
-test('an argument that means no test is told', () => {
+test('an argument that selects no test is reported', () => {
   assert.equal(findTestFiles(root, ['server', 'nothing/*.test.ts']).unmatched, 'nothing/*.test.ts')
 })

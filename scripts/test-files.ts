@@ -1,12 +1,12 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ALL_TESTS = ['{server,sandbox,dashboard}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
+const ALL_TESTS = ['{server,sandbox,dashboard,signer}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
 
 /**
- * Finds the test files that the arguments select, relative to the root. Arguments are files, folders and globs; without
- * arguments, all tests are selected. Also returns the first argument that selects no file, because a run without tests
- * would pass.
+ * Finds the test files that the arguments select, relative to the root. An argument is a file, a folder or a glob.
+ * Without arguments, all tests are selected. Also returns the first argument that selects no file: without this check,
+ * a run without tests would pass.
  */
 export function findTestFiles(
   root: string,

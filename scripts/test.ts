@@ -1,5 +1,5 @@
-// `npm test [file, folder or glob …]`: runs the static checks, then every test on a throw-away PostgreSQL. With
-// arguments, runs only the selected tests. Node's own summary is the last output.
+// `npm test [file, folder or glob …]` runs the static checks, then every test on a throw-away PostgreSQL. With
+// arguments, it runs only the selected tests. The last output is Node's own summary.
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, constants } from 'node:os'
@@ -15,23 +15,26 @@ import { findTestFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /**
- * Tests wait for processes and the database more than they compute, so we run this many more processes than there are
- * cores.
+ * The number of processes that run at once, in addition to one per core. Tests spend more time waiting for other
+ * processes and the database than computing.
  */
 const CONCURRENCY_BEYOND_CORES = 1
-/** Hundreds of processes load the same sources. With this cache, each source is read and compiled once. */
+/**
+ * The folder for compiled sources. Hundreds of processes load the same sources. With this cache, each source is
+ * compiled only once.
+ */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
-/** A test that hangs fails after this time. */
+/** The time limit of a test. */
 const TEST_TIMEOUT_MS = 300_000
-/** A process runs many files, so its limit is longer. */
+/** The time limit of a process. A process runs many files, so its limit is longer than that of a test. */
 const PROCESS_TIMEOUT_MS = 1_200_000
-/** Every process of this run has this mark in its environment, so that we can find processes that were left behind. */
+/** A mark in the environment of every process of this run. With it, we find processes that a test has left running. */
 const RUN_MARK = { name: 'BURSAR_TEST_RUN', value: randomUUID() }
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const children = new ChildProcesses()
 let database: Promise<TestDatabase> | null = null
-/** The folder that tests write to. It is deleted at the end. */
+/** The folder that the tests write to. It is deleted at the end of the run. */
 let scratch: string | null = null
 let isStopping = false
 
@@ -63,7 +66,7 @@ async function run(patterns: readonly string[]): Promise<number> {
 
 /** Builds the dashboard, because the servers in the tests serve its files. */
 async function buildDashboard(env: NodeJS.ProcessEnv): Promise<boolean> {
-  const program = join(ROOT, 'scripts', 'build-dashboard.ts')
+  const program = join(ROOT, 'scripts', 'build.ts')
   const { exitCode, output } = await children.run(process.execPath, [program], { cwd: ROOT, env, output: 'keep' })
   if (exitCode !== 0) process.stdout.write(output)
   return exitCode === 0
@@ -90,7 +93,10 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
   }
 }
 
-/** Writes a module for each process, which imports its test files. Returns the paths in the same order. */
+/**
+ * Writes a module for each process. The module imports the process's test files. Returns the paths of the modules in
+ * the same order.
+ */
 async function writeEntries(folder: string, processes: readonly TestProcess[]): Promise<string[]> {
   return await Promise.all(
     processes.map(async ({ name, files }) => {
@@ -105,8 +111,8 @@ async function writeEntries(folder: string, processes: readonly TestProcess[]): 
 }
 
 /**
- * Puts the installed tools and the running Node first in the path, because an older `node` there could not run the
- * tests.
+ * Returns the environment of the test processes. In its path, the installed tools and the running Node are first,
+ * because an older `node` in the path could not run the tests.
  */
 function createEnvironment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), join(ROOT, 'node_modules', '.bin'), process.env['PATH'] ?? '']
@@ -147,7 +153,7 @@ async function endLeftProcesses(): Promise<boolean> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // The process has ended by itself in the meantime.
+      // The process has already exited.
     }
   }
   return left.length > 0

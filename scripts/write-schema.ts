@@ -1,5 +1,5 @@
-// `npm run schema`: run it after you add a migration. Applies all migrations to a database, and writes its schema
-// twice: as SQL to read, and as the columns that the stores read.
+// `npm run schema` must be run after a migration was added. It applies all migrations to a database, and writes the
+// resulting schema to two files: as SQL for people to read, and as a list of the columns that the stores read.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'

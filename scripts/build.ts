@@ -1,0 +1,82 @@
+// `npm run build`: builds the static files of the dashboard and of the signer page, unless the present ones were built
+// from the same sources.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { buildOnce, listFiles } from './stamped-build.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const DASHBOARD = join(ROOT, 'dashboard')
+const SHARED_SOURCES = ['scripts/build.ts', 'scripts/stamped-build.ts', 'package-lock.json']
+/** The list of the signer page's files and their SHA-256 hashes, in the format of `sha256sum`. */
+const SUMS_NAME = 'SHA256SUMS'
+
+const BUILDS = [
+  {
+    name: 'dashboard',
+    sources: ['dashboard/src', 'dashboard/index.html', 'dashboard/vite.config.ts'],
+    build: buildDashboard,
+  },
+  {
+    name: 'signer',
+    sources: [
+      'signer/src',
+      'signer/public',
+      'signer/tsconfig.json',
+      'signer/tsconfig.build.json',
+      'tsconfig.base.json',
+    ],
+    build: buildSigner,
+  },
+] as const
+
+process.exitCode = BUILDS.every(isBuilt) ? 0 : 1
+
+function isBuilt({ name, sources, build }: (typeof BUILDS)[number]): boolean {
+  const fault = buildOnce({ root: ROOT, output: `${name}/dist`, sources: [...sources, ...SHARED_SOURCES], build })
+  if (fault !== null) process.stderr.write(`The ${name} could not be built.\n${fault}`)
+  return fault === null
+}
+
+function buildDashboard(folder: string): string | null {
+  const packageFile = createRequire(join(DASHBOARD, 'package.json')).resolve('vite/package.json')
+  const vite = join(dirname(packageFile), 'bin', 'vite.js')
+  const fault = runNode([vite, 'build', '--outDir', folder, '--emptyOutDir'], DASHBOARD)
+  if (fault === null) compressAssets(join(folder, 'assets'))
+  return fault
+}
+
+/** Compresses each file once, as small as possible. The server sends the variant that the client accepts. */
+function compressAssets(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const content = readFileSync(join(folder, name))
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: constants.Z_BEST_COMPRESSION }))
+  }
+}
+
+/** Removes the types from the signer page's sources, and nothing else, so that anybody can read what they publish. */
+function buildSigner(folder: string): string | null {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  const fault = runNode([tsc, '-p', join(ROOT, 'signer', 'tsconfig.build.json'), '--outDir', folder], ROOT)
+  if (fault !== null) return fault
+  cpSync(join(ROOT, 'signer', 'public'), folder, { recursive: true })
+  const sums = listFiles(`${folder}/`, '').map((file) => `${sha256(join(folder, file))}  ${relative('.', file)}\n`)
+  writeFileSync(join(folder, SUMS_NAME), sums.join(''))
+  return null
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
+
+/** Returns the output of the program if it fails, and otherwise null. */
+function runNode(args: readonly string[], cwd: string): string | null {
+  const result = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' })
+  return result.status === 0 ? null : `${result.stdout}${result.stderr}`
+}
