@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the range from which systems choose the ports of outgoing connections, which can be taken at any moment. */
+/**
+ * The range of ports to choose from. Systems use higher ports for outgoing connections, so those may be in use at any
+ * moment.
+ */
 const PORT_MIN = 10_000
 const PORT_MAX = 32_000
 
-/** Finds a port that nobody listens on. */
+/** Finds a port on which no program listens. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORT_MIN, PORT_MAX)

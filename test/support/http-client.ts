@@ -12,18 +12,18 @@ export interface Answer {
 export interface Call {
   readonly method?: string
   readonly path: string
-  /** An API key, for `Authorization: Bearer`. */
+  /** An API key or a token, sent as `Authorization: Bearer`. */
   readonly key?: string
-  /** Names and values alternate, so that a header may be sent twice. */
+  /** Headers as a list in which names and values alternate. So a header can be sent twice. */
   readonly headers?: readonly string[]
   /** Bytes and strings are sent unchanged, all other values as JSON. */
   readonly body?: unknown
   readonly type?: string | null
-  /** The value of the `Host` header; by default, the host that the request is sent to. */
+  /** The value of the `Host` header. By default, it is the host of the URL. */
   readonly host?: string
 }
 
-/** Sends one request on its own connection. */
+/** Sends one request on a new connection. */
 export async function send(
   url: string,
   { method, path, key, headers = [], body, type, host: namedHost }: Call,
@@ -62,7 +62,7 @@ export async function send(
   })
 }
 
-/** Sends one request, and returns the JSON of its response. */
+/** Sends one request, and parses its response as JSON. */
 export async function call(
   base: string,
   method: string,
@@ -73,7 +73,7 @@ export async function call(
   return { ...answer, body: (answer.text === '' ? {} : JSON.parse(answer.text)) as AnswerBody }
 }
 
-/** Sends bytes unchanged, and reads until the server ends the connection. */
+/** Sends bytes unchanged, and reads the response until the server ends the connection. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(url)
   const text = await new Promise<string>((resolve, reject) => {
@@ -97,7 +97,7 @@ export interface ErrorBody {
   readonly details?: unknown
 }
 
-/** Reads an error response, and checks everything that all errors have in common (D4, D6). */
+/** Reads an error response, and checks what is the same in all errors (D4, D6). */
 export function readError(answer: Answer): ErrorBody {
   const body = JSON.parse(answer.text) as { error: ErrorBody }
   const { error } = body
@@ -122,7 +122,7 @@ export function expectError(
   return error
 }
 
-/** Reads a successful response, in the shape that the caller expects. */
+/** Checks the status of a response, and returns its JSON with the type that the caller expects. */
 export function readBody<Body>(answer: Answer, status: number): Body {
   assert.equal(answer.status, status, answer.text)
   assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
@@ -138,11 +138,11 @@ function toPayload(body: unknown): Buffer | null {
 }
 
 export interface JsonAnswer extends Answer {
-  /** The JSON of the response. A field that was not sent is undefined, whatever its type says. */
+  /** The JSON of the response. The type lists all fields, but a field that was not sent is undefined. */
   readonly body: AnswerBody
 }
 
-/** The fields of all responses, of the service and of the sandbox's control API. */
+/** All fields that a response of the service or of the sandbox's control API may have. */
 export interface AnswerBody {
   readonly agent: WireAgent
   readonly payment: WirePayment
@@ -167,7 +167,11 @@ export interface WireAgent {
 
 export interface WirePayment {
   readonly id: string
+  readonly kind: string
+  readonly agent_id: string
+  readonly grant_id: string
   readonly status: string
+  readonly failure_code: string | null
   readonly tx_hash: string | null
   readonly amount_usdc: string
   readonly from: string
@@ -175,6 +179,7 @@ export interface WirePayment {
   readonly memo: string | null
   readonly idempotency_key: string | null
   readonly created_at: string
+  readonly confirmed_at: string | null
 }
 
 export interface WireError {

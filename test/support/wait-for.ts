@@ -4,9 +4,9 @@ const POLL_MS = 25
 const WAIT_MS_MAX = 20_000
 
 /**
- * Calls a function until it returns a value, and returns this value. Null, undefined and false do not count.
+ * Calls a function repeatedly until it returns a value other than null, undefined or false, and returns this value.
  *
- * @throws Error that names the awaited condition, after `msMax`.
+ * @throws Error with the name of the condition, if it takes longer than `msMax`.
  */
 export async function waitFor<Found>(
   what: string,

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core'
 import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { launchBrowser, openPerson, type Person } from './launch-browser.ts'
+import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
 
@@ -11,32 +12,33 @@ import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
 export interface BrowserFixture {
   readonly host: AgentHost
   readonly browser: Browser
-  /** Adds a person with an empty browser, an address of their own, and an authenticator. */
+  /** Adds a person. Each one has an empty browser, an IP address and an authenticator of their own. */
   enter(options?: EnterOptions): Promise<Person>
-  /** Closes all people's browsers. Throws if any page reported a fault. */
+  /** Closes all people's browsers. Throws if any page has reported a fault. */
   leave(): Promise<void>
 }
 
-/** A fixture with its own sandbox. */
+/** A fixture with a sandbox that only one test file uses. */
 export interface OwnBrowserFixture extends BrowserFixture {
   close(): Promise<void>
 }
 
 type EnterOptions = Parameters<typeof openPerson>[1] & {
   /**
-   * This person visits pages on which faults are normal: when the browser blocks a hostile page, it reports a fault.
+   * Whether faults on this person's pages are ignored. When the browser blocks something on a hostile page, it reports
+   * a fault.
    */
   readonly faultsExpected?: boolean
 }
 
-/** Opens the Chromium that the test files in one process share. */
+/** Opens the Chromium that all test files in this process share. */
 export function openBrowser(): Promise<Browser> {
   return share('browser', launchBrowser)
 }
 
 /**
- * Opens a fixture in the shared Chromium. Its workspace is like the demo workspace, and only this fixture uses it.
- * Other tests use the same sandbox, so a test must not change anything that they could notice.
+ * Opens a fixture in the shared Chromium and the shared sandbox. It has its own workspace, which is like the demo
+ * workspace. Other tests use the same sandbox, so a test must change nothing that they could notice.
  */
 export async function openBrowserFixture(): Promise<BrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox', () => startSandbox({}))])
@@ -44,7 +46,19 @@ export async function openBrowserFixture(): Promise<BrowserFixture> {
   return createBrowserFixture(browser, host)
 }
 
-/** Opens a fixture with a sandbox of its own, for tests that move the clock or need other settings of the server. */
+/**
+ * Opens a fixture in the shared Chromium and in a second shared sandbox, for tests that move the clock. At the start of a
+ * file, the clock may already be ahead.
+ */
+export async function openClockBrowserFixture(): Promise<BrowserFixture> {
+  const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox with a clock', () => startSandbox({}))])
+  return createBrowserFixture(browser, openHostOf(sandbox, await createSandboxWorkspace(sandbox)))
+}
+
+/**
+ * Opens a fixture with a sandbox of its own, for tests that need other settings of the server, or a clock that is not
+ * ahead when they start.
+ */
 export async function openOwnBrowserFixture(
   serverEnv: Readonly<Record<string, string>> = {},
 ): Promise<OwnBrowserFixture> {
@@ -53,8 +67,13 @@ export async function openOwnBrowserFixture(
 }
 
 async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
-  // Sign-in ceremonies are limited by address (D33), so each person has their own address, set by a proxy.
-  const sandbox = await startThrowAwaySandbox({ serverEnv: { TRUSTED_PROXIES: '127.0.0.1', ...serverEnv } })
+  // Sign-ins are limited by IP address (D33). The server trusts the header `X-Forwarded-For`, in which each person's
+  // browser sends a different address.
+  const sandbox = await startThrowAwaySandbox({
+    serverEnv: { TRUSTED_PROXIES: '127.0.0.1', ...serverEnv },
+    prepared: await prepareSandbox(),
+    memory: 'large',
+  })
   return { ...sandbox, close: () => sandbox.remove() }
 }
 

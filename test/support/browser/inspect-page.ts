@@ -5,25 +5,38 @@ import { join } from 'node:path'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** The folder for screenshots of every page, for people to look at. */
+/** If this is set, a screenshot of every page is saved in this folder, for people to look at. */
 const SCREENSHOTS = process.env['BURSAR_SCREENSHOTS']
 const HEIGHT = 900
 const WIDTHS = { desktop: 1280, phone: 375, small: 320 } as const
 const SCHEMES = ['light', 'dark'] as const
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** The code that inspects a page. The test injects it, because the page's own policy would block it. */
+/** The code of axe. The test injects it from outside, because the page's own policy would block a script tag. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Resolves when nothing is loading any more. */
+/** A script that resolves when the page has finished loading its data. */
 const SETTLED = `new Promise((resolve) => {
   const look = () => (document.querySelector('[aria-busy=true]') === null ? resolve() : requestAnimationFrame(look))
   look()
 })`
 
 /**
- * Checks that the open page does not scroll sideways on any screen, down to a small phone, and that axe finds no fault
- * in either theme.
+ * Waits until no transition runs, and none has begun in the next two frames, in which the page draws what it has just
+ * received.
+ */
+const STILL = `(async () => {
+  const frame = () => new Promise(requestAnimationFrame)
+  do {
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
+    await frame()
+    await frame()
+  } while (document.getAnimations().some(({ playState }) => playState === 'running'))
+})()`
+
+/**
+ * Checks the open page in both themes and on several screens, down to a small phone. The page must not scroll sideways,
+ * and axe must find no fault.
  */
 export async function inspectPage(page: Page, name: string): Promise<void> {
   await page.evaluate(SETTLED)
@@ -35,16 +48,19 @@ export async function inspectPage(page: Page, name: string): Promise<void> {
     if (device === 'small') continue
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme })
-      // While colors change from one theme to the other, their contrast can't be measured.
-      await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))')
+      // Contrast cannot be measured while the colors are still changing from one theme to the other.
+      await page.evaluate(STILL)
       await takePicture(page, `${name}-${colorScheme}-${device}`)
-      // The themes differ only in their colors.
+      // The two themes differ only in colors, so the second one needs only the rules about colors.
       const rules = colorScheme === 'light' ? undefined : COLOR_RULES
       const options = JSON.stringify({
         resultTypes: ['violations'],
         ...(rules === undefined ? {} : { runOnly: rules }),
       })
-      const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${options})`)
+      // Only the faults are sent to the test: the whole result is large.
+      const violations = await page.evaluate<AxeResults['violations']>(
+        `axe.run(document, ${options}).then(({ violations }) => violations)`,
+      )
       const found = violations.map(({ id, nodes }) => [
         id,
         nodes.map(({ target, failureSummary }) => [target, failureSummary]),

@@ -10,24 +10,24 @@ import { chromium, type Browser, type BrowserContext, type CDPSession, type Page
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', import.meta.url))
 const SYSTEM_BROWSER = '/usr/bin/chromium'
-/** The time that a page has to show what a test waits for; the machine may be busy. */
+/** How long a page may take until it shows what a test waits for. The machine may be busy. */
 const TIMEOUT_MS = 20_000
 
 /**
- * Launches a Chromium: the one at `CHROMIUM_PATH`, the system's, or the one that npm installed. Its web security is on,
- * as in any user's browser.
+ * Launches a Chromium: the one at `CHROMIUM_PATH`, else the system's, else the one that npm installed. Its web security
+ * is on, as in any user's browser.
  */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await findBrowser())
-  // Chromium's own sandbox is off, because tests may run as root and open only our pages. Names under `.example` (RFC
-  // 2606) lead to this computer.
+  // Chromium's own sandbox is off, because tests may run as root, and they open only our own pages. Names under
+  // `.example` (RFC 2606) lead to this computer.
   const names = '--host-resolver-rules=MAP *.example 127.0.0.1'
   return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-zygote', names] })
 }
 
 /**
- * Opens an empty browser for a person, with an authenticator that confirms every request. It can find the passkeys that
- * were made in it.
+ * Opens an empty browser for a person. Its authenticator confirms every request, and finds all passkeys that were
+ * created in it.
  */
 export async function openPerson(
   browser: Browser,
@@ -46,7 +46,10 @@ export async function openPerson(
 export interface Person {
   readonly context: BrowserContext
   readonly page: Page
-  /** The faults that pages reported: scripts that failed, and content that the Content Security Policy blocked. */
+  /**
+   * The faults that the person's pages reported: errors in scripts, and content that the Content Security Policy
+   * blocked.
+   */
   readonly faults: readonly string[]
   readonly authenticator: Authenticator
   close(): Promise<void>
@@ -57,8 +60,11 @@ export interface Authenticator {
   readonly id: string
 }
 
-/** An authenticator belongs to one page. Another page of the same person needs one with the same passkeys. */
-async function addAuthenticator(page: Page): Promise<Authenticator> {
+/**
+ * Adds an authenticator to a page. An authenticator belongs to a single page, so another page of the same person needs
+ * a second one with the same passkeys.
+ */
+export async function addAuthenticator(page: Page): Promise<Authenticator> {
   const session = await page.context().newCDPSession(page)
   await session.send('WebAuthn.enable')
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
@@ -74,7 +80,7 @@ async function addAuthenticator(page: Page): Promise<Authenticator> {
   return { session, id: authenticatorId }
 }
 
-/** Replaces an authenticator by a new one with the given passkeys. Returns the new one. */
+/** Replaces an authenticator with a new one, which has the given passkeys. Returns the new one. */
 export async function swapAuthenticator(
   page: Page,
   { session, id }: Authenticator,
@@ -89,7 +95,7 @@ export async function swapAuthenticator(
   return authenticator
 }
 
-/** Returns the passkeys in an authenticator. */
+/** Returns the passkeys of an authenticator. */
 export async function readCredentials({ session, id }: Authenticator) {
   return (await session.send('WebAuthn.getCredentials', { authenticatorId: id })).credentials
 }
@@ -97,7 +103,7 @@ export async function readCredentials({ session, id }: Authenticator) {
 function watch(page: Page, faults: string[]): void {
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
-    // Chromium also logs an error for a rejected request, and some tests cause rejections on purpose.
+    // Chromium also logs an error for a response with an error status. Some tests cause such responses on purpose.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
   })
 }
@@ -106,7 +112,8 @@ async function findBrowser(): Promise<string> {
   if (existsSync(SYSTEM_BROWSER)) return SYSTEM_BROWSER
   const unpacked = join(CACHE, 'chromium')
   if (existsSync(unpacked)) return unpacked
-  // The package itself would unpack Chromium into the system's temporary folder, which other users share.
+  // The package's own function would unpack Chromium into the system's temporary folder, which is shared with
+  // other users.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const packed = join(entry.slice(0, entry.indexOf(join('chromium', 'build'))), 'chromium', 'bin', 'chromium.br')
   await mkdir(dirname(unpacked), { recursive: true })

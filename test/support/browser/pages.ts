@@ -2,18 +2,22 @@ import type { Locator, Page } from 'playwright-core'
 import type { AgentHost } from '../sandbox/agent-host.ts'
 
 /**
- * A person's actions on the dashboard's pages. Elements are found by role and name, as assistive technology finds them.
+ * The actions of a person on the dashboard's pages. Elements are found by role and name, as assistive technology finds
+ * them.
  */
 
 const TABS_MAX = 60
 
-/** Signs up from any page of the dashboard, and returns the recovery codes. Ends on the page that the person opened. */
+/**
+ * Signs up from the dashboard's page at `path`, and returns the recovery codes. Afterwards, the browser shows that page
+ * again.
+ */
 export async function signUp(page: Page, name: string, path = '/sign-up'): Promise<string[]> {
   await page.goto(path)
   return await fillSignUp(page, name)
 }
 
-/** Signs up on the open sign-up page, and returns the recovery codes. */
+/** Signs up on the sign-up page, which must be open. Returns the recovery codes. */
 export async function fillSignUp(page: Page, name: string): Promise<string[]> {
   await page.getByLabel('Your name').fill(name)
   await button(page, 'Create a passkey').click()
@@ -35,17 +39,17 @@ export async function signOut(page: Page, name: string): Promise<void> {
   await heading(page, 'Sign in').waitFor()
 }
 
-/** Finds the menu that opens under the person's name. */
+/** Finds the menu that opens after a click on the person's name. */
 export function personMenu(page: Page): Locator {
   return page.getByRole('navigation', { name: 'Workspaces and account' })
 }
 
-/** Signs in on the open sign-in page. */
+/** Signs in on the sign-in page, which must be open. */
 export async function signIn(page: Page): Promise<void> {
   await button(page, 'Sign in with a passkey').click()
 }
 
-/** Opens an authorization URL as an application would. Ends on the page on which the person decides. */
+/** Opens an authorization URL as an application would. Afterwards, the browser shows the consent page. */
 export async function openConsent(page: Page, url: URL): Promise<void> {
   await page.goto(url.href)
   await consentHeading(page).waitFor()
@@ -55,7 +59,10 @@ export function consentHeading(page: Page): Locator {
   return page.getByRole('heading', { level: 1, name: /wants to act for you$/ })
 }
 
-/** Returns the button once it is enabled. The page enables it after a moment, so that nobody approves by accident. */
+/**
+ * Returns the Approve button once it is enabled. The page enables it after a moment, so that nobody approves by
+ * accident.
+ */
 export async function approveButton(page: Page): Promise<Locator> {
   const approve = page.getByRole('button', { name: 'Approve', disabled: false })
   await approve.waitFor()
@@ -66,41 +73,43 @@ export async function approve(page: Page): Promise<void> {
   await (await approveButton(page)).click()
 }
 
-/** Opens an invitation as a signed-in person, and accepts it. */
+/** Opens the link of an invitation as a signed-in person, and accepts it. */
 export async function acceptInvitation(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('button', { name: /^Join / }).click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
 }
 
-/** Signs up, and joins the sandbox's workspace as an owner. */
+/** Signs up a person, who then becomes an owner of the sandbox's workspace. */
 export async function joinDemo(page: Page, name: string, { workspace }: Pick<AgentHost, 'workspace'>): Promise<void> {
   await signUp(page, name)
   await acceptInvitation(page, workspace.invite_url)
 }
 
-/** Counts the approved connections in a workspace's audit log. The page's person must be a member. */
+/** Counts the approved connections in the audit log of a workspace. The signed-in person must be a member of it. */
 export async function countApprovals(page: Page, slug: string): Promise<number> {
   const response = await page.request.get(`/console/workspaces/${slug}/audit`)
   const { entries } = (await response.json()) as { entries: readonly { action: string }[] }
   return entries.filter(({ action }) => action === 'connection.approved').length
 }
 
-/** Confirms in the open dialog, and waits until it is closed. While it is open, no other element can be found. */
+/**
+ * Confirms the open dialog, and waits until it is closed. While it is open, no other element of the page can be found.
+ */
 export async function confirm(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('alertdialog')
   await dialog.getByRole('button', { name, exact: true }).click()
   await dialog.waitFor({ state: 'hidden' })
 }
 
-/** Creates an invitation on the open members page, and returns its link. */
+/** Creates an invitation on the members page, which must be open. Returns the invitation's link. */
 export async function createInvitation(page: Page, role: 'Viewer' | 'Admin' | 'Owner'): Promise<string> {
   await page.getByLabel('Role', { exact: true }).selectOption(role)
   await button(page, 'Create link').click()
   return await page.getByLabel(`Link for a new ${role.toLowerCase()}`).inputValue()
 }
 
-/** Presses the Tab key until the element has the focus, as a person without a mouse does. */
+/** Presses the Tab key until the element has the keyboard focus, like a person without a mouse. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < TABS_MAX; presses += 1) {

@@ -3,20 +3,20 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createSelfSigned } from '../wires/self-signed.ts'
 
-/** A web site of somebody else, which a browser of `launchBrowser` can open. */
+/** A web site that is not part of the service. A browser that `launchBrowser` started can open it. */
 export interface Site {
   readonly origin: string
   close(): Promise<void>
 }
 
 interface SiteOptions {
-  /** 127.0.0.1, localhost, or a name under `.example`, which the browser also finds on this computer. */
+  /** The host name: 127.0.0.1, localhost, or a name under `.example`, which the browser also finds on this computer. */
   readonly host?: string
-  /** Whether the site uses TLS, with a certificate that no authority has signed. */
+  /** Whether the site uses TLS. Its certificate is signed by no authority. */
   readonly isSecure?: boolean
 }
 
-/** Serves `handle` on a free port. */
+/** Starts a site on a free port. `handle` responds to its requests. */
 export async function startSite(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   { host = '127.0.0.1', isSecure = false }: SiteOptions = {},

@@ -33,7 +33,7 @@ export interface SeedConnectionOptions {
   readonly membership?: Membership
   readonly client?: Client
   readonly redirectUri?: string
-  /** The scopes that are requested and granted. */
+  /** The scopes that are requested and then granted. */
   readonly scopes?: readonly Scope[]
   readonly resource?: string | null
 }
@@ -49,7 +49,7 @@ export interface SeededRequest {
   readonly handle: string
 }
 
-/** An approved connection, with its code. */
+/** An approved connection, with its authorization code. */
 export interface SeededConnection extends SeededRequest {
   readonly code: string
 }
@@ -80,7 +80,7 @@ export async function seedRequest(ctx: Ways, options: SeedConnectionOptions = {}
   return { membership, mode, agentId, client, redirectUri, verifier, handle }
 }
 
-/** Registers a client, opens a request, and approves it as an owner of the workspace. */
+/** Registers a client, opens an authorization request, and approves it as an owner of the workspace. */
 export async function seedConnection(ctx: Ways, options: SeedConnectionOptions = {}): Promise<SeededConnection> {
   const request = await seedRequest(ctx, options)
   const { membership, mode, agentId, handle } = request
@@ -93,12 +93,12 @@ export async function seedConnection(ctx: Ways, options: SeedConnectionOptions =
   return { ...request, code: decided.code }
 }
 
-/** The session of a member who has just proved their identity. */
+/** Returns the session of a member who has just proved their identity. */
 export function sessionOf({ clock }: Pick<Context, 'clock'>, { userId }: Pick<Membership, 'userId'>) {
   return { userId, verifiedAt: clock.now() }
 }
 
-/** Seeds a connection, and exchanges its code. */
+/** Creates an approved connection, and exchanges its code for tokens. */
 export async function seedTokens(ctx: Ways, options: SeedConnectionOptions = {}): Promise<ConnectedClient> {
   const seeded = await seedConnection(ctx, options)
   return { ...seeded, tokens: issued(await exchange(ctx, seeded)) }
@@ -112,7 +112,7 @@ export interface CodeExchange {
   readonly resource: string | null
 }
 
-/** Exchanges the code as the client does; `change` replaces parameters. */
+/** Exchanges the code as the client does. `change` replaces parameters. */
 export function exchange(
   ctx: Ways,
   { code, client, redirectUri, verifier }: SeededConnection,
@@ -146,7 +146,7 @@ export function seedAccount(ctx: Ways): Promise<Account> {
   return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer', actor: OPERATOR })
 }
 
-/** Adds a person without passkeys to the workspace. */
+/** Adds a person to the workspace. The person has no passkeys. */
 export async function seedMember(ctx: Ways, account: Account, role: Role = 'owner'): Promise<Membership> {
   const createdAt = ctx.clock.now()
   const userId = createId('user', createdAt)
@@ -161,7 +161,7 @@ export async function seedMember(ctx: Ways, account: Account, role: Role = 'owne
   return membership
 }
 
-/** Creates the membership again, after the person has left. */
+/** Makes a person who has left the workspace a member again, with the earlier role. */
 export async function joinWorkspace(ctx: Ways, { account, userId, role, createdAt }: Membership): Promise<void> {
   await readRows(ctx.db, 'insert into members (account_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
     account.id,
@@ -183,7 +183,7 @@ export async function setRole(ctx: Ways, { account, userId }: Membership, role: 
   ])
 }
 
-/** Reads the row of the workspace's only connection. */
+/** Reads the row of the workspace's only connection from the database. */
 export async function readConnection(
   ctx: Ways,
   { membership }: Pick<SeededRequest, 'membership'>,
@@ -200,7 +200,7 @@ export async function readConnection(
   return { id: row['id'], revokedBecause: row['revoked_because'], currentRefreshTokens: Number(row['current']) }
 }
 
-/** Returns the connection actions of an audit log, in the order in which they were recorded. */
+/** Returns the actions on connections in an audit log, in the order in which they were recorded. */
 export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
   const rows = await readRows(
     ctx.db,
@@ -210,7 +210,7 @@ export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
   return rows.map((row) => String(row['action']))
 }
 
-/** Returns a context whose clock stands still until it is moved. */
+/** Returns a context whose clock stands still. `move` moves the clock forward. */
 export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => void } {
   let time = ctx.clock.now().getTime()
   return {

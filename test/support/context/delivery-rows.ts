@@ -20,6 +20,7 @@ import type { Places } from '../../../server/src/domain/webhooks/places.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { readRows } from '../database/read-rows.ts'
+import { eventData } from './event-data.ts'
 
 export const RECEIVER_URL = 'https://receiver.example/hooks'
 
@@ -48,19 +49,19 @@ export async function makeEndpoint(
 }
 
 export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: Partial<DomainEvent> = {}): DomainEvent {
-  const createdAt = changes.createdAt ?? ctx.clock.now()
+  const { createdAt = ctx.clock.now(), type = 'payment.confirmed' } = changes
   return {
     id: createId('event', createdAt),
     accountId: account.id,
     mode: 'test',
-    type: 'payment.confirmed',
+    type,
     createdAt,
-    data: { payment: { memo: 'é✓', amount_usdc: '1.500000', z: 1, a: 2 } },
+    data: eventData(type, createdAt),
     ...changes,
   }
 }
 
-/** Appends an event, as the service does when something happens. */
+/** Appends an event, as the service does. */
 export async function announce(
   ctx: Context,
   account: Pick<Account, 'id'>,
@@ -71,7 +72,7 @@ export async function announce(
   return event
 }
 
-/** Appends many events at once, one millisecond apart. */
+/** Appends many events at once. Their times are one millisecond apart. */
 export async function announceMany(
   ctx: Context,
   account: Account,
@@ -83,7 +84,7 @@ export async function announceMany(
   await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...appendEvent(event)])))
 }
 
-/** More places than any test has due deliveries. */
+/** The free places for attempts. No test has this many due deliveries, so there is always a free place. */
 export const ALL_FREE: Places = { free: 10_000, held: new Map() }
 
 export async function claim(
@@ -98,7 +99,7 @@ export async function claim(
   return await claimDeliveries(ctx, { hangs, inFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
-/** Claims the only delivery that is due. */
+/** Claims the due delivery. There must be exactly one. */
 export async function claimOne(ctx: Context): Promise<ClaimedDelivery> {
   const claimed = await claim(ctx)
   const [one] = claimed
@@ -106,7 +107,7 @@ export async function claimOne(ctx: Context): Promise<ClaimedDelivery> {
   return one
 }
 
-/** Returns the outcome of an attempt that ends now. */
+/** Returns the outcome of an attempt that ends now. By default, it succeeded. */
 export function outcomeOf(ctx: Context, changes: Partial<AttemptOutcome> = {}): AttemptOutcome {
   const durationMs = changes.durationMs ?? 120
   const startedAt = new Date(ctx.clock.now().getTime() - durationMs)
@@ -124,7 +125,7 @@ export async function readDelivery(ctx: Context, { accountId, id }: Pick<Deliver
   return (await getDelivery(ctx, { accountId, id })).delivery
 }
 
-/** Reads the only delivery of an endpoint. */
+/** Reads the delivery to an endpoint. There must be exactly one. */
 export async function readOnlyDelivery(ctx: Context, accountId: string, endpointId: string): Promise<Delivery> {
   const rows = await readRows(ctx.db, 'select id from deliveries where account_id = $1 and endpoint_id = $2', [
     accountId,
@@ -141,7 +142,7 @@ export async function countDeliveries(ctx: Context, accountId: string): Promise<
   return Number(rows[0]?.['count'])
 }
 
-/** Ends the deliveries that other tests have left in the queues. */
+/** Ends the deliveries that other tests have left unfinished. */
 export async function clearQueues(ctx: Context): Promise<void> {
   await readRows(
     ctx.db,

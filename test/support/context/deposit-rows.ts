@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { QueryResultRow as Row } from 'pg'
 import type { Context } from '../../../server/src/domain/context.ts'
-import type { DepositCursor } from '../../../server/src/domain/deposits/deposit.ts'
-import { findCursor } from '../../../server/src/domain/deposits/deposits-store.ts'
+import type { Deposit, DepositCursor } from '../../../server/src/domain/deposits/deposit.ts'
+import { findCursor, insertDeposits } from '../../../server/src/domain/deposits/deposits-store.ts'
 import type { Address } from '../../../server/src/values/address.ts'
+import { createId } from '../../../server/src/values/ids.ts'
+import { microUsdc, type MicroUsdc } from '../../../server/src/values/money.ts'
 import type { FakeChain, FakeLog } from '../wires/fake-chain.ts'
 import { readRows } from '../database/read-rows.ts'
-import { RECIPIENT } from './seed.ts'
+import { RECIPIENT, type Seed } from './seed.ts'
 
 type Hex = `0x${string}`
 
@@ -14,7 +16,7 @@ export function makeTxHash(): Hex {
   return `0x${randomBytes(32).toString('hex')}`
 }
 
-/** Adds a transfer of USDC to the fake chain, in its head block by default. */
+/** Adds a transfer of USDC to the fake chain, by default in its last block. */
 export function pay(ctx: Context, chain: FakeChain, change: Partial<FakeLog> & Pick<FakeLog, 'to'>): FakeLog {
   const { usdc } = ctx.chains.test
   const log = { txHash: makeTxHash(), contract: usdc, from: RECIPIENT, amountMicro: 1_500_000n, ...change }
@@ -23,12 +25,30 @@ export function pay(ctx: Context, chain: FakeChain, change: Partial<FakeLog> & P
   return placed
 }
 
-/** Reads the cursor of the test chain. */
+/** Inserts a deposit to the seeded wallet as if it had been found at a given time, without its event. */
+export async function seedDeposit(
+  ctx: Context,
+  { mode, wallet }: Pick<Seed, 'mode' | 'wallet'>,
+  {
+    at = ctx.clock.now(),
+    amountMicro = microUsdc(1_500_000n),
+  }: { readonly at?: Date; readonly amountMicro?: MicroUsdc } = {},
+): Promise<Deposit> {
+  const place = { blockNumber: 100n, blockHash: makeTxHash(), logIndex: 0n, position: 0 }
+  const transfer = { contract: ctx.chains[mode].usdc, from: RECIPIENT, to: wallet, amountMicro, txHash: makeTxHash() }
+  const [deposit] = await ctx.db.runDurable(
+    insertDeposits({ mode, createdAt: at, deposits: [{ id: createId('deposit', at), ...transfer, ...place }] }),
+  )
+  if (deposit === undefined) throw new Error('the deposit was not inserted')
+  return deposit
+}
+
+/** Reads how far the service has read the test chain's blocks. */
 export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCursor | null> {
   return await ctx.db.runRelaxed(findCursor('test'))
 }
 
-/** Lists a wallet's deposits by block, each with its transaction, log index and block. */
+/** Lists a wallet's deposits by block. Each has its transaction, log index and block. */
 export async function listDeposits(ctx: Pick<Context, 'db'>, wallet: Address): Promise<Row[]> {
   return await readRows(
     ctx.db,
@@ -38,7 +58,7 @@ export async function listDeposits(ctx: Pick<Context, 'db'>, wallet: Address): P
   )
 }
 
-/** Lists the transactions in the wallet's `inbound.received` events, one entry per event. */
+/** Lists the transactions that the wallet's `inbound.received` events report, one entry per event. */
 export async function listToldDeposits(ctx: Pick<Context, 'db'>, wallet: Address): Promise<string[]> {
   const rows = await readRows(
     ctx.db,

@@ -4,24 +4,29 @@ import {
   makeDataDir,
   removeDataDir,
   startTestEnclave,
+  type TestEnclave,
 } from '../../../sandbox/test/support/test-enclave.ts'
 import type { Config } from '../../../server/src/config.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 
-/** No chain runs here, because wallets, signers and policies do not need one. */
+/** An address where no chain runs. Wallets, signers and policies require none. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 
 /**
  * The sandbox's enclave, without the rest of the sandbox. It stores wallets, signers and policies, and verifies the
- * owner's signature.
+ * owner's signatures.
  */
 export interface SandboxEnclave {
   /** Returns a configuration that uses this enclave. */
   readonly use: (config: Config) => Config
+  /** Makes the next `count` requests of the fault's kind meet this fault. */
+  readonly orderFault: TestEnclave['orderFault']
+  readonly countFaults: TestEnclave['countFaults']
+  clearFaults(): Promise<void>
   close(): Promise<void>
 }
 
-/** The sandbox's enclave behind a proxy that can hold up and lose requests, and with a clock that can be moved. */
+/** The sandbox's enclave with a clock that can be moved. The proxy in front of it can delay and lose requests. */
 export interface ProxiedEnclave extends SandboxEnclave {
   readonly proxy: EnclaveProxy
   moveClock(offsetMs: number): Promise<void>
@@ -36,6 +41,9 @@ export async function openProxiedEnclave(): Promise<ProxiedEnclave> {
   const wire = { apiUrl: proxy.url, appId: APP_ID, appSecret: APP_SECRET }
   return {
     use: (config) => ({ ...config, enclave: wire }),
+    orderFault: (fault, count) => enclave.orderFault(fault, count),
+    countFaults: () => enclave.countFaults(),
+    clearFaults: () => enclave.control('faults', { fault: 'none' }),
     proxy,
     moveClock: (offsetMs) => enclave.moveClock(offsetMs),
     async close() {
@@ -52,6 +60,9 @@ export async function openSandboxEnclave(): Promise<SandboxEnclave> {
   const wire = { apiUrl: enclave.url, appId: APP_ID, appSecret: APP_SECRET }
   return {
     use: (config) => ({ ...config, enclave: wire }),
+    orderFault: (fault, count) => enclave.orderFault(fault, count),
+    countFaults: () => enclave.countFaults(),
+    clearFaults: () => enclave.control('faults', { fault: 'none' }),
     async close() {
       await enclave.stop()
       await removeDataDir(dataDir)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import type { SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
@@ -13,14 +12,15 @@ import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
 import { openReplacement } from '../../../server/src/domain/grants/open-replacement.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
 import { createWallet } from '../../../server/src/domain/wallets/create-wallet.ts'
-import type { Wallet } from '../../../server/src/domain/wallets/wallet.ts'
+import { findSlot, listSlots } from '../../../server/src/domain/wallets/slots-store.ts'
+import type { Wallet, WalletSlot } from '../../../server/src/domain/wallets/wallet.ts'
 import type { AgentId } from '../../../server/src/values/agent-id.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
-import { justProved, makePasskey, seedOwner } from './people.ts'
+import { addWalletOwner, justProved, seedOwner } from './people.ts'
 import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
-/** A workspace with an agent and a wallet, and the passkey that owns the wallet and signs every grant. */
+/** A workspace with an agent and a wallet, and the wallet passkey that owns the wallet and signs every grant. */
 export interface Owned {
   readonly accountId: string
   readonly mode: 'test'
@@ -31,22 +31,28 @@ export interface Owned {
 }
 
 /**
- * Creates a workspace with an owner, a wallet of the owner's passkey, and an agent. Requires an enclave that stores
+ * Creates a workspace with an owner, a wallet of the owner's wallet passkey, and an agent. Requires an enclave that stores
  * wallets and policies, such as the sandbox's.
  */
 export async function openOwned(ctx: Context): Promise<Owned> {
   const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
   const { userId } = await seedOwner(ctx, account)
   const actor = { kind: 'user', id: userId } as const
-  const owner = makePasskey(ctx, randomBytes(32).toString('base64url'))
+  const owner = await addWalletOwner(ctx, userId)
   const place = { accountId: account.id, mode: 'test' } as const
-  const wallet = await createWallet(ctx, { ...place, name: 'Treasury', owner, actor: { ...actor, ...justProved(ctx) } })
+  const { credentialId } = owner
+  const wallet = await createWallet(ctx, {
+    ...place,
+    name: 'Treasury',
+    credentialId,
+    actor: { ...actor, ...justProved(ctx) },
+  })
   const agentId = agent('payer')
   await createAgent(ctx, { ...place, id: agentId, actor })
   return { ...place, agentId, wallet, owner, actor }
 }
 
-/** Makes the terms of a grant. `maxPerTx` is in whole USDC. */
+/** Makes the terms of a grant. `maxPerTx` is in USDC. */
 export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): GrantTerms {
   return {
     maxPerTxMicro: microUsdc(BigInt(maxPerTx) * 1_000_000n),
@@ -57,7 +63,7 @@ export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): Grant
   }
 }
 
-/** Opens a grant that waits for its signature. */
+/** Opens a grant. Afterwards, it waits for the owner's signature. */
 export function openPending(ctx: Context, owned: Owned, terms: GrantTerms = makeTerms()): Promise<Grant> {
   const { accountId, mode, agentId, wallet, actor } = owned
   return openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...terms, actor })
@@ -71,11 +77,11 @@ export async function openActive(ctx: Context, owned: Owned, terms: GrantTerms =
 export interface GrantPair {
   readonly owned: Owned
   readonly old: Grant
-  /** Is to replace the old grant once it is signed. */
+  /** The grant that replaces the old one once it is signed. */
   readonly next: Grant
 }
 
-/** Creates an active grant of 1 USDC per payment, and one of 2 USDC that is to replace it. */
+/** Creates two grants: an active one of 1 USDC per payment, and a pending one of 2 USDC that is to replace it. */
 export async function openPair(ctx: Context): Promise<GrantPair> {
   const owned = await openOwned(ctx)
   const old = await openActive(ctx, owned)
@@ -91,18 +97,21 @@ export function openNext(
   return openReplacement(ctx, { accountId, grantId, terms, actor })
 }
 
-/** Signs a change that requires the wallet owner's signature. */
+/** Makes a change of a grant that requires the wallet owner's signature, and signs it. */
 export async function signChange(
   ctx: Context,
   { accountId, owner, actor }: Owned,
   { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
-  const request = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
-  assert.ok(request.challenge !== null, 'there is something to sign')
-  return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(request.challenge), actor })
+  const { request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+  assert.ok(request !== null, 'there is something to sign')
+  return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(request.payload), actor })
 }
 
-/** Signs a change, and lets the service crash after the enclave's response, before it has recorded it. */
+/**
+ * Signs a change, and lets the service crash after the enclave's response and before the service has recorded the
+ * change.
+ */
 export async function signAndCrash(
   ctx: Context,
   owned: Owned,
@@ -117,24 +126,32 @@ export async function signAndCrash(
   }
 }
 
-/** Applies a change that requires no signature, because the enclave already is in the wanted state. */
+/** Makes a change that requires no signature, because the enclave is already in the wanted state. */
 export async function changeUnsigned(
   ctx: Context,
   { accountId, actor }: Owned,
   { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
-  const request = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
-  assert.equal(request.challenge, null, 'there is nothing to sign')
-  return request.grant
+  const { grant, request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+  assert.equal(request, null, 'there is nothing to sign')
+  return grant
 }
 
-/** Lists the policies that the enclave enforces for signers on the wallet. */
+/** Lists the grants whose rules the enclave enforces on the wallet, by the order of their slots. */
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
-  const { signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
-  return signers.flatMap(({ policyIds }) => [...policyIds])
+  const slots = await ctx.db.runRelaxed(listSlots(wallet))
+  const policies = await Promise.all(slots.map(({ policyId }) => ctx.enclave.readPolicy(policyId)))
+  return policies.flatMap(({ rules }) => rules.map(({ name }) => name))
 }
 
-/** Returns each grant's status and its replacement. */
+/** Returns the slot that a grant uses. */
+export async function getSlot(ctx: Context, { wallet }: Owned, { slot }: Pick<Grant, 'slot'>): Promise<WalletSlot> {
+  const found = slot === null ? null : await ctx.db.runRelaxed(findSlot(wallet, slot))
+  assert.ok(found !== null, 'the grant has a slot')
+  return found
+}
+
+/** Returns the status of each grant, and which grant replaces it. */
 export async function readFates(
   ctx: Context,
   { accountId }: Owned,
@@ -144,7 +161,7 @@ export async function readFates(
   return read.map(({ status, replacedBy }) => [status, replacedBy] as const)
 }
 
-/** Returns the type and grant of each event, in the listed order. */
+/** Returns the type and the grant of each event, oldest first. */
 export async function listGrantEvents(ctx: Context, { accountId }: Owned): Promise<unknown[]> {
   const text = "select type, data->'grant'->>'id' as grant_id from events where account_id = $1 order by id"
   const rows = await readRows(ctx.db, text, [accountId])

@@ -1,11 +1,11 @@
 import type { Context } from '../../../server/src/domain/context.ts'
 
-/** Returns the context with its clock moved forward. The clock runs or stands still as before. */
+/** Returns a context whose clock is ahead of the given one. If the given clock stands still, the new one does too. */
 export function later(ctx: Context, milliseconds: number): Context {
   return { ...ctx, clock: { now: () => new Date(ctx.clock.now().getTime() + milliseconds) } }
 }
 
-/** Returns the context with its clock standing still. */
+/** Returns a context whose clock stands still at `now`. */
 export function frozenAt(ctx: Context, now: Date): Context {
   return { ...ctx, clock: { now: () => now } }
 }

@@ -17,7 +17,7 @@ const SEND_WINDOW_MS = 2_000
 
 /**
  * Inserts a payment as if it had been created at a given time, without its events. `status` is pending by default,
- * without a hash.
+ * without a hash. With `kind: 'withdrawal'` it has no agent and no grant.
  */
 export async function seedPayment(
   ctx: Context,
@@ -28,15 +28,17 @@ export async function seedPayment(
     ...changes
   }: Partial<Omit<Payment, 'createdAt'>> & { readonly at?: Date } = {},
 ): Promise<Payment> {
-  const { amountUsdc = '1' } = changes
+  const { amountUsdc = '1', kind = 'transfer' } = changes
+  const isTransfer = kind === 'transfer'
   const id = createId('payment', at)
   const payment: Payment = {
     id,
     accountId: seeded.account.id,
     mode: seeded.mode,
-    agentId: seeded.agentId,
+    kind,
+    agentId: isTransfer ? seeded.agentId : null,
     walletAddress: seeded.wallet,
-    grantId: seeded.grant.id,
+    grantId: isTransfer ? seeded.grant.id : null,
     to: RECIPIENT,
     amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n),
     amountUsdc,
@@ -49,7 +51,7 @@ export async function seedPayment(
     createdAt: at,
     acceptedAt: null,
     settledAt: null,
-    allowanceMonth: seeded.mode === 'live' ? monthOf(at) : null,
+    allowanceMonth: isTransfer && seeded.mode === 'live' ? monthOf(at) : null,
     attempt: 1,
     attemptUntil: null,
     requestExpiresAt: null,
@@ -67,7 +69,7 @@ export async function seedPayment(
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
-  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, admission))
+  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, isTransfer ? admission : null))
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
   const accepted = await ctx.db.runDurable(
@@ -86,8 +88,8 @@ export async function seedPayment(
 }
 
 /**
- * Inserts many payments at once, one millisecond apart, the last one a millisecond before `before`. Each memo ends with
- * the payment's number, from 1. Returns their ids, oldest first.
+ * Inserts many payments at once. They were created one millisecond apart, and the last one a millisecond before
+ * `before`. Each memo ends with the payment's number, starting with 1. Returns the ids, oldest first.
  */
 export async function seedManyPayments(
   ctx: Context,

@@ -15,19 +15,20 @@ import type { Role } from '../../../server/src/domain/members/role.ts'
 import type { Session } from '../../../server/src/domain/sessions/session.ts'
 import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'
+import { addWalletPasskey } from '../../../server/src/domain/wallets/add-wallet-passkey.ts'
 
 export interface Person {
   readonly userId: string
   readonly passkey: SoftwarePasskey
   readonly session: Session
-  /** The session's secret, which the cookie contains. */
+  /** The session's secret, which is the value of the cookie. */
   readonly secret: string
   readonly recoveryCodes: string[]
 }
 
 export const DEVICE = 'Test browser'
 
-/** Signs a person up with a software passkey. */
+/** Signs up a person with a software passkey. */
 export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> {
   const { ceremony, options } = await openSignUp(ctx, { name, policy: 'open' })
   const passkey = makePasskey(ctx, options.user.id)
@@ -36,14 +37,14 @@ export async function signUpPerson(ctx: Context, name = 'Ada'): Promise<Person> 
   return { userId: session.userId, passkey, session, secret, recoveryCodes }
 }
 
-/** Signs up a person with a workspace, so that an audit log records their actions. */
+/** Signs up a person with a workspace. The workspace's audit log then records the person's actions. */
 export async function signUpMember(ctx: Context, name?: string): Promise<Person> {
   const person = await signUpPerson(ctx, name)
   await createWorkspace(ctx, { userId: person.userId, name: 'Analytical Engines' })
   return person
 }
 
-/** Signs a person in again, as in another browser. */
+/** Signs in a person again, as from another browser. */
 export async function signInPerson(ctx: Context, { passkey }: Pick<Person, 'passkey'>): Promise<IssuedSession> {
   const { ceremony, options } = await openSignIn(ctx)
   return await signIn(ctx, { ceremony, response: answer(passkey, options), device: DEVICE })
@@ -56,14 +57,28 @@ export async function seedOwner(ctx: Context, account: Account, role: Role = 'ow
   return person
 }
 
-/** The proof of a session whose person has just proved their identity. */
+/** Returns the proof of identity that a session has if its person used their passkey just now. */
 export function justProved({ clock }: Pick<Context, 'clock'>): { verifiedAt: Date } {
   return { verifiedAt: clock.now() }
 }
 
-/** Makes a passkey for this service that has not been registered yet. */
+/** Creates a passkey for this service. It is not registered yet. */
 export function makePasskey(ctx: Pick<Context, 'relyingParty'>, userHandle: string): SoftwarePasskey {
   return createSoftwarePasskey({ rpId: ctx.relyingParty.id, origin: ctx.relyingParty.origin, userHandle })
+}
+
+/** Makes a wallet passkey, as the signer page would, and adds it to a person's account. */
+export async function addWalletOwner(
+  ctx: Pick<Context, 'db' | 'clock' | 'signer'>,
+  userId: string,
+  name = 'Wallet passkey',
+): Promise<SoftwarePasskey> {
+  const { signer } = ctx
+  if (signer === null) throw new Error('the service has no signer page')
+  const passkey = createSoftwarePasskey({ rpId: signer.id, origin: signer.origin })
+  const { credentialId, publicKeyCose } = passkey
+  await addWalletPasskey(ctx, { userId, registered: { credentialId, publicKeyCose, transports: ['internal'] }, name })
+  return passkey
 }
 
 export function answer(passkey: SoftwarePasskey, options: { readonly challenge: string }): PasskeyAssertion {

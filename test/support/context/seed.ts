@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../server/src/domain/accounts/account.ts'
 import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
-import { saveSigner } from '../../../server/src/domain/agents/agents-store.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
@@ -10,13 +9,16 @@ import { signerSealContext } from '../../../server/src/domain/agents/signer-seal
 import { insertGrant, markActive } from '../../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
-import type { PaymentRequest } from '../../../server/src/domain/payments/payment-request.ts'
+import type { PaymentRequest } from '../../../server/src/domain/payment-requests/payment-request.ts'
+import { slotSealContext } from '../../../server/src/domain/wallets/slot-seal-context.ts'
+import { insertSlots, listSlots } from '../../../server/src/domain/wallets/slots-store.ts'
 import { insertWallet } from '../../../server/src/domain/wallets/wallets-store.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { microUsdc, parseAmount, type MicroUsdc } from '../../../server/src/values/money.ts'
+import { readRows } from '../database/read-rows.ts'
 
 export const RECIPIENT = address('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
 
@@ -26,7 +28,7 @@ export interface Seed {
   readonly agentId: AgentId
   readonly wallet: Address
   readonly grant: Grant
-  /** The secret of an API key. */
+  /** The API key itself, as a caller sends it. */
   readonly key: string
 }
 
@@ -40,7 +42,10 @@ export interface SeedOptions {
   readonly expiresAt?: Date | null
 }
 
-/** Inserts a workspace with a key, an agent, a wallet and an active grant, as if the owner had signed it. */
+/**
+ * Inserts a workspace with a key, an agent, a wallet and an active grant, as if the wallet's owner had signed the
+ * grant.
+ */
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
   const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
@@ -61,7 +66,7 @@ export async function seedWallet(ctx: Context, { account, mode }: Pick<Seed, 'ac
     name: 'Seeded',
     enclaveWalletId: randomBytes(12).toString('hex'),
     ownerQuorumId: 'quorum',
-    owner: { credentialId: 'credential', publicKeyCose: new Uint8Array([1]) },
+    signInOwner: null,
     createdAt: ctx.clock.now(),
   }
   await ctx.db.runDurable(insertWallet(row))
@@ -73,9 +78,7 @@ export async function seedGrant(
   { account, mode, agentId, wallet }: Pick<Seed, 'account' | 'mode' | 'agentId' | 'wallet'>,
   options: SeedOptions = {},
 ): Promise<Grant> {
-  const { privateKey } = ctx.enclave.generateSignerKey()
-  const sealed = ctx.sealer.seal(privateKey, signerSealContext(account.id, mode, agentId))
-  await ctx.db.runDurable(saveSigner(account.id, mode, agentId, 'signer', sealed))
+  const slot = await seedSlot(ctx, { account, mode, wallet })
   const grant: Grant = {
     id: createId('grant', ctx.clock.now()),
     accountId: account.id,
@@ -88,7 +91,7 @@ export async function seedGrant(
     contractAllowlist: options.contracts ?? [ctx.chains[mode].usdc],
     expiresAt: options.expiresAt ?? null,
     status: 'pending',
-    enclavePolicyId: 'policy',
+    slot,
     signingRequest: null,
     createdAt: ctx.clock.now(),
     activatedAt: null,
@@ -102,6 +105,47 @@ export async function seedGrant(
   const active = await ctx.db.runDurable(markActive(account.id, grant.id, ctx.clock.now()))
   if (active === null) throw new Error('the grant was not activated')
   return active
+}
+
+/** Adds the wallet's next slot. A seeded wallet has as many as it has grants. */
+async function seedSlot(
+  ctx: Context,
+  { account, mode, wallet }: Pick<Seed, 'account' | 'mode' | 'wallet'>,
+): Promise<number> {
+  const place = { accountId: account.id, mode, address: wallet }
+  const slot = (await ctx.db.runRelaxed(listSlots(place))).length + 1
+  const context = slotSealContext({ accountId: account.id, mode, walletAddress: wallet }, slot)
+  const privateKeySealed = ctx.sealer.seal(ctx.enclave.generateSignerKey().privateKey, context)
+  const [policyId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
+  await ctx.db.runDurable(insertSlots(place, [{ slot, policyId, signerId, privateKeySealed }]))
+  return slot
+}
+
+/**
+ * Makes a seeded wallet and grant as they were before wallets had slots: a sign-in passkey owns the wallet, and the agent
+ * has the signer's key.
+ */
+export async function makeLegacy(ctx: Context, { account, mode, agentId, wallet, grant }: Seed): Promise<void> {
+  const sealed = ctx.sealer.seal(
+    ctx.enclave.generateSignerKey().privateKey,
+    signerSealContext(account.id, mode, agentId),
+  )
+  await readRows(
+    ctx.db,
+    'update agents set signer_id = $3, signer_private_key_sealed = $4 where account_id = $1 and id = $2',
+    [account.id, agentId, 'signer', sealed],
+  )
+  await readRows(
+    ctx.db,
+    "update grants set slot = null, enclave_policy_id = 'policy' where account_id = $1 and id = $2",
+    [account.id, grant.id],
+  )
+  await readRows(
+    ctx.db,
+    "update wallets set owner_credential_id = 'credential', owner_public_key = '\\x01' where address = $1",
+    [wallet],
+  )
+  await readRows(ctx.db, 'delete from wallet_slots where account_id = $1 and wallet_address = $2', [account.id, wallet])
 }
 
 /** Builds a payment of the seeded agent from the seeded wallet. */

@@ -12,9 +12,10 @@ import { announce, makeAccount, makeEndpoint } from './delivery-rows.ts'
 import { readRows } from '../database/read-rows.ts'
 import { startReceiver, type Receiver, type Reply } from '../wires/receiver.ts'
 import { openTestContext, type TestContext } from './test-context.ts'
+import { openContractCheck } from '../service/check-contract.ts'
 import { waitFor } from '../wait-for.ts'
 
-/** An endpoint and its receiver. */
+/** A webhook endpoint and the server that receives its deliveries. */
 export interface Subscription {
   readonly receiver: Receiver
   readonly endpoint: WebhookEndpoint
@@ -29,7 +30,10 @@ export interface Log {
 const CANCEL = `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $1
   where status = 'pending'`
 
-/** Delivers events to receivers, with a clock that can be moved. Stops its senders at the end. */
+/**
+ * Subscribes receivers to events, and starts senders that deliver the events. Tests can move the clock of the senders.
+ * `reset` and `close` stop them.
+ */
 export interface SenderFixture {
   readonly given: TestContext
   readonly ctx: Context
@@ -38,15 +42,18 @@ export interface SenderFixture {
     options?: { mode?: Mode; events?: readonly string[]; reply?: Reply },
   ): Promise<Subscription>
   startSender(options?: { ctx?: Context; attemptMs?: number }): Loop
-  /** Moves the clock, forward or back. */
+  /** Moves the clock forward, or back if the number is negative. */
   advance(milliseconds: number): void
   /** Returns the deliveries of an endpoint, oldest first. */
   logs(endpoint: WebhookEndpoint): Promise<Log[]>
-  /** Waits until the event's only delivery to the endpoint satisfies `looks`, and returns it. */
+  /** Waits until the event's only delivery to the endpoint satisfies `looks`. Returns this delivery. */
   logWhen(endpoint: WebhookEndpoint, event: { id: string }, looks: (log: Log) => boolean): Promise<Log>
-  /** Waits until a sender has polled once more for due deliveries. */
+  /** Waits until a sender has searched once more for due deliveries. */
   lookedAround(): Promise<void>
-  /** Stops the senders of a test, closes its receivers, and leaves no delivery due for the next test. */
+  /**
+   * Ends a test: stops its senders, closes its receivers, and ensures that no delivery is still due in the next test.
+   * Throws if the contract does not describe a delivery that a receiver got.
+   */
   reset(): Promise<void>
   close(): Promise<void>
 }
@@ -54,6 +61,7 @@ export interface SenderFixture {
 export async function openSenderFixture(): Promise<SenderFixture> {
   const given = await openTestContext((config) => ({ ...config, webhooksToLoopback: true }))
   const ctx = given.context
+  const contract = await openContractCheck()
   let senders: Loop[] = []
   let receivers: Receiver[] = []
   let offsetMs = 0
@@ -76,10 +84,11 @@ export async function openSenderFixture(): Promise<SenderFixture> {
     const [stopping, closing] = [senders, receivers]
     senders = []
     receivers = []
-    // Closing the connections ends the attempts that are in progress.
+    // Closing a receiver's connections ends the attempts that are still in progress.
     await Promise.all(closing.map((receiver) => receiver.close()))
     await Promise.all(stopping.map((sender) => sender.stop()))
     await readRows(ctx.db, CANCEL, [ctx.clock.now()])
+    for (const { received } of closing) for (const delivery of received) contract.checkDelivery(delivery)
   }
 
   return {
@@ -119,7 +128,7 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   }
 }
 
-/** Appends an event of the account, and returns its only delivery once that has ended as expected. */
+/** Appends an event, and waits until its only delivery has ended as expected. Returns the delivery. */
 export async function deliverOne(
   sending: SenderFixture,
   account: Account,
@@ -130,7 +139,7 @@ export async function deliverOne(
   return { event, ...(await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)) }
 }
 
-/** Returns the time when the attempt ended. */
+/** Returns the time at which the attempt ended. */
 export function endOf(attempt: DeliveryAttempt | undefined): number {
   assert.ok(attempt !== undefined)
   return attempt.startedAt.getTime() + attempt.durationMs

@@ -15,16 +15,16 @@ export interface TestContext {
   readonly enclave: FakeEnclave
   readonly chains: { readonly test: FakeChain; readonly live: FakeChain }
   /**
-   * Opens a context that looks to the database like another process: it has its own connections, but the same enclave
-   * and chains.
+   * Opens a context that acts like a second process: it has its own database connections, but uses the same enclave and
+   * chains.
    */
   openAnother(): Context
   close(): Promise<void>
 }
 
 /**
- * Opens the service's own context on a fresh database, with fake servers instead of the enclave and the chains.
- * `change` receives the configuration for these.
+ * Opens the service's own context on a fresh database. Fake servers replace the enclave and the chains. `change` can
+ * change the configuration, which contains the addresses of these servers.
  */
 export async function openTestContext(change: (config: Config) => Config = (config) => config): Promise<TestContext> {
   const [database, enclave, test, live] = await Promise.all([
@@ -36,9 +36,10 @@ export async function openTestContext(change: (config: Config) => Config = (conf
   const settings = {
     BASE_URL: 'http://localhost:4100',
     AUTH_URL: 'http://localhost:4101',
+    SIGNER_URL: 'http://signer.localhost:4101',
     PORT: '0',
     DATABASE_URL: database.url,
-    // Enough for a race. The limit is low because many test files share the server's connections.
+    // Enough connections for races. The limit is low because many test files share the connections of one PostgreSQL.
     DATABASE_CONNECTIONS: '5',
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     PRIVY_APP_ID: 'app',

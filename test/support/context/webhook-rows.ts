@@ -9,7 +9,7 @@ import { listEndpoints } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { announce, readDelivery } from './delivery-rows.ts'
 
-/** Returns the workspace's first endpoint, or creates one for every kind of event. */
+/** Returns the workspace's first endpoint. If there is none, creates one that is subscribed to every kind of event. */
 export async function seedEndpoint(
   ctx: Context,
   { account, mode = 'test' }: { account: Account; mode?: Mode },

@@ -1,8 +1,8 @@
 import type { Database } from '../../../server/src/db/database.ts'
 
 /**
- * Locks a table, so that all reads and writes of it wait until the returned function is called. Call it before the time
- * limits of `db` expire.
+ * Locks a table, so that all its reads and writes wait until the returned function is called. Call that function before
+ * the time limits of `db` expire.
  */
 export async function holdTable(db: Database, table: string): Promise<() => Promise<void>> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -8,7 +8,7 @@ export function readRows(db: Database, text: string, values: readonly unknown[] 
 }
 
 /**
- * Runs a statement that takes longer than the service allows, for example because it inserts tens of thousands of rows.
+ * Runs a statement without a time limit. The service's own limit is too short for inserting tens of thousands of rows.
  */
 export async function runUnlimited(url: string, text: string, values: readonly unknown[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
@@ -20,7 +20,7 @@ export async function runUnlimited(url: string, text: string, values: readonly u
   }
 }
 
-/** Returns the types of an account's events, in alphabetical order. */
+/** Returns the types of a workspace's events, in alphabetical order. */
 export async function listEventTypes(db: Database, accountId: string): Promise<string[]> {
   const rows = await readRows(db, 'select type from events where account_id = $1 order by type', [accountId])
   return rows.map((row) => String(row['type']))
@@ -31,12 +31,15 @@ export async function readAllowance(db: Database, accountId: string): Promise<nu
   return Number(rows[0]?.['used'] ?? 0)
 }
 
-/** More connections than any pool has in a test. Each is used long enough that all are open at once. */
+/**
+ * The number of connections to open: more than any pool has in a test. Each one is used for so long that all are open
+ * at the same time.
+ */
 const WARMING = { connections: 10, seconds: 0.05 }
 
 /**
- * Opens the connections of pools before a race. Otherwise its statements would run one after the other on the first
- * connection.
+ * Opens all connections of the pools before a race. Otherwise, the statements of the race would run one after the other
+ * on the first connection.
  */
 export async function openConnections(...databases: readonly Database[]): Promise<void> {
   await Promise.all(

@@ -1,17 +1,20 @@
 import { startTcpProxy } from '../wires/tcp-proxy.ts'
 
-/** A connection to PostgreSQL that counts how often its client has waited for a response. */
+/** A proxy in front of PostgreSQL that counts how often its client has waited for a response. */
 export interface RoundTripCounter {
   readonly url: string
   /**
-   * Round trips since the start. Everything that is sent before the next answer counts as one round trip, even on
-   * several connections.
+   * Returns the number of round trips since the start. If several messages are sent before the next response arrives,
+   * they are one round trip, even on different connections.
    */
   count(): number
   close(): Promise<void>
 }
 
-/** Far longer than one turn of the event loop, so that everything that is sent together is counted together. */
+/**
+ * The delay of each message. It is far longer than one turn of the event loop, so that messages sent in the same turn
+ * are counted as one round trip.
+ */
 const LATENCY_MS = 3
 
 export async function startRoundTripCounter(databaseUrl: string): Promise<RoundTripCounter> {

@@ -1,10 +1,10 @@
 import { startTcpProxy, type Tap, type TcpProxy } from '../wires/tcp-proxy.ts'
 
-/** A connection to PostgreSQL that can hold back one statement, or the response to it. */
+/** A proxy in front of PostgreSQL that can hold back one statement, or the response to it. */
 export interface StatementGate extends TcpProxy {
   /**
-   * Holds back the next statement that contains `marker`, such as its name, or PostgreSQL's response to it. It is never
-   * passed on, and ends with its connection.
+   * Holds back the next statement that contains `marker` (for example, its name), or PostgreSQL's response to it. What
+   * is held back is never passed on, and is lost when its connection ends.
    */
   hold(marker: string, side: 'request' | 'answer'): { readonly held: Promise<void> }
 }

@@ -2,16 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { entryPointAddress } from '../../../sandbox/src/chain/account-contracts.ts'
 import type { FaultFixture } from './fault-fixture.ts'
 
-/** A Transfer log of USDC, as the chain reports it. */
+/** A Transfer event of the USDC contract, as the chain reports it. */
 export interface ChainTransfer {
   readonly txHash: string
   readonly logIndex: number
   readonly from: string
   readonly to: string
   readonly amountMicro: bigint
-  /** The time when its block was mined, by the sandbox's clock. */
+  /** The time at which the block was mined, by the sandbox's clock. */
   readonly landedAtMs: number
-  /** The user operation that made the transfer: the next one that the EntryPoint reports in the same transaction. */
+  /**
+   * The hash of the user operation that made the transfer. The EntryPoint reports it after the transfer, in the same
+   * transaction.
+   */
   readonly operationHash: string | null
 }
 
@@ -27,16 +30,16 @@ interface Log {
 type Chain = Pick<FaultFixture, 'sandbox' | 'clock' | 'payers'>
 
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-/** `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)` (ERC-4337). */
+/** The topic of `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)` (ERC-4337). */
 const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 const BLOCKS_PER_REQUEST = 200
 const SECOND_MS = 1_000
-/** If no transfer has arrived for this time, none is on its way to the chain. */
+/** If no transfer arrives for this long, no send is on its way to the chain. */
 const QUIET_MS = 7_000
 const QUIET_MS_MAX = 90_000
 const QUIET_POLL_MS = 500
 
-/** Lists every transfer from the paying wallets, in the chain's order. */
+/** Lists every transfer from the payers' wallets, in the order in which they are on the chain. */
 export async function listChainTransfers(fixture: Chain): Promise<ChainTransfer[]> {
   const logs = await listLogs(fixture, 0, await readHead(fixture))
   const wallets = new Set(fixture.payers.map(({ wallet }) => wallet.toLowerCase()))
@@ -59,7 +62,7 @@ export async function listChainTransfers(fixture: Chain): Promise<ChainTransfer[
   })
 }
 
-/** Waits until no transfer has arrived for a while, so that moving the clock affects none. */
+/** Waits until no transfer has arrived for a while. Then the clock can be moved without affecting a transfer. */
 export async function waitForQuietChain(fixture: Chain): Promise<void> {
   const deadline = performance.now() + QUIET_MS_MAX
   let seen = await readHead(fixture)

@@ -44,20 +44,20 @@ const both = (change: Partial<RecordedPayment>, landedAtMs: number): Partial<Evi
 })
 
 const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[] = [
-  ['one payment that landed', {}, []],
-  ['two a day apart', both({ createdAtMs: 24 * HOUR_MS }, 24 * HOUR_MS), []],
+  ['one payment with its transfer', {}, []],
+  ['two payments a day apart', both({ createdAtMs: 24 * HOUR_MS }, 24 * HOUR_MS), []],
   [
-    'two within a day, over the cap',
+    'two payments within a day, above the cap',
     both({ createdAtMs: 23 * HOUR_MS }, 23 * HOUR_MS),
     ['no 24 hours over the cap, by recording', 'no 24 hours over the cap, by landing'],
   ],
   [
-    'an old one that landed a day late',
+    'an old payment whose transfer was made a day late',
     both({ createdAtMs: 25 * HOUR_MS }, 2_000),
     ['no 24 hours over the cap, by landing'],
   ],
   [
-    'failed, and it landed',
+    'a failed payment with a transfer',
     { payments: [{ ...payment, ...failed }] },
     [
       'a transfer belongs to exactly one payment',
@@ -65,12 +65,12 @@ const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[
     ],
   ],
   [
-    'confirmed, and nothing landed',
+    'a confirmed payment without a transfer',
     { transfers: [] },
     ['a confirmed payment has its transfer on the chain', 'only what landed is confirmed'],
   ],
   [
-    'one payment that landed twice',
+    'one payment with two transfers',
     {
       transfers: [transfer, secondTransfer],
       sends: [
@@ -81,7 +81,7 @@ const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[
     ['a transfer belongs to exactly one payment', 'no payment lands twice'],
   ],
   [
-    'pending without a reason',
+    'a pending payment without a reason',
     { payments: [{ ...payment, ...pending }], transfers: [] },
     ['a pending payment has a reason'],
   ],
@@ -97,12 +97,12 @@ const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[
     ['what the enclave sent for a payment is what the payment is confirmed by', 'only what landed is confirmed'],
   ],
   [
-    'an event twice',
+    'a payment with an event twice',
     { payments: [{ ...payment, events: [...payment.events, 'payment.confirmed'] }] },
     ['a payment has each of its events once'],
   ],
   [
-    'acknowledged, and not recorded',
+    'a payment that was acknowledged and not recorded',
     { acknowledged: new Map([['key-3', 'pay_3']]) },
     ['an acknowledged payment is recorded'],
   ],

@@ -15,15 +15,15 @@ export interface RecordedPayment {
   readonly txHash: string | null
   readonly logIndex: number | null
   readonly createdAtMs: number
-  /** The types of the payment's events. */
+  /** The types of all events about the payment. */
   readonly events: readonly string[]
 }
 
-/** One send, as recorded in the enclave's own database. `referenceId` is the payment's id. */
+/** A send, as the enclave recorded it in its own database. `referenceId` is the id of the payment. */
 export interface SignedSend {
   readonly referenceId: string
   readonly operationHash: string
-  /** The fault that this send was given; null if none. */
+  /** The fault that the enclave applied to this send, or null. */
   readonly fault: string | null
 }
 
@@ -32,7 +32,7 @@ export interface Evidence {
   readonly payments: readonly RecordedPayment[]
   readonly transfers: readonly ChainTransfer[]
   readonly sends: readonly SignedSend[]
-  /** The ids that the service acknowledged, by idempotency key. */
+  /** The ids of the payments that the service acknowledged, by idempotency key. */
   readonly acknowledged: ReadonlyMap<string, string>
 }
 
@@ -42,7 +42,10 @@ export interface Violation {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** A send lands at most this long after it was recorded (D24b). Windows by landing time are shorter by this time. */
+/**
+ * The longest time from the recording of a payment until it lands on the chain (D24b). When `checkCaps` adds up
+ * payments by the time at which they landed, it uses windows that are shorter by this time.
+ */
 const LATENESS_MS = 11 * 60 * 1_000
 const FINAL_EVENT: Readonly<Record<string, readonly string[]>> = {
   pending: [],
@@ -73,7 +76,7 @@ export function toRecordedPayment(row: Row): RecordedPayment {
   }
 }
 
-/** Returns every violation of the rules that must hold whatever the provider does. */
+/** Returns every violation of the rules that must be true whatever the provider does. */
 export function findViolations(evidence: Evidence): Violation[] {
   return [
     ...checkTransfers(evidence),
@@ -85,8 +88,7 @@ export function findViolations(evidence: Evidence): Violation[] {
 }
 
 /**
- * Checks that every transfer on the chain belongs to exactly one payment, and that this payment was confirmed by this
- * log.
+ * Checks that each transfer on the chain belongs to exactly one payment, and that this transfer confirmed the payment.
  */
 function checkTransfers({ payments, transfers }: Evidence): Violation[] {
   const byLog = groupBy(payments, ({ txHash, logIndex }) => position(txHash, logIndex))
@@ -120,8 +122,8 @@ function checkPayments({ payments, transfers }: Evidence): Violation[] {
 }
 
 /**
- * Checks the transfers against the enclave's record of what it signed. This does not rely on the service's own
- * assignment of logs to payments.
+ * Checks the transfers against the sends that the enclave recorded when it signed them. This check does not rely on how
+ * the service matched transfers and payments.
  */
 function checkSends({ payments, transfers, sends }: Evidence): Violation[] {
   const byOperation = groupBy(transfers, ({ operationHash }) => operationHash ?? '')
@@ -159,8 +161,9 @@ function checkAcknowledged({ payments, acknowledged }: Evidence): Violation[] {
 }
 
 /**
- * Checks that no 24 hours exceed a cap. First by the time of recording, which defines the cap, for payments that landed
- * or may still land. Then by the time of landing, with windows that are shorter by the time that a send may take.
+ * Checks that no cap was exceeded in any 24 hours, in two ways. The cap is defined by the time at which a payment was
+ * recorded, so the first sum uses this time. It includes payments that may still land. The second sum uses the time at
+ * which payments landed, in windows that are `LATENESS_MS` shorter.
  */
 function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
   const landedAt = new Map(transfers.map((transfer) => [position(transfer.txHash, transfer.logIndex), transfer]))
@@ -182,7 +185,10 @@ function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
   })
 }
 
-/** Returns the highest use of a cap in any window, in percent. It shows how close the run came to the caps. */
+/**
+ * Returns the largest share of a cap that was used in any 24 hours, in percent. It shows how close the run came to the
+ * caps.
+ */
 export function findFullestWindow({ payers, payments }: Evidence): number {
   const shares = payers.map(({ agentId, wallet, capMicro }) => {
     const landed = payments
@@ -193,7 +199,9 @@ export function findFullestWindow({ payers, payments }: Evidence): number {
   return Math.max(0, ...shares)
 }
 
-/** Returns the largest sum of any window. Two amounts that are exactly one window apart share no window. */
+/**
+ * Returns the largest sum in any window. Two amounts that are exactly one window apart are never in the same window.
+ */
 function maxInWindow(
   amounts: readonly { readonly atMs: number; readonly amountMicro: bigint }[],
   windowMs: number,

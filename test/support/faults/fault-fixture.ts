@@ -2,7 +2,7 @@ import { findSandboxDatabase, type SandboxDatabase } from '../sandbox/sandbox-da
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
-/** An agent, the wallet that it pays from, and its daily cap. */
+/** An agent, the wallet from which it pays, and its daily cap. */
 export interface Payer {
   readonly agentId: string
   readonly wallet: string
@@ -10,24 +10,28 @@ export interface Payer {
 }
 
 /**
- * A sandbox with several wallets, each used by several agents. It has enough keys that every payment finds a free one.
+ * A sandbox with several wallets, each of which several agents use. It has so many API keys that there is always one
+ * below its rate limit.
  */
 export interface FaultFixture {
   readonly sandbox: ThrowAwaySandbox
   readonly database: SandboxDatabase
   readonly payers: readonly Payer[]
-  /** Returns the keys in turn. */
+  /** Returns the next key. After the last one, starts again with the first. */
   takeKey(): string
   readonly clock: SandboxClock
   control(path: string, body?: object): Promise<AnswerBody>
-  /** Counts how often sends and reads at the enclave met each fault. */
+  /** Returns how often each fault has occurred in sends to and reads from the enclave. */
   countFaults(): Promise<Readonly<Record<string, number>>>
 }
 
-/** The sandbox clock's lead over the real time, and when it began. Blocks have real times. */
+/**
+ * Moves the sandbox's clock forward, and remembers how far it was ahead of the real time at each moment. The chain's
+ * blocks have real times, so the tests convert these to the sandbox's time.
+ */
 export interface SandboxClock {
   advance(seconds: number): Promise<void>
-  /** Converts a real time to the sandbox's time. */
+  /** Converts a real time to the sandbox's time at that moment. */
   toSandboxTime(realMs: number): number
 }
 

@@ -6,56 +6,62 @@ import { formatUsdc, type FaultFixture } from './fault-fixture.ts'
 import { createRandom, pick } from './random.ts'
 
 export interface PaymentLoad {
-  /** The number of payments to record. Orders that a limit refuses come on top. */
+  /** The number of payments to record. Payments that a limit rejects are not counted. */
   readonly payments: number
-  /** The share of the sends that meets a fault of the provider. */
+  /** The share of the sends that get a fault of the provider. */
   readonly share: number
   readonly seed: number
   readonly callers: number
-  /** The number of waves of the load. Between two waves the sandbox's clock moves on by hours. */
+  /** The number of waves of payments. Between two waves, the sandbox's clock moves forward by `waveSeconds`. */
   readonly waves: number
   readonly waveSeconds: number
-  /** Moves the clock on while callers wait, so that requests without a response expire sooner. */
+  /** Whether the clock moves forward while callers wait, so that requests without a response expire sooner. */
   readonly isHurried?: boolean
 }
 
-/** The load, as the callers saw it. */
+/** The results of all orders, from the callers' view. An order is one payment that a caller wants to make. */
 export interface LoadReport {
-  /** The ids that the service acknowledged, by idempotency key. */
+  /** The ids of the payments that the service acknowledged, by idempotency key. */
   readonly acknowledged: Map<string, string>
-  /** The number of refused orders, by the code of their last response. */
+  /** The number of rejected orders, by the error code of their last response. */
   readonly refusals: Map<string, number>
-  /** Orders whose last response did not show the outcome. */
+  /** The number of orders whose last response did not show the outcome. */
   abandoned: number
   retries: number
   orders: number
-  /** Orders that were not refused. */
+  /** The number of orders that were not rejected. */
   recorded: number
 }
 
-/** Few amounts and recipients, so that some payments are equal. */
+/** There are only a few amounts and recipients, so that some payments are equal. */
 const AMOUNTS = [10_000n, 20_000n, 50_000n, 100_000n, 250_000n] as const
 export const AMOUNT_MEAN = AMOUNTS.reduce((sum, amount) => sum + amount, 0n) / BigInt(AMOUNTS.length)
 const RECIPIENTS = 3
-/** One in this many orders is never retried. The others are retried up to a limit. */
+/** Of this many orders, one is never retried, on average. The other orders are retried up to `RETRIES_MAX` times. */
 const ORDERS_PER_UNRETRIED = 3
 const RETRIES_MAX = 4
 const RETRY_MS = 250
-/** After a 429, the caller uses the next key, at most this often. */
+/** How often a caller uses another key after a 429, and how long it waits before that. */
 const KEY_CHANGES_MAX = 400
 const KEY_CHANGE_MS = 20
-/** Once the caps are used up, a wave ends after this many times its orders, and more waves follow. */
+/**
+ * A wave normally ends when it has recorded its planned number of payments. If the caps are used up, it ends when its
+ * number of orders is this many times the planned number. Up to four additional waves then record the missing payments.
+ */
 const WAVE_ORDERS_FACTOR = 2
 const WAVES_MORE_MAX = 4
-/** After this many orders, the enclave's clock is changed, a few reads lag, and a transfer reverts. */
+/** Once in this many orders, the enclave's clock is changed, a few reads lag, and a transfer reverts. */
 const UNREST_EVERY = 25
 const CLOCK_SKEWS_SECONDS = [0, 0, 3, -3, 12, -12, 40, -40] as const
 const LAGGING_READS = 2
-/** While callers wait, the clock moves on by `HURRY_SECONDS` every `HURRY_MS`: about ten times as fast as the real time. */
+/**
+ * While callers wait, the clock moves forward by `HURRY_SECONDS` every `HURRY_MS`, about ten times as fast as real
+ * time.
+ */
 const HURRY_MS = 1_500
 const HURRY_SECONDS = 15
 
-/** Makes payments with concurrent callers under random faults. Resolves when all callers have finished. */
+/** Makes payments with concurrent callers, while random faults occur. Resolves when all callers have finished. */
 export async function makePayments(
   fixture: FaultFixture,
   load: PaymentLoad,
@@ -93,7 +99,9 @@ async function hurry(fixture: FaultFixture, work: Promise<void>): Promise<void> 
 interface Order {
   readonly body: { readonly idempotency_key: string }
   readonly retries: number
-  /** A disturbance to cause before the order. */
+  /**
+   * If there is a disturbance before this order: how far the enclave's clock then differs, in seconds. Otherwise null.
+   */
   readonly unrest: number | null
 }
 
@@ -126,7 +134,8 @@ async function makeWave(
   const isOver = (): boolean => report.recorded >= recordedMax || report.orders >= ordersMax
   const work = async (): Promise<void> => {
     while (!isOver()) {
-      // Counted before the result is known, so that no caller starts one order too many.
+      // The order is counted before its result is known. Otherwise, several callers together would start too many
+      // orders.
       report.orders += 1
       report.recorded += 1
       if (!(await pay(fixture, report, draw()))) report.recorded -= 1
@@ -136,7 +145,8 @@ async function makeWave(
 }
 
 /**
- * Pays like a caller that retries with the same key while the outcome is open. Returns whether a payment was recorded.
+ * Pays like a caller that retries with the same idempotency key while the outcome is unknown. Returns whether a payment
+ * was recorded.
  */
 async function pay(fixture: FaultFixture, report: LoadReport, { body, retries, unrest }: Order): Promise<boolean> {
   if (unrest !== null) await disturb(fixture, unrest)
@@ -157,7 +167,7 @@ async function pay(fixture: FaultFixture, report: LoadReport, { body, retries, u
   return isRecorded
 }
 
-/** Uses another key for each request, because a key may make 30 payments a minute. */
+/** Sends a request. Each request uses the next key, because a key may make only 30 payment requests a minute. */
 async function send(fixture: FaultFixture, body: object): Promise<JsonAnswer> {
   for (let changes = 0; ; changes += 1) {
     const answer = await call(fixture.sandbox.facts.base_url, 'POST', '/v1/payments', { key: fixture.takeKey(), body })

@@ -1,4 +1,4 @@
-/** Creates a generator of numbers from 0 up to 1 that are always the same for a seed (Mulberry32). */
+/** Creates a generator of numbers from 0 up to 1 (Mulberry32). The same seed gives the same numbers. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

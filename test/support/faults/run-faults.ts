@@ -38,15 +38,22 @@ export interface FaultRun {
 }
 
 const WAVE_SECONDS = 7 * 60 * 60
-/** 24 hours contain four waves. The cap is a little below the average that a payer spends in them. */
+/**
+ * A payer's daily cap, in tenths of its average spending in one wave. A day has four waves, so a payer spends 40 tenths
+ * a day on average, which is a little more than the cap.
+ */
 const CAP_TENTHS_OF_WAVE = 36
 /**
- * With fewer waves, the cap is a fifth above the average of all of them, so only payers that spend more than others
+ * With fewer than four waves, the cap is this number of tenths of the average spending per wave, multiplied by the
+ * number of waves. That is a fifth above the average spending of the run, so only payers that spend more than others
  * reach it.
  */
 const TENTHS_OF_WAVE = 12
 
-/** Makes payments under random faults of the provider, waits until everything has settled, and checks the result. */
+/**
+ * Makes payments while random faults of the provider occur, waits until all have their final status, and checks the
+ * result.
+ */
 export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
   const { payments, waves, wallets, agentsPerWallet, onProgress } = options
   const perWave = BigInt(Math.ceil(payments / waves / (wallets * agentsPerWallet)))
@@ -58,7 +65,7 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
     const faults = await fixture.countFaults()
     const transfers = await listChainTransfers(fixture)
     const recorded = (await fixture.database.query(PAYMENTS_WITH_EVENTS)).map(toRecordedPayment)
-    // The enclave has exclusive use of its file while it runs.
+    // While the enclave runs, no other process can open its database, so the sandbox is stopped first.
     await fixture.sandbox.stop()
     const sends = listSends(fixture.sandbox.dataDir)
     const { acknowledged } = report

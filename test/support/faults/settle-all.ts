@@ -3,14 +3,17 @@ import { waitFor } from '../wait-for.ts'
 import { listChainTransfers } from './chain-transfers.ts'
 import type { FaultFixture } from './fault-fixture.ts'
 
-/** Longer than the settling time, and than the longest time between two look-ups of a payment (both are 10 minutes). */
+/**
+ * How far the clock moves in each round. It is longer than the time after which the service gives up a lost request,
+ * and than the longest time between two look-ups of a payment (both are 10 minutes).
+ */
 const STEP_SECONDS = 11 * 60
 const ROUNDS_MAX = 12
 const LOOKS_MS_MAX = 120_000
 
 /**
- * Moves the clock on until two rounds of look-ups have changed nothing, and returns the number of rounds. A round ends
- * when every pending payment has been looked up since the clock was moved.
+ * Moves the clock forward until a round of look-ups has changed nothing, and returns the number of rounds. A look-up
+ * asks the enclave and the chain what happened to a payment. In each round, every pending payment is looked up.
  */
 export async function settleAll(fixture: FaultFixture, onProgress: (line: string) => void = () => undefined) {
   let before = ''
@@ -25,7 +28,7 @@ export async function settleAll(fixture: FaultFixture, onProgress: (line: string
   throw new Error(`payments still change after ${ROUNDS_MAX} rounds`)
 }
 
-/** Counts the pending payments that are due for a look-up, or that the chain's watcher has settled only in part. */
+/** Counts the pending payments that are due for a look-up. */
 async function countDue({ database, clock }: FaultFixture): Promise<number> {
   const [row] = await database.query(
     `select count(*)::integer as due from payments where status = 'pending' and next_look_at <= $1`,

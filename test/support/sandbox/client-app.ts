@@ -11,24 +11,27 @@ import {
 import { answerPage, formatPage, startSite } from '../browser/site.ts'
 
 /**
- * An application that waits for the response on a loopback port, like a program on a person's computer, or on the web.
+ * An application that waits for the authorization response. It runs on a loopback port, like a program on a person's
+ * computer, or on the web.
  */
 export interface ClientApp {
   readonly origin: string
-  /** The requests to its redirect URI, in order. */
+  /** The requests to the application's redirect URI, in order. */
   readonly callbacks: readonly URL[]
-  /** The `Referer` header of each of these requests. */
+  /** The `Referer` header of each of these requests, in the same order. */
   readonly referrers: readonly (string | undefined)[]
-  /** Starts an authorization, with a redirect URI that contains the application's port. */
+  /** Starts an authorization. Its redirect URI contains the application's port. */
   start(change?: Readonly<Record<string, string>>): Authorization
   close(): Promise<void>
 }
 
 interface ClientAppOptions {
   readonly name?: string
-  /** A name under `.example` at which the application is served over https. By default, it is served on loopback. */
+  /**
+   * The application's host name under `.example`. It is then served over HTTPS. By default, it is served on loopback.
+   */
   readonly host?: string
-  /** The address that its redirect URI redirects the browser to. */
+  /** An address to which the application redirects the browser after it has received the response. */
   readonly sendsOnTo?: string
 }
 
@@ -44,7 +47,7 @@ export async function startClientApp(
   const site = await startSite(
     ({ url = '/', headers: { referer } }, response) => {
       const asked = new URL(url, site.origin)
-      // Browsers also request an icon.
+      // Browsers also request an icon. Such a request contains no authorization response.
       if (asked.pathname !== CALLBACK_PATH) {
         response.writeHead(404).end()
         return
@@ -58,7 +61,7 @@ export async function startClientApp(
   )
   try {
     const redirectUri = `${site.origin}${CALLBACK_PATH}`
-    // On loopback, it is registered without its port (RFC 8252, section 7.3).
+    // On loopback, the redirect URI is registered without its port (RFC 8252, section 7.3).
     const registered = host === undefined ? `http://127.0.0.1${CALLBACK_PATH}` : redirectUri
     const metadata = { client_name: name, redirect_uris: [registered] }
     const clientId = await registerClient(authorizationServer, metadata)
@@ -77,8 +80,8 @@ export async function startClientApp(
 }
 
 /**
- * Returns the code of a callback. Checks that it has this authorization's state and our issuer, each once, and nothing
- * else.
+ * Returns the code in an authorization response. Checks that the response contains exactly the code, this
+ * authorization's state and our issuer, each once.
  */
 export function readCode({ authUrl }: Pick<AgentHost, 'authUrl'>, { state }: Authorization, callback: URL): string {
   const { code = '', ...rest } = Object.fromEntries(callback.searchParams)
@@ -95,7 +98,10 @@ interface Identity {
   readonly scopes: readonly string[]
 }
 
-/** Exchanges the code of a callback, and uses the token to ask who it acts for. */
+/**
+ * Exchanges the code in an authorization response, and then uses the token to read which workspace and agent it belongs
+ * to.
+ */
 export async function connectWith(
   host: AgentHost,
   authorization: Authorization,

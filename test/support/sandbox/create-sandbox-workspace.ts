@@ -10,14 +10,14 @@ import type { Mode } from '../../../server/src/values/mode.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { findSandboxDatabase } from './sandbox-database.ts'
 
-/** The terms of the demo workspace's grants. */
+/** The terms of the grants in the demo workspace. */
 const TERMS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 const FUND_USDC = '1000'
 const INVITATION_USES_MAX = 100
 
 /**
- * Creates a workspace like the sandbox's own demo workspace, with the same name and the same agent, but another slug.
- * Each test file in a shared sandbox creates one, so that no file sees what another has done.
+ * Creates a workspace like the sandbox's demo workspace. It has the same name and the same agent, but another slug.
+ * Each test file in a shared sandbox creates one, so no file is affected by the changes of another.
  */
 export async function createSandboxWorkspace(sandbox: ThrowAwaySandbox): Promise<SandboxFacts['workspace']> {
   const { facts } = sandbox
@@ -46,7 +46,7 @@ export async function createSandboxWorkspace(sandbox: ThrowAwaySandbox): Promise
   return { slug, keys, wallets: { test, live }, agent_id: agentId, invite_url: inviteUrl }
 }
 
-/** Returns the secret of an invitation for an owner. */
+/** Creates an invitation for an owner, and returns its secret. */
 async function invite({ dataDir, port }: ThrowAwaySandbox, slug: string): Promise<string> {
   const { url } = findSandboxDatabase({ dataDir, port })
   const db = new Database({ url, connectionsMax: 1 }, createLogger('silent'))

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { AgentHost } from './agent-host.ts'
 import { send, type Answer } from '../http-client.ts'
 
-/** The values that a client of the authorization server keeps for one authorization. */
+/** The values of one authorization that its client must remember. */
 export interface Authorization {
   readonly clientId: string
   readonly redirectUri: string
@@ -35,7 +35,7 @@ export async function registerClient(
   return body.client_id
 }
 
-/** Makes an authorization URL with all required parameters; `change` replaces parameters. */
+/** Makes an authorization URL with all required parameters. `change` replaces parameters. */
 export function startAuthorization(
   { authUrl }: Pick<AgentHost, 'authUrl'>,
   clientId: string,
@@ -58,7 +58,10 @@ export function startAuthorization(
   return { clientId, redirectUri, verifier, state, url }
 }
 
-/** The authorization server, and the address of the process to ask, if it differs. */
+/**
+ * The authorization server's address. `processUrl` is the address of one of its processes, if that process should get
+ * the request.
+ */
 export interface OauthDoor {
   readonly authUrl: string
   readonly processUrl?: string
@@ -77,7 +80,7 @@ export async function refreshTokens(host: OauthDoor, clientId: string, refreshTo
   return await askForTokens(host, { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId })
 }
 
-/** Registers, authorizes, consents and exchanges. Returns the tokens of a new connection. */
+/** Creates a connection: registers a client, authorizes it, consents, and exchanges the code. Returns its tokens. */
 export async function connect(host: AgentHost, change: Readonly<Record<string, string>> = {}) {
   const clientId = await registerClient(host)
   const authorization = startAuthorization(host, clientId, change)
@@ -91,8 +94,8 @@ async function askForTokens(door: OauthDoor, form: Record<string, string>): Prom
 }
 
 /**
- * Posts a form as a client does. The `Host` header names the authorization server, whichever process receives the
- * request.
+ * Posts a form as a client does. Its `Host` header always names the authorization server, even if another process
+ * receives the request.
  */
 export async function postForm(
   { authUrl, processUrl = authUrl }: OauthDoor,

@@ -5,7 +5,7 @@ import { call, type JsonAnswer, type WireAgent, type WirePayment } from '../http
 import { waitFor } from '../wait-for.ts'
 import type { SandboxFixture } from './sandbox-fixture.ts'
 
-/** The parts of a sandbox that are needed to create a payer. */
+/** The functions of a sandbox fixture that are needed to create a payer. */
 type SandboxAccess = Pick<SandboxFixture, 'control' | 'baseUrl'>
 
 /** A workspace that can pay, with a key, an agent, a funded wallet and a signed grant. */
@@ -16,11 +16,11 @@ export interface PayerFixture {
   readonly agentId: string
   readonly wallet: string
   readonly grantId: string
-  /** An address that only this payer pays. */
+  /** An address that receives payments only from this payer. */
   readonly recipient: string
 }
 
-/** `data.deposit` of `inbound.received`. */
+/** The member `data.deposit` of the event `inbound.received`. */
 export interface WireDeposit {
   readonly id: string
   readonly wallet: string
@@ -67,7 +67,7 @@ export async function makeWallet(
   return answer.body.wallet.address
 }
 
-/** Creates and signs a grant, and returns its id. */
+/** Creates a grant, signs it as the owner, and returns its id. */
 export async function makeGrant(
   fixture: SandboxAccess,
   { slug, mode, agentId, wallet }: Pick<PayerFixture, 'slug' | 'mode' | 'agentId' | 'wallet'>,
@@ -90,7 +90,10 @@ export function makeAddress(): string {
   return getAddress(`0x${randomBytes(20).toString('hex')}`)
 }
 
-/** Makes a payment. `change` replaces fields of the body; `key` and `baseUrl` replace the key and the address. */
+/**
+ * Makes a payment. `change` replaces fields of the body. `key` and `baseUrl` replace the API key and the service's
+ * address.
+ */
 export async function pay(
   fixture: SandboxFixture,
   payer: PayerFixture,
@@ -117,7 +120,10 @@ export async function readAgent(fixture: SandboxFixture, { key, agentId }: Payer
   return answer.body.agent
 }
 
-/** Waits until the record has this status. Reads the database, because a GET would refresh the payment. */
+/**
+ * Waits until the payment has this status in the database. It does not use the API, because a GET request would update
+ * the payment.
+ */
 export async function waitForRecord(
   fixture: SandboxFixture,
   id: string,
@@ -132,7 +138,7 @@ export async function waitForRecord(
   )
 }
 
-/** Returns the types of a payment's events, in order. */
+/** Returns the types of the events about a payment, in order. */
 export async function listPaymentEvents(fixture: SandboxFixture, id: string): Promise<string[]> {
   const rows = await fixture.query(
     "select type from events where data -> 'payment' ->> 'id' = $1 order by created_at, id",
@@ -141,7 +147,7 @@ export async function listPaymentEvents(fixture: SandboxFixture, id: string): Pr
   return rows.map((row) => String(row['type']))
 }
 
-/** Returns the deposits in a wallet's events, one entry per event. */
+/** Returns the deposits that are reported by the events about a wallet, one entry per event. */
 export async function listDepositEvents(fixture: SandboxFixture, wallet: string): Promise<WireDeposit[]> {
   const rows = await fixture.query(
     `select data -> 'deposit' as deposit from events

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Runs a program of the project as `npm run` does, until it exits. */
+/** Runs a program of the project in the same way as `npm run`, until it exits. */
 export async function runProgram(
   path: string,
   { args = [], env }: { args?: readonly string[]; env: Readonly<Record<string, string>> },

@@ -4,7 +4,7 @@ import { addressesFrom } from '../../../sandbox/src/addresses.ts'
 import { postgresDir } from '../../../sandbox/src/processes/data-dir-layout.ts'
 import type { QueryResultRow as Row } from 'pg'
 
-/** A sandbox's PostgreSQL, read without the service. */
+/** A sandbox's PostgreSQL. Tests read it directly, without the service. */
 export interface SandboxDatabase {
   readonly url: string
   readonly query: (text: string, values?: readonly unknown[]) => Promise<Row[]>

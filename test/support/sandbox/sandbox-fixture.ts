@@ -8,27 +8,28 @@ import type { QueryResultRow as Row } from 'pg'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
+import { prepareSandbox } from './prepared-sandbox.ts'
 import { findSandboxDatabase } from './sandbox-database.ts'
 import { share } from './share.ts'
 import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
 
-/** A call to the control API that must succeed. */
+/** Calls the sandbox's control API. Throws if the call fails. */
 export type Control = (path: string, body?: object) => Promise<JsonAnswer>
 
-/** A whole sandbox with its data in a temporary folder, and the functions that tests use to control it. */
+/** A whole sandbox with its data in a temporary folder, with functions that tests use to control it. */
 export interface SandboxFixture {
   readonly sandbox: Sandbox
   readonly dataDir: string
   readonly port: number
   readonly baseUrl: string
   readonly chains: Readonly<Record<Mode, UsdcChain>>
-  /** The proxy in front of the enclave. */
+  /** The proxy between the service and the enclave. */
   readonly enclave: EnclaveProxy
-  /** Settings that the server receives when it starts next. */
+  /** Settings for the server. Changes have an effect when the server is started again. */
   readonly serverEnv: Record<string, string>
-  /** The same database that the sandbox's own server uses. */
+  /** The URL of the database that the sandbox's own server uses. */
   readonly databaseUrl: string
-  /** Returns the server's whole environment, to open parts of the server in this process. */
+  /** Returns the server's whole environment. With it, tests can open parts of the server in their own process. */
   environment(): Record<string, string>
   control: Control
   advanceClock(seconds: number): Promise<void>
@@ -36,7 +37,7 @@ export interface SandboxFixture {
   query(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
-/** A sandbox of its own, so that a test can change anything in it. */
+/** A sandbox that only one test file uses, so the tests can change anything in it. */
 export interface OwnSandboxFixture extends SandboxFixture {
   close(): Promise<void>
 }
@@ -44,20 +45,31 @@ export interface OwnSandboxFixture extends SandboxFixture {
 const ENCLAVE_OFFSET = 3
 
 export interface SandboxFixtureOptions {
-  /** Settings of the server. Receives the sandbox's first port, since proxies may stand in front of its programs. */
+  /**
+   * Returns settings of the server. The function receives the first of the sandbox's ports, so that the settings can
+   * contain the addresses of proxies in front of the sandbox's programs.
+   */
   readonly serverEnv?: (port: number) => Record<string, string> | Promise<Record<string, string>>
 }
 
 /**
- * Opens the sandbox that the test files in this process share. They create their own workspaces, and do not change its
- * clock, its processes or its chains.
+ * Opens the sandbox that the test files in this process share. Each file creates its own workspaces. No file may change
+ * the clock, the processes or the chains of the sandbox.
  */
 export function openSharedSandboxFixture(): Promise<SandboxFixture> {
   return share('sandbox fixture', openSandboxFixture)
 }
 
+/**
+ * Opens a sandbox that several test files share and whose clock they may move. Each file creates its own workspaces. At
+ * the start of a file, the clock may already be ahead.
+ */
+export function openClockFixture(): Promise<SandboxFixture> {
+  return share('sandbox fixture with a clock', openSandboxFixture)
+}
+
 export async function openSandboxFixture(options: SandboxFixtureOptions = {}): Promise<OwnSandboxFixture> {
-  const [port, dataDir] = await Promise.all([findFreePorts(), makeDataDir()])
+  const [port, dataDir] = await Promise.all([findFreePorts(), prepareSandbox().then(makeDataDir)])
   const enclave = await startEnclaveProxy(() => port + ENCLAVE_OFFSET)
   const removeAll = async (): Promise<void> => {
     await enclave.close()
@@ -66,7 +78,14 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
   const serverEnv = { ...(await options.serverEnv?.(port)) }
   let sandbox: Sandbox
   try {
-    sandbox = await startSandbox({ port, dataDir, serverEnv, enclaveUrl: enclave.url, enclaveProfile: 'fast' })
+    sandbox = await startSandbox({
+      port,
+      dataDir,
+      serverEnv,
+      enclaveUrl: enclave.url,
+      enclaveProfile: 'fast',
+      memory: 'large',
+    })
   } catch (error) {
     await removeAll()
     throw error

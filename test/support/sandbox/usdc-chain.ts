@@ -1,8 +1,8 @@
-/** Reads a chain's own records about USDC, without the service. */
+/** A chain's USDC contract. Tests read it directly from the chain, without the service. */
 export interface UsdcChain {
-  /** Returns the balance at the head, in micro-USDC. */
+  /** Returns the address's balance after the last block, in micro-USDC. */
   balanceOf(address: string): Promise<bigint>
-  /** Lists the Transfer events from a wallet, in the chain's order. */
+  /** Lists the Transfer events from a wallet, in the order in which they are on the chain. */
   listTransfers(from: string): Promise<readonly ChainTransfer[]>
   call(method: string, params: readonly unknown[]): Promise<unknown>
 }
@@ -11,7 +11,7 @@ export interface ChainTransfer {
   readonly txHash: string
   readonly blockNumber: number
   readonly transactionIndex: number
-  /** In lower case. */
+  /** The recipient's address, in lower case. */
   readonly to: string
   readonly amountMicro: bigint
 }
@@ -25,7 +25,7 @@ interface Log {
 }
 
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-/** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
+/** The function selector of `balanceOf(address)` (ERC-20): the first four bytes of its keccak256 hash. */
 const BALANCE_SELECTOR = '0x70a08231'
 
 export function openUsdcChain({ rpc_url: rpcUrl, usdc }: { rpc_url: string; usdc: string }): UsdcChain {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import type { FastifyRequest } from 'fastify'
 import type { HttpServer } from '../../../server/src/http/open-http.ts'
 
-/** Throws if any response so far did not match its schema. */
+/** Throws if any response so far has not matched its schema. */
 export type AssertChecked = () => void
 
 /**
- * Checks every response of the dashboard's endpoints against its schema. The response must be valid, and the
- * serializer, which drops and converts values that a schema does not allow, must not have changed it. A faulty response
- * becomes a 500. It is also remembered, because a test may expect an error.
+ * Checks every response of the dashboard's endpoints against its schema. Before a response is sent, the serializer
+ * drops or converts values that the schema does not allow. The check fails if a response is not valid, or if the
+ * serializer has changed it. A response that fails becomes a 500. The returned function throws as well, because a test
+ * may expect an error and not notice the 500.
  */
 export function checkResponses(http: HttpServer): AssertChecked {
   const payloads = new WeakMap<FastifyRequest, unknown>()

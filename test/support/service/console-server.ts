@@ -15,11 +15,14 @@ export const ASSET = 'export {}'
 
 export interface ConsoleServer extends TestContext {
   readonly url: string
-  /** The `Host` header of a browser. The dashboard is not served under any other name. */
+  /** The `Host` header that a browser sends. With any other host name, the dashboard is not served. */
   readonly host: string
 }
 
-/** Serves `/v1` and `/console` on a free port, with a fresh database and a dashboard of one page and one asset. */
+/**
+ * Serves `/v1` and `/console` on a free port, with a fresh database. The dashboard's files are replaced by one page and
+ * one asset.
+ */
 export async function openConsoleServer(
   change: (config: Config) => Config = (config) => config,
 ): Promise<ConsoleServer> {

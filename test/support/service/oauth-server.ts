@@ -8,16 +8,16 @@ import { openTestService, type TestService } from './test-service.ts'
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
-/** The service's address in the tests' configuration. It listens on another one. */
+/** The service's public address in the tests' configuration. In fact, it listens on another address. */
 export const BASE_URL = 'http://localhost:4100'
 export const AUTH_URL = 'http://localhost:4101'
 
-/** Parameters to change: several values to repeat a parameter, null to leave it out. */
+/** Changes to parameters. A list repeats a parameter with several values, and null leaves the parameter out. */
 export type Changes = Readonly<Record<string, string | readonly string[] | null>>
 
 export interface OauthCall extends Call {
   /**
-   * The address that the request seems to come from. By default, each request has a new one, so that no rate limit is
+   * The IP address from which the request seems to come. By default, each request has a new one, so no rate limit is
    * reached.
    */
   readonly address?: string
@@ -41,7 +41,7 @@ export interface WireTokens {
   readonly scope: string
 }
 
-/** A code that a person has just approved, with everything that it is bound to. */
+/** A code that a person has just approved, with the values that it is bound to. */
 export interface ApprovedCode {
   readonly client: RegisteredClient
   readonly code: string
@@ -57,11 +57,11 @@ export interface OauthServer extends TestService {
   /** Posts a form. */
   post(path: string, fields: Changes | string, call?: Partial<OauthCall>): Promise<Answer>
   register(metadata?: Readonly<Record<string, unknown>>): Promise<RegisteredClient>
-  /** Requests authorization with all required parameters and the given changes. */
+  /** Sends an authorization request. It has all required parameters, with the given changes. */
   authorize(client: RegisteredClient, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
-  /** Returns the handle of a request that waits for the owner's decision. */
+  /** Opens an authorization request, and returns its handle. The request then waits for the owner's decision. */
   openRequest(client: RegisteredClient, changes?: Changes): Promise<string>
-  /** Approves as the owner in the browser, with the given changes. */
+  /** Approves a request as the owner would in the browser, with the given changes to the form. */
   consent(handle: string, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
   approveCode(client?: RegisteredClient, changes?: Changes): Promise<ApprovedCode>
   exchange(approved: ApprovedCode, changes?: Changes, call?: Partial<OauthCall>): Promise<Answer>
@@ -69,7 +69,7 @@ export interface OauthServer extends TestService {
   refresh(tokens: Pick<WireTokens & ApprovedCode, 'client' | 'refresh_token'>, changes?: Changes): Promise<Answer>
 }
 
-/** Opens a whole service behind a proxy, with a workspace and its owner. */
+/** Opens a whole service behind a proxy. It has a workspace with an owner. */
 export async function openOauthServer(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<OauthServer> {
@@ -144,7 +144,7 @@ export async function openOauthServer(
 }
 
 export const SAME_ORIGIN: readonly string[] = ['origin', AUTH_URL, 'sec-fetch-site', 'same-origin']
-/** The challenge in the example of RFC 7636, appendix B. */
+/** The code challenge from the example in RFC 7636, appendix B. */
 export const CODE_CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
 /** Builds a complete authorization request. */
@@ -177,7 +177,7 @@ export function locationOf(answer: Answer, status: number): string {
   return String(answer.headers.location)
 }
 
-/** Returns the handle in the address of the consent page. */
+/** Returns the handle of the request from the address of the consent page. */
 export function handleOf(answer: Answer): string {
   const location = locationOf(answer, 302)
   assert.match(location, /^http:\/\/localhost:4101\/consent\?request=svc_oar_[0-9A-Za-z]{49}$/)
@@ -189,7 +189,7 @@ export function readTokens(answer: Answer): WireTokens {
   return JSON.parse(answer.text) as WireTokens
 }
 
-/** Checks everything that the errors of the JSON endpoints have in common (D35), and returns the description. */
+/** Checks what is the same in all errors of the JSON endpoints (D35). Returns the error's description. */
 export function expectOauthError(
   answer: Answer,
   error: string,
@@ -205,7 +205,7 @@ export function expectOauthError(
   return body.error_description
 }
 
-/** Checks that a response is a page that can't be framed and that does not redirect the browser. */
+/** Checks that a response is an error page, that it cannot be framed, and that it does not redirect the browser. */
 export function expectPage(answer: Answer, { status = 400, error, parameter }: ExpectedPage): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')

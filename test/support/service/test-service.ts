@@ -4,6 +4,7 @@ import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { openService, type Service } from '../../../server/src/service.ts'
 import { send, type Answer, type Call } from '../http-client.ts'
+import { openContractCheck, type ContractCheck } from './check-contract.ts'
 import { readRows } from '../database/read-rows.ts'
 import { RECIPIENT, type Seed } from '../context/seed.ts'
 import { openTestContext, type TestContext } from '../context/test-context.ts'
@@ -11,17 +12,17 @@ import { openTestContext, type TestContext } from '../context/test-context.ts'
 export interface TestService extends TestContext {
   readonly service: Service
   readonly url: string
+  /** Compares the responses of `/v1` with the contract. */
+  readonly contract: ContractCheck
+  /** Sends a request. If its path is an operation of `/v1`, the response must be one that the contract describes. */
   call(call: Call): Promise<Answer>
-  /** Issues a new key of the seeded account and mode, with its own rate limit. */
+  /** Creates an API key in the seeded workspace and mode. The key has its own rate limit. */
   issueKey(seeded: Seed, mode?: Mode): Promise<string>
-  /** Counts agents, payments and events. */
+  /** Counts the rows of agents, payments and events. */
   countRows(): Promise<Readonly<Record<string, number>>>
 }
 
-/**
- * Opens the whole service on a free port, with a fresh database, and fake servers instead of the enclave and the
- * chains.
- */
+/** Opens the whole service on a free port, with a fresh database. Fake servers replace the enclave and the chains. */
 export async function openTestService(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<TestService> {
@@ -32,14 +33,21 @@ export async function openTestService(
     throw error
   })
   const url = `http://127.0.0.1:${service.ports[0]}`
+  const contract = await openContractCheck()
   let stopped: Promise<void> | null = null
   return {
     ...given,
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
-    // A request with an unknown host is treated as one for the REST host (D1). All other paths are on the host of
-    // AUTH_URL.
-    call: (call) => send(url, call.path.startsWith('/v1') ? call : { host: new URL(config.authUrl).host, ...call }),
+    // A request with an unknown host name is treated as a request to the host of the REST API (D1). All other paths are
+    // on the host of AUTH_URL.
+    contract,
+    async call(call) {
+      if (!call.path.startsWith('/v1')) return await send(url, { host: new URL(config.authUrl).host, ...call })
+      const answer = await send(url, call)
+      contract.check(call, answer)
+      return answer
+    },
     async issueKey(seeded, mode = seeded.mode) {
       return (await issueKey(given.context, { accountId: seeded.account.id, mode, actor: OPERATOR })).secret
     },
@@ -58,7 +66,7 @@ export async function openTestService(
   }
 }
 
-/** Builds a valid body of `POST /v1/payments`, which would be paid. */
+/** Makes a valid body for `POST /v1/payments`. Without `changes`, the service accepts the payment. */
 export function paymentBody(seeded: Seed, changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return { agent_id: seeded.agentId, wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '1', ...changes }
 }

@@ -1,45 +1,45 @@
 import { createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy between the service and the enclave that reads the requests. */
+/** A proxy between the service and the enclave. Tests can read and hold back requests with it. */
 export interface EnclaveProxy {
-  /** The enclave's public address. Clients sign it as part of their requests. */
+  /** The address that clients use for the enclave. Clients sign it as part of their requests. */
   readonly url: string
   /**
-   * Holds the next request to such a path (by default, to sign), or the enclave's response to it, until the test
-   * releases it.
+   * Holds back the next request whose path matches, or the enclave's response to it, until the test releases it. By
+   * default, these are requests to sign. With a `method`, requests with another one pass.
    */
-  hold(side: 'request' | 'answer', path?: RegExp): Hold
+  hold(side: 'request' | 'answer', path?: RegExp, method?: string): Hold
   /**
-   * Ends the connection of the next change of a wallet before the enclave has received it. The request may still arrive
-   * later.
+   * Ends the connection of the next request that changes a wallet, before the enclave has received the request. The
+   * test can let the request arrive later.
    */
   loseChange(): LostChange
   /**
-   * Replaces the enclave's responses to reads of such a path by the result of `change`, until the returned function is
-   * called. Reads are counted from 1.
+   * Replaces the enclave's responses to reads whose path matches with the result of `change`. `reads` is the number of
+   * the read, starting with 1. The returned function ends the replacement.
    */
   rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): () => void
-  /** The requests, in order. */
+  /** All requests so far, in order. */
   readonly requests: readonly ProxiedRequest[]
-  /** Ends every connection, and refuses new requests until `restore`. */
+  /** Ends every connection, and rejects new requests until `restore` is called. */
   cut(): void
   restore(): void
   close(): Promise<void>
 }
 
-/** The type of a result of `JSON.parse`, for fields that are known to exist. */
+/** The result of `JSON.parse`. A test may read any field of which it knows that it exists. */
 export type Json = { [member: string]: Json } & { map<Item>(change: (item: Json) => Item): Item[] }
 
 export interface Hold {
-  /** Resolves when the request or the response is held. */
+  /** Resolves when the proxy holds back the request or the response. */
   readonly held: Promise<void>
-  /** Releases it, and returns the status of the enclave's response. */
+  /** Forwards what was held back, and returns the status of the enclave's response. */
   release(): Promise<number>
 }
 
 export interface LostChange {
-  /** Lets the request arrive after all, and returns the status of the enclave's response. */
+  /** Lets the lost request arrive at the enclave, and returns the status of the response. */
   arrive(): Promise<number>
 }
 
@@ -52,6 +52,7 @@ export interface ProxiedRequest {
 
 interface Gate {
   readonly path: RegExp
+  readonly method: string | undefined
   readonly side: 'request' | 'answer'
   readonly reached: () => void
   readonly opened: Promise<void>
@@ -61,7 +62,8 @@ interface Gate {
 const SIGNING_PATH = /^\/v1\/wallets\/[^/]+\/rpc$/
 
 /**
- * `findPort` is called at each request, because an enclave that must know its public address starts after the proxy.
+ * Starts the proxy. `findPort` returns the enclave's port. It is called for each request, because the enclave starts
+ * after the proxy: the enclave's configuration contains the proxy's address.
  */
 export async function startEnclaveProxy(findPort: () => number): Promise<EnclaveProxy> {
   const requests: ProxiedRequest[] = []
@@ -90,7 +92,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
       lose(asked)
       throw new Error('the request is lost')
     }
-    const found = gates.findIndex(({ path }) => path.test(asked.path))
+    const found = gates.findIndex(({ path, method = asked.method }) => path.test(asked.path) && method === asked.method)
     const gate = found === -1 ? undefined : gates.splice(found, 1)[0]
     if (gate?.side === 'request') {
       gate.reached()
@@ -116,11 +118,11 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    hold(side, path = SIGNING_PATH) {
+    hold(side, path = SIGNING_PATH, method) {
       const reached = Promise.withResolvers<void>()
       const opened = Promise.withResolvers<void>()
       const told = Promise.withResolvers<number>()
-      gates.push({ path, side, reached: reached.resolve, opened: opened.promise, told: told.resolve })
+      gates.push({ path, method, side, reached: reached.resolve, opened: opened.promise, told: told.resolve })
       return {
         held: reached.promise,
         release: () => {
@@ -167,7 +169,7 @@ interface EnclaveAnswer {
   readonly body: Buffer
 }
 
-/** Forwards header names and values, path and body unchanged, because all of them may be signed. */
+/** Forwards the names and values of headers, the path and the body unchanged, because all of them may be signed. */
 async function forward(port: number, { method, path, headers, body }: ProxiedRequest): Promise<EnclaveAnswer> {
   return await new Promise((resolve, reject) => {
     const sent = connectHttp({ host: 'localhost', port, method, path, headers, agent: false }, (answer) => {
@@ -175,7 +177,7 @@ async function forward(port: number, { method, path, headers, body }: ProxiedReq
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.once('error', reject)
       answer.once('end', () => {
-        // The proxy's own server chooses how to transfer this body.
+        // The proxy's own HTTP server decides how to transfer this body, so these headers are left out.
         const { 'transfer-encoding': _, connection: __, ...kept } = answer.headers
         resolve({ status: answer.statusCode ?? 502, headers: kept, body: Buffer.concat(chunks) })
       })

@@ -13,22 +13,22 @@ export interface FakeOperation {
   readonly hash: Hex
   readonly isSuccess: boolean
   readonly after: number
-  /** By default, the payer. */
+  /** The sender of the transfer; by default, the payer. */
   readonly sender?: Hex
 }
 
 export interface FakeReceipt extends FakeTransfer {
   readonly blockNumber: bigint
   readonly reverted?: boolean
-  /** The sender of the transaction, if it is not the payer: a bundler. */
+  /** The sender of the transaction, if it is not the payer. For a user operation, it is the bundler. */
   readonly sender?: Hex
-  /** Other transfers of the transaction, after the first one. */
+  /** Further transfers in the transaction, after the first one. */
   readonly others?: readonly FakeTransfer[]
-  /** The user operations in the transaction. `after` is the number of transfers that precede the operation's event. */
+  /** The user operations in the transaction. `after` is the number of transfers before the operation's event. */
   readonly operations?: readonly FakeOperation[]
 }
 
-/** A transfer in the chain's logs. The logs of one block have the order of `logs`. */
+/** A transfer in the chain's logs. In each block, the logs have the same order as in `logs`. */
 export interface FakeLog extends FakeTransfer {
   readonly txHash: Hex
   readonly blockNumber: bigint
@@ -40,7 +40,7 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** Throw this while a call is handled, to make the node refuse the call with this code. */
+/** A test throws this while a call is handled. The node then rejects the call with this code. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -51,31 +51,31 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** A chain that tests control: JSON-RPC over HTTP, with immediate responses. */
+/** A chain that a test controls. It responds to JSON-RPC over HTTP at once. */
 export interface FakeChain extends FakeServer {
   readonly chainId: number
   head: bigint
-  /** The balance of every address that `balances` does not contain. */
+  /** The USDC balance of every address that is not in `balances`. */
   balanceMicro: bigint
   readonly balances: Map<string, bigint>
-  /** The balance of every address in the chain's own coin. */
+  /** The balance of native coins of every address, in wei. */
   coinWei: bigint
   readonly receipts: Map<string, FakeReceipt>
   readonly logs: FakeLog[]
-  /** The transactions that a node knows, mined or not, by hash. */
+  /** The transactions that the node has, mined or not, by hash. */
   readonly transactions: Map<string, { readonly from: string; readonly nonce: bigint }>
-  /** The number of nonces that an address (in lower case) has used, at any block. */
+  /** The number of nonces that each address has used. It is the same at every block. Addresses are in lower case. */
   readonly nonces: Map<string, bigint>
-  /** While true, every response is a 503. */
+  /** While this is true, every response is a 503. */
   down: boolean
   calls: number
-  /** The number of HTTP requests. Each has one call or a batch of calls. */
+  /** The number of HTTP requests. A request contains one call or a batch of calls. */
   requests: number
-  /** The size of all bodies that were received and sent. */
+  /** The size of all bodies that were received or sent, in bytes. */
   bytes: number
-  /** Returns the result in the chain's place, or undefined to leave it to the chain. */
+  /** Returns the result of a call, or undefined if the fake chain should respond as usual. */
   intercept: (call: RpcCall) => unknown
-  /** Replaces the last blocks by empty ones. Returns the transfers that were in them. */
+  /** Replaces the last blocks with empty ones. Returns the transfers that were in the replaced blocks. */
   reorganize(blocks: number): FakeLog[]
 }
 
@@ -88,7 +88,7 @@ const SECONDS_PER_BLOCK = 2n
 const GAS_PRICE_WEI = 10n ** 9n
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F'
 
-/** A block's hash contains its number, and how often it was reorganized. */
+/** A block's hash contains its number, and how often the block was replaced. */
 const HASH_BASE = 1_000_000n
 const FORK_SHIFT = 64n
 
@@ -137,7 +137,7 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
 }
 
 type State = Omit<FakeChain, keyof FakeServer> & {
-  /** The first block of each reorganization. */
+  /** The first replaced block of each reorganization. */
   readonly forks: bigint[]
 }
 
@@ -164,7 +164,7 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       return toHex(GAS_PRICE_WEI)
     case 'eth_call': {
       const { to, data } = params[0] as { to: string; data: string }
-      // There is no contract at the address where OP stack chains keep the price of publishing.
+      // This chain has no contract at the address where OP stack chains report the price of publishing data.
       if (to === GAS_PRICE_ORACLE) return '0x'
       const address = `0x${data.slice(-40)}`
       return toWord(state.balances.get(address) ?? state.balanceMicro)
@@ -192,8 +192,8 @@ interface LogFilter {
 }
 
 /**
- * Finds logs as nodes do: a node does not report that a range ends above its head. Logs of receipts are included only in
- * a search for one payment.
+ * Finds logs in a range of blocks. As with real nodes, the range may end above the head. The logs of `receipts` are
+ * included only if the search is for a single payment.
  */
 function findLogs(state: State, filter: LogFilter): unknown[] {
   const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)]
@@ -272,7 +272,7 @@ function toReceiptLogs(receipt: FakeReceipt): object[] {
   return logs.map((log, index) => ({ ...log, logIndex: toHex(BigInt(index)) }))
 }
 
-/** `UserOperationEvent` of the EntryPoint: nonce, success, gas cost, gas used. */
+/** Makes the log of a `UserOperationEvent`. Its data is: nonce, success, gas cost, gas used. */
 function toOperationLog({ hash, sender, isSuccess }: { hash: Hex; sender: Hex; isSuccess: boolean }): object {
   const words = [0n, isSuccess ? 1n : 0n, 0n, 0n].map((word) => toWord(word).slice(2)).join('')
   const topics = [OPERATION_TOPIC, hash, toAddressWord(sender), toAddressWord('0x1')]

@@ -5,7 +5,7 @@ const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const
 const ANSWER_FLAGS = 0x8180
 const TTL_SECONDS = 60
 
-/** The records that the name server has for a name; `silent` means no response. */
+/** The records of a name. With `silent`, the server does not respond. */
 export type DnsAnswer =
   | 'silent'
   | 'SERVFAIL'
@@ -13,14 +13,14 @@ export type DnsAnswer =
   | { readonly cname?: string; readonly A?: readonly string[]; readonly AAAA?: readonly string[] | 'SERVFAIL' }
 
 export interface FakeDns {
-  /** As `host:port`. */
+  /** The server's address as `host:port`. */
   readonly server: string
-  /** Each query, as `name type`. */
+  /** All queries so far, each as `name type`. */
   readonly questions: readonly string[]
   close(): Promise<void>
 }
 
-/** Starts a name server on loopback (RFC 1035) that knows only these names. */
+/** Starts a name server on loopback (RFC 1035). It has records only for these names. */
 export async function startFakeDns(names: Readonly<Record<string, DnsAnswer>>): Promise<FakeDns> {
   const questions: string[] = []
   const socket = createSocket('udp4')
@@ -92,7 +92,7 @@ function ipv4Bytes(address: string): Buffer {
   return Buffer.from(address.split('.').map(Number))
 }
 
-/** `::` replaces groups of zeros (RFC 4291, section 2.2). */
+/** Converts an IPv6 address to bytes. In an address, `::` stands for groups of zeros (RFC 4291, section 2.2). */
 function ipv6Bytes(address: string): Buffer {
   const [left = '', right = ''] = address.split('::')
   const groups = (text: string): string[] => (text === '' ? [] : text.split(':'))

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { answerJson, startFakeServer, type FakeServer } from './fake-server.ts'
 
-/** A signing request as it was received. */
+/** A signing request as the enclave received it. */
 export interface SigningRequest {
   readonly walletId: string
   readonly referenceId: string
@@ -17,7 +17,7 @@ export interface ToldTransaction {
   readonly userOperationHash?: string
 }
 
-/** A response in the enclave's place. If `isAccepted`, the transfer is accepted nevertheless. */
+/** A response that replaces the usual one. If `isAccepted`, the enclave accepts the transfer nevertheless. */
 export interface OddAnswer {
   readonly status: number
   readonly body: unknown
@@ -25,7 +25,7 @@ export interface OddAnswer {
   readonly isAccepted?: boolean
 }
 
-/** The enclave's reaction to a signing request: it signs and responds, or fails in one of several ways. */
+/** How the enclave handles a signing request: it signs and responds, or it fails in one of several ways. */
 export type Behaviour =
   | 'sign'
   | 'sign without hash'
@@ -37,29 +37,33 @@ export type Behaviour =
   | OddAnswer
 
 /**
- * An enclave that does not sign. It responds at once, with one transfer for each reference id, unless a test makes it
- * misbehave.
+ * An enclave that does not really sign. It responds at once, and makes one transfer for each reference id. A test can
+ * make it fail.
  */
 export interface FakeEnclave extends FakeServer {
-  /** Every signing request, in order, whatever its outcome. */
+  /** All signing requests so far, in order. */
   readonly requests: SigningRequest[]
-  /** The transaction hashes of accepted transfers, by reference id. */
+  /** The transaction hash of each accepted transfer, by reference id. */
   readonly accepted: Map<string, string>
+  /** The collections in which a key quorum or a policy was created, in order. */
+  readonly created: string[]
   /** The results of look-ups by reference id, where they differ from the accepted transaction. */
   readonly told: Map<string, ToldTransaction>
-  /** For 'sign when released'. */
+  /** With the behaviour 'sign when released', the enclave waits for this promise. */
   released: Promise<void>
-  /** While true, every response to a look-up is a 503. */
+  /** While this is true, every look-up gets a 503. */
   blind: boolean
-  /** The number of look-ups by reference id that got a response. */
+  /** The number of look-ups by reference id that the enclave has responded to. */
   lookUps: number
-  /** Called for each signing request. */
+  /** Returns the behaviour for a signing request. */
   behave: (request: SigningRequest) => Behaviour
-  /** The enclave's clock, which its `Date` headers show. */
+  /** Returns the time of the enclave's clock, which it sends in `Date` headers. */
   now: () => Date
 }
 
 const WALLETS_PATH = '/v1/wallets'
+const QUORUMS_PATH = '/v1/key_quorums'
+const POLICIES_PATH = '/v1/policies'
 const RPC_PATH = /^\/v1\/wallets\/([^/]+)\/rpc$/
 const TRANSACTION_PATH = /^\/v1\/transactions\/([^/]+)$/
 
@@ -67,6 +71,7 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
   const state = {
     requests: [] as SigningRequest[],
     accepted: new Map<string, string>(),
+    created: [] as string[],
     told: new Map<string, ToldTransaction>(),
     blind: false,
     lookUps: 0,
@@ -79,7 +84,12 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
     response.setHeader('date', enclave.now().toUTCString())
     const url = new URL(request.url ?? '/', 'http://enclave')
     if (url.pathname === WALLETS_PATH) {
-      answerJson(response, createWallet())
+      answerJson(response, createWallet(body))
+      return
+    }
+    if (url.pathname === QUORUMS_PATH || url.pathname === POLICIES_PATH) {
+      enclave.created.push(url.pathname)
+      answerJson(response, { ...(JSON.parse(body) as object), id: randomBytes(12).toString('hex') })
       return
     }
     const walletId = RPC_PATH.exec(url.pathname)?.[1]
@@ -115,13 +125,13 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
   return Object.assign(enclave, server)
 }
 
-/** Creates a wallet without signers for any caller. */
-function createWallet() {
+/** Creates a wallet with the owner and the signers that the request names, for any caller. */
+function createWallet(body: string) {
   return {
+    additional_signers: [],
+    ...(JSON.parse(body) as object),
     id: randomBytes(12).toString('hex'),
     address: `0x${randomBytes(20).toString('hex')}`,
-    owner_id: 'quorum',
-    additional_signers: [],
   }
 }
 

@@ -6,7 +6,7 @@ export interface FakeServer {
   close(): Promise<void>
 }
 
-/** Serves one handler on a free loopback port, as the other side for tests and benchmarks. */
+/** Starts a server with one handler on a free loopback port. Tests and benchmarks use it in place of a real service. */
 export async function startFakeServer(
   handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
 ): Promise<FakeServer> {

@@ -8,16 +8,16 @@ import { postJson, type OutboundOutcome, type OutboundRequest } from '../../../s
 
 export interface Poster {
   post(url: string, changes?: Partial<OutboundRequest>): Promise<OutboundOutcome>
-  /** The poster's connections. */
+  /** The HTTP agents that contain the poster's connections. */
   readonly agents: Agents
   close(): void
 }
 
-/** Longer than a busy machine needs to respond to itself. */
+/** The time limit of a request. Even a busy machine responds to itself sooner. */
 const TIMEOUT_MS = 20_000
 const RESPONSE_BYTES_MAX = 16 * 1024
 
-/** Opens a poster that treats loopback as an outside network. */
+/** Opens the service's poster of webhooks. Unlike in production, it may post to loopback addresses. */
 export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
   const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [], ...policy }, clock: createClock() })
   const base = { headers: {}, body: Buffer.from('{}'), timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX }
@@ -29,8 +29,8 @@ export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
 }
 
 /**
- * Posts from a process with this environment, and returns the outcome as `status error`. `trusted` is an additional
- * certificate authority.
+ * Posts a webhook from a child process with this environment. Returns the outcome as `status error`. `trusted` is a
+ * certificate authority that the process trusts in addition.
  */
 export async function postFromChild(url: string, environment: NodeJS.ProcessEnv, trusted = ''): Promise<string> {
   const program = `

@@ -2,16 +2,17 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 
 export interface RawServer {
   readonly port: number
-  /** Each request as it arrived, with its body. */
+  /** All requests as they arrived, with their bodies. */
   readonly requests: readonly string[]
-  /** How many connections were opened in all, and how many are open now. */
+  /** The number of connections so far, and how many of them are still open. */
   readonly connections: { readonly made: number; readonly open: number }
   close(): Promise<void>
 }
 
 /**
- * A server below HTTP, for responses that no HTTP server would send. `answer` is called when a whole request has
- * arrived, or, with `early`, when its headers have.
+ * Starts a server that writes directly to sockets, so that it can send responses that no HTTP server would send.
+ * `answer` is called once a whole request has arrived. With `early`, it is called once the request's headers have
+ * arrived.
  */
 export async function startRawServer(
   answer: (socket: Socket, request: string) => void,
@@ -36,7 +37,7 @@ export async function startRawServer(
       answer(socket, request)
     })
   }
-  // A TLS server emits its own event after the handshake.
+  // A TLS server emits `secureConnection` after the handshake.
   server.on('setSecureContext' in server ? 'secureConnection' : 'connection', serve)
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)

@@ -8,39 +8,38 @@ import {
 import type { AddressInfo } from 'node:net'
 import { waitFor } from '../wait-for.ts'
 
-/** A delivery as it arrived. */
+/** A delivery as the receiver got it. */
 export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values alternate, spelled as they were sent. */
+  /** The headers as a list in which names and values alternate, spelled as they were sent. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
   readonly eventId: string
-  /** The number of the attempt, from 1, as its header says. */
+  /** The number of the attempt according to its header, starting with 1. */
   readonly attempt: number
 }
 
-/** A status, or a function that handles the response, now or later. */
+/** A status, or a function that sends the response, at once or later. */
 export type Reply = number | ((response: ServerResponse, received: Received) => void)
 
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
-  /** How many requests wait for a response now, and the most that have ever waited at once. */
+  /** The number of requests that are open now, without a response, and the largest number that ever was. */
   readonly waiting: { readonly now: number; readonly max: number }
-  /** Whether two requests of the same event have ever waited at once. */
+  /** Whether two requests for the same event were ever open, without a response, at the same time. */
   readonly hadTwoOfOne: boolean
-  /** Sets the response to all later requests. */
+  /** Sets how the receiver responds to all later requests. */
   reply(reply: Reply): void
-  /** Holds back all later responses until the returned function is called. */
+  /** Makes all later responses wait until the returned function is called. */
   hold(): (status?: number) => void
   arrived(count: number): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Starts the receiving side of webhooks: an endpoint on a free loopback port that stores what it receives. It responds
- * with 200 by default.
+ * Starts a server that receives webhooks on a free loopback port, and stores them. By default, it responds with 200.
  */
 export async function startReceiver(
   makeServer: (listener: RequestListener) => Server = (listener) => createServer(listener),

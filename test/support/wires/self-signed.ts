@@ -7,9 +7,9 @@ const FROM = '200101000000Z'
 const LATE = '491231235959Z'
 
 /**
- * Creates a key and a self-signed certificate (RFC 5280, section 4.1), for TLS servers that a client must, or must not,
- * trust. Node can create keys and signatures, but no certificates. `until` is the end of its validity, as
- * `YYMMDDhhmmssZ`.
+ * Creates a key and a self-signed certificate (RFC 5280, section 4.1) for TLS servers. Tests use it for servers that a
+ * client must trust, and for servers that it must reject. The certificate is encoded here, because Node can create keys
+ * and signatures, but no certificates. It is valid until `until`, written as `YYMMDDhhmmssZ`.
  */
 export function createSelfSigned(host: string, { until = LATE } = {}): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -34,7 +34,9 @@ export function createSelfSigned(host: string, { until = LATE } = {}): { key: st
   }
 }
 
-/** Encodes a value in DER (ITU-T X.690, section 10.1): tag, length in as few bytes as possible, content. */
+/**
+ * Encodes a value in DER (ITU-T X.690, section 10.1): its tag, its length in as few bytes as possible, and its content.
+ */
 function encode(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content

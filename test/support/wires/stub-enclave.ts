@@ -11,7 +11,7 @@ import { generateSignerKey } from '../../../server/src/enclave/signer-key.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
 
-/** A server that records its requests, and responds as the test says. */
+/** A server in place of the enclave. It records its requests, and sends the responses that the test defines. */
 export type StubEnclave = Awaited<ReturnType<typeof startStubEnclave>>
 
 export type ReceivedRequest = {
@@ -24,9 +24,9 @@ export type ReceivedRequest = {
 
 export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) => void
 
-/** Longer than a busy machine needs to respond to itself. */
+/** A time limit that is never reached: even a busy machine responds to itself sooner. */
 const PATIENT_MS = 20_000
-/** A timeout for an enclave that never responds. */
+/** A short time limit, for an enclave that never responds. */
 export const HASTY_MS = 300
 const STUB_APP_ID = 'app-test'
 export const STUB_APP_SECRET = 'APP-SECRET'
@@ -73,10 +73,10 @@ export async function startStubEnclave() {
   }
 }
 
-/** Signs every order of `makeOrder`. */
+/** The signer in every order that `makeOrder` makes. */
 export const ORDER_SIGNER = generateSignerKey()
 
-/** Makes an order for a transfer. */
+/** Makes an order for the enclave to sign a transfer. */
 export function makeOrder(change: Partial<TransferOrder> = {}): TransferOrder {
   return {
     enclaveWalletId: 'w00000000000000000000001',
@@ -93,7 +93,7 @@ export function makeOrder(change: Partial<TransferOrder> = {}): TransferOrder {
   }
 }
 
-/** Makes a response that accepts a transfer, with this data. */
+/** Makes a response that accepts a transfer and contains this data. */
 export function acceptTransfer(data: object): StubAnswer {
   return (response) => sendJson(response, 200, { method: 'eth_sendTransaction', data })
 }
@@ -107,7 +107,10 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body))
 }
 
-/** Returns the object that a request's authorization signature covers, built from the received request. */
+/**
+ * Returns the object that the authorization signature of a request covers. It is built from the request as it was
+ * received.
+ */
 export function signedObject(apiUrl: string, { method, path, headers, body }: ReceivedRequest) {
   const covered = Object.entries(headers).filter(
     ([name]) => name.startsWith('privy-') && name !== 'privy-authorization-signature' && name !== 'privy-client',

@@ -1,20 +1,18 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/**
- * How a test handles the bytes of one connection; `pass` forwards them. By default, all bytes are forwarded at once.
- */
+/** Handles the bytes of one connection. `pass` forwards bytes. Without a handler, all bytes are forwarded at once. */
 export interface Tap {
   toServer?(chunk: Buffer, pass: (chunk: Buffer) => void): void
   toClient?(chunk: Buffer, pass: (chunk: Buffer) => void): void
 }
 
-/** A proxy between a client and a server on loopback whose connections a test can cut. */
+/** A proxy between a client and a server on loopback. Tests can cut its connections. */
 export interface TcpProxy {
-  /** The server's address with the proxy's host and port. */
+  /** The server's URL, with the host and port of the proxy. */
   readonly url: string
-  /** Drops all later bytes from the server. Requests still reach it. */
+  /** Drops everything that the server sends from now on. Requests still reach the server. */
   loseAnswers(): void
-  /** Ends every connection, and refuses new ones until `restore`. */
+  /** Ends every connection, and rejects new ones until `restore` is called. */
   cut(): void
   restore(): void
   close(): Promise<void>

@@ -1,0 +1,64 @@
+import type { SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import type { Payment } from '../../../server/src/domain/payments/payment.ts'
+import { insertOwner } from '../../../server/src/domain/wallets/owners-store.ts'
+import {
+  issueWithdrawalRequest,
+  type IssuedWithdrawal,
+} from '../../../server/src/domain/withdrawals/issue-withdrawal-request.ts'
+import { submitWithdrawal } from '../../../server/src/domain/withdrawals/submit-withdrawal.ts'
+import type { Address } from '../../../server/src/values/address.ts'
+import { microUsdc, parseAmount } from '../../../server/src/values/money.ts'
+import { addWalletOwner, seedOwner } from './people.ts'
+import { RECIPIENT, seed, type Seed, type SeedOptions } from './seed.ts'
+
+/** A seeded workspace, and the person whose wallet passkey owns its wallet. */
+export interface Withdrawer {
+  readonly seeded: Seed
+  readonly owner: SoftwarePasskey
+  /** The passkey that the person signs in with, which owns nothing. */
+  readonly signInPasskey: SoftwarePasskey
+  readonly actor: { readonly kind: 'user'; readonly id: string }
+}
+
+/** Needs no enclave that verifies signatures: the service verifies the owner's signature itself. */
+export async function openWithdrawer(ctx: Context, options: SeedOptions = {}): Promise<Withdrawer> {
+  const seeded = await seed(ctx, options)
+  const { userId, passkey } = await seedOwner(ctx, seeded.account)
+  const owner = await addWalletOwner(ctx, userId)
+  const wallet = { accountId: seeded.account.id, mode: seeded.mode, address: seeded.wallet }
+  await ctx.db.runDurable(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
+  return { seeded, owner, signInPasskey: passkey, actor: { kind: 'user', id: userId } }
+}
+
+interface Wanted {
+  readonly to?: Address
+  readonly wallet?: Address
+  /** Null for everything. */
+  readonly amountUsdc?: string | null
+}
+
+export async function issueWithdrawal(
+  ctx: Context,
+  { seeded, actor }: Withdrawer,
+  { to = RECIPIENT, wallet = seeded.wallet, amountUsdc = '1' }: Wanted = {},
+): Promise<IssuedWithdrawal> {
+  const amount = amountUsdc === null ? null : { amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n), amountUsdc }
+  const { account, mode } = seeded
+  return await issueWithdrawalRequest(ctx, { accountId: account.id, mode, wallet, to, amount, actor })
+}
+
+/** Submits the owner's signature, or that of another passkey. */
+export async function signWithdrawal(
+  ctx: Context,
+  { seeded, owner, actor }: Withdrawer,
+  { requestId, signingRequest }: IssuedWithdrawal,
+  passkey = owner,
+): Promise<Payment> {
+  const assertion = passkey.assert(signingRequest.payload)
+  return await submitWithdrawal(ctx, { accountId: seeded.account.id, requestId, assertion, actor })
+}
+
+export async function withdraw(ctx: Context, withdrawer: Withdrawer, wanted: Wanted = {}): Promise<Payment> {
+  return await signWithdrawal(ctx, withdrawer, await issueWithdrawal(ctx, withdrawer, wanted))
+}

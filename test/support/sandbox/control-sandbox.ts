@@ -1,0 +1,11 @@
+import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
+import { prepareSandbox } from './prepared-sandbox.ts'
+import { share } from './share.ts'
+
+/** Opens the sandbox that several test files of the control API share. They may move its clock. */
+export function openControlSandbox(): Promise<ThrowAwaySandbox> {
+  return share('sandbox of the control API', async () => {
+    const sandbox = await startThrowAwaySandbox({ prepared: await prepareSandbox(), memory: 'large' })
+    return { ...sandbox, close: () => sandbox.remove() }
+  })
+}

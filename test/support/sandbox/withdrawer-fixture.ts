@@ -1,0 +1,83 @@
+import { openState } from '../../../sandbox/src/state/sandbox-state.ts'
+import { restoreSoftwarePasskey, type SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
+import { readConfig } from '../../../server/src/config.ts'
+import { createClock } from '../../../server/src/lib/clock.ts'
+import { createLogger } from '../../../server/src/lib/logger.ts'
+import { openContext } from '../../../server/src/service.ts'
+import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import { findAccountBySlug } from '../../../server/src/domain/accounts/accounts-store.ts'
+import { addMember } from '../../../server/src/domain/members/add-member.ts'
+import { Browser } from '../../console/browser.ts'
+import { signUpPerson } from '../context/people.ts'
+import type { Answer } from '../http-client.ts'
+import type { PayerFixture } from './payer-fixture.ts'
+import type { SandboxFixture } from './sandbox-fixture.ts'
+
+export interface WireWithdrawal {
+  readonly request_id: string
+  readonly request: { readonly payload: string; readonly expires_at: string }
+  readonly amount_usdc: string
+  readonly balance_usdc: string
+  readonly pending_usdc: string
+}
+
+export interface WirePaymentRow {
+  readonly id: string
+  readonly kind: string
+  readonly status: string
+  readonly tx_hash: string | null
+  readonly agent_id: string | null
+  readonly [member: string]: unknown
+}
+
+/** An owner of a payer's workspace at the dashboard, and the wallet passkey that owns the payer's wallet. */
+export interface WithdrawerFixture {
+  readonly browser: Browser
+  readonly passkey: SoftwarePasskey
+  /** Returns the path of one of the workspace's endpoints. */
+  at(path: string): string
+  issue(wanted: {
+    readonly to: string
+    readonly amount_usdc: string | null
+    readonly wallet?: string
+  }): Promise<WireWithdrawal>
+  /** Submits the owner's signature. */
+  sign(issued: WireWithdrawal): Promise<Answer>
+}
+
+/** Signs a person up in the service's own code, and makes them an owner of the payer's workspace. */
+export async function openWithdrawer(
+  fixture: SandboxFixture,
+  payer: Pick<PayerFixture, 'slug' | 'mode' | 'wallet'>,
+): Promise<WithdrawerFixture> {
+  const { dataDir, sandbox, baseUrl } = fixture
+  const stored = openState(dataDir).current.walletOwners?.[payer.slug]
+  if (stored === undefined) throw new Error('the sandbox does not have the wallet passkey')
+  const passkey = restoreSoftwarePasskey(stored)
+  const opened = openContext(readConfig(fixture.environment()), {
+    clock: createClock(),
+    logger: createLogger('silent'),
+  })
+  const browser = new Browser({ url: baseUrl, config: { authUrl: sandbox.facts.auth_url } })
+  try {
+    const account = await opened.context.db.runRelaxed(findAccountBySlug(payer.slug))
+    if (account === null) throw new Error('the workspace does not exist')
+    const { userId, secret } = await signUpPerson(opened.context)
+    await addMember(opened.context, { account, userId, role: 'owner', actor: OPERATOR })
+    browser.cookies.set('session', secret)
+  } finally {
+    await opened.close()
+  }
+  const at = (path: string): string => `/console/workspaces/${payer.slug}/${path}`
+  return {
+    browser,
+    passkey,
+    at,
+    issue: (wanted) =>
+      browser.ask('POST', at('withdrawals'), { mode: payer.mode, wallet: payer.wallet, ...wanted }, 201),
+    sign: ({ request_id: id, request }) => {
+      const response = passkey.assert(Buffer.from(request.payload, 'base64url'))
+      return browser.call('POST', at(`withdrawals/${id}/signature`), { response })
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { Check } from 'typebox/value'
+import { TOOLS } from '../../../server/src/mcp/tools/all-tools.ts'
+import type { Answer } from '../http-client.ts'
+import type { TestService } from './test-service.ts'
+
+/** The two eras of the protocol: the one with `initialize`, and the one of version 2026-07-28. */
+export const ERAS = ['2025-11-25', '2026-07-28'] as const
+
+export type Era = (typeof ERAS)[number]
+
+export interface McpRequest {
+  readonly key?: string
+  readonly era?: Era
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+  /** Further headers, as a list in which names and values alternate. They replace those of the protocol. */
+  readonly headers?: readonly string[]
+  readonly host?: string
+}
+
+/** The result of a tool's call, as a client receives it. */
+export interface CalledTool {
+  readonly content: readonly { readonly type: string; readonly text: string }[]
+  readonly structuredContent: ToolContent
+  readonly isError?: boolean
+}
+
+export interface ToolContent {
+  readonly mode: string
+  readonly money: string
+  readonly summary?: string
+  readonly error?: {
+    readonly code: string
+    readonly message: string
+    readonly next: string
+    readonly details?: unknown
+  }
+  readonly [member: string]: unknown
+}
+
+export interface JsonRpcAnswer {
+  readonly id?: unknown
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** What a client needs of the service. */
+type Endpoint = Pick<TestService, 'call'>
+
+const HOST = 'localhost:4100'
+const ACCEPT = ['accept', 'application/json, text/event-stream'] as const
+
+/** Sends one message as a client of the given era does, and returns the response unchanged. */
+export async function sendMcp(given: Endpoint, message: McpRequest): Promise<Answer> {
+  const { key, host = HOST } = message
+  return await given.call({ path: '/mcp', host, ...(key === undefined ? {} : { key }), ...writeMessage(message) })
+}
+
+/** The request with which a client of version 2026-07-28 calls a tool, for a test that sends it itself. */
+export function toolRequest(key: string, name: string, args: Readonly<Record<string, unknown>>) {
+  const { headers, body } = writeMessage({ method: 'tools/call', params: { name, arguments: args } })
+  const pairs = Array.from({ length: headers.length / 2 }, (_, index) => headers.slice(2 * index, 2 * index + 2))
+  const common = { host: HOST, authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return { path: '/mcp', headers: { ...common, ...Object.fromEntries(pairs) }, body: JSON.stringify(body) }
+}
+
+function writeMessage({ era = '2026-07-28', method, params = {}, headers = [] }: McpRequest) {
+  const isModern = era > '2026'
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': era,
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const named = typeof params['name'] === 'string' ? ['mcp-name', params['name']] : []
+  const protocol = ['mcp-protocol-version', era, ...(isModern ? ['mcp-method', method, ...named] : [])]
+  const kept = protocol.filter((_, index) => !headers.includes(protocol[index - (index % 2)] ?? ''))
+  return {
+    headers: [...ACCEPT, ...kept, ...headers],
+    body: { jsonrpc: '2.0', id: 1, method, params: isModern ? { ...params, _meta: meta } : params },
+  }
+}
+
+/** Reads the JSON-RPC response: the body itself, or the one event of a stream. */
+export function readRpc({ headers, text }: Answer): JsonRpcAnswer {
+  const isStream = headers['content-type']?.startsWith('text/event-stream') === true
+  const json = isStream
+    ? text
+        .split('\n')
+        .find((line) => line.startsWith('data: {'))
+        ?.slice('data: '.length)
+    : text
+  return JSON.parse(json ?? text) as JsonRpcAnswer
+}
+
+/** Calls a tool, and checks what every result has: the mode in words, and the same JSON as text. */
+export async function callTool(
+  given: Endpoint,
+  key: string,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+  era?: Era,
+): Promise<ToolContent & { readonly isError: boolean }> {
+  const params = { name, arguments: args }
+  const answer = await sendMcp(given, { key, method: 'tools/call', params, ...(era === undefined ? {} : { era }) })
+  assert.equal(answer.status, 200, answer.text)
+  const { result, error } = readRpc(answer)
+  assert.equal(error, undefined, answer.text)
+  const { content, structuredContent, isError = false } = result as unknown as CalledTool
+  const output = TOOLS.find((tool) => tool.name === name)?.output
+  assert.ok(output !== undefined && Check(output, structuredContent), JSON.stringify(structuredContent))
+  assert.equal(content.length, 1)
+  assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent)
+  assert.equal(isError, structuredContent.error !== undefined)
+  const money = { test: 'test money, without value', live: 'live money, with real value' }[structuredContent.mode]
+  assert.equal(structuredContent.money, money)
+  return { ...structuredContent, isError }
+}
