@@ -19,7 +19,7 @@ describe('agents over HTTP', () => {
   })
   after(() => given.close())
 
-  test('an agent is created once, 201 both times, with every field of the specification', async () => {
+  test('an agent is created once, and creating it again is 201 too, with every field of the specification', async () => {
     const first = await given.call({ path: '/v1/agents', key, body: { id: 'trader' } })
     const { agent } = readBody<AgentAnswer>(first, 201)
     assert.deepEqual(agent, {
@@ -54,7 +54,7 @@ describe('agents over HTTP', () => {
     ])
   })
 
-  test('an id of any allowed characters is had back by its percent-encoded path', async () => {
+  test('an agent whose id has any allowed characters is found by its percent-encoded path', async () => {
     for (const id of ['team/research bot', '🤖'.repeat(64), 'a%2Fb', '../x', '...', 'é', '?#&+;=', '名前']) {
       readBody(await given.call({ path: '/v1/agents', key, body: { id } }), 201)
       const answer = await given.call({ path: `/v1/agents/${encodeURIComponent(id)}`, key })
@@ -62,7 +62,7 @@ describe('agents over HTTP', () => {
     }
   })
 
-  test('the list holds every agent of this (account, mode), and of no other', async () => {
+  test('the list contains every agent of this workspace and mode, and no others', async () => {
     const other = await seed(given.context)
     const answer = await given.call({ path: '/v1/agents', key: other.key })
     const { agents } = readBody<{ agents: { id: string }[] }>(answer, 200)
@@ -74,7 +74,7 @@ describe('agents over HTTP', () => {
     assert.deepEqual(readBody(await given.call({ path: '/v1/agents', key: live }), 200), { agents: [] })
   })
 
-  test('an agent of another account, or one that was never made, is 404', async () => {
+  test('an agent of another workspace, or one that does not exist, is 404', async () => {
     const other = await seed(given.context)
     const paths = [
       other.agentId,
@@ -94,7 +94,7 @@ describe('agents over HTTP', () => {
     }
   })
 
-  test('at the cap of the plan a new id is 400 agent_cap_reached, a known one 201', async () => {
+  test("when the plan's agents are used up, a new id is 400 agent_cap_reached, and an existing one is 201", async () => {
     const account = await seed(given.context)
     let used = 1
     while (used < 100) {
@@ -108,7 +108,7 @@ describe('agents over HTTP', () => {
     readBody(await given.call({ path: '/v1/agents', key: account.key, body: { id: 'agent 1' } }), 201)
   })
 
-  test('an API key describes itself at /v1/me (D30)', async () => {
+  test('an API key gets its own data from /v1/me (D30)', async () => {
     const me = readBody<Record<string, unknown>>(await given.call({ path: '/v1/me', key }), 200)
     assert.deepEqual(me, {
       auth_type: 'api_key',
@@ -126,7 +126,10 @@ describe('agents over HTTP', () => {
     return answer.status === 404 && expectNotFound(answer) ? 'not_found' : `${answer.status} ${answer.text}`
   }
 
-  /** Checks a 404. Returns whether it has an error code: a missing agent has one, an unknown path has none. */
+  /**
+   * Checks a 404, and returns whether it has an error code. If the agent does not exist, there is a code. If the path
+   * does not exist, there is none.
+   */
   function expectNotFound(answer: Awaited<ReturnType<TestService['call']>>): boolean {
     const { code } = JSON.parse(answer.text).error as { code?: 'agent_not_found' }
     expectError(answer, { type: 'not_found', ...(code === undefined ? {} : { code }) })

@@ -6,7 +6,7 @@ import { openTestService, paymentBody, type TestService } from '../support/servi
 
 const BODY_BYTES_MAX = 64 * 1_024
 
-describe('bad input is told apart, and leaves nothing behind', () => {
+describe('bad input is rejected with its own errors, and changes nothing', () => {
   let given: TestService
   let seeded: Seed
   let key: string
@@ -35,15 +35,15 @@ describe('bad input is told apart, and leaves nothing behind', () => {
     ['true', 'true'],
     ['not JSON', '{id: 1}'],
     ['cut short', '{"id":"a"'],
-    ['more than JSON', '{"id":"a"} x'],
+    ['JSON followed by other text', '{"id":"a"} x'],
     ['NaN', '{"id":NaN}'],
     ['a comment', '{"id":"a"/**/}'],
     ['a prototype', '{"id":"a","__proto__":{"admin":true}}'],
     ['a constructor with a prototype', '{"id":"a","constructor":{"prototype":{}}}'],
     ['10,000 levels deep', '['.repeat(10_000) + ']'.repeat(10_000)],
     ['10,000 levels deep in a member', `{"id":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['of bytes that are no UTF-8', Buffer.from([...Buffer.from('{"id":"'), 0xff, 0xfe, ...Buffer.from('"}')])],
-    ['of an overlong encoding', Buffer.from([...Buffer.from('{"id":"'), 0xc0, 0xaf, ...Buffer.from('"}')])],
+    ['with bytes that are not UTF-8', Buffer.from([...Buffer.from('{"id":"'), 0xff, 0xfe, ...Buffer.from('"}')])],
+    ['with an overlong encoding', Buffer.from([...Buffer.from('{"id":"'), 0xc0, 0xaf, ...Buffer.from('"}')])],
     ['UTF-16', Buffer.from('{"id":"a"}', 'utf16le')],
     ['without its id', {}],
     ['an id that is a number', { id: 7 }],
@@ -56,7 +56,7 @@ describe('bad input is told apart, and leaves nothing behind', () => {
     ['an id of NUL', { id: 'a\u0000' }],
     ['an id of a lone surrogate', '{"id":"a\\ud800"}'],
     ['an id of white space', { id: ' ' }],
-    ['an id that no URL can carry', { id: '..' }],
+    ['an id that cannot be part of a URL', { id: '..' }],
   ]
   for (const [name, body] of bodies) {
     test(`a body that is ${name}: 400`, async () => {
@@ -84,7 +84,7 @@ describe('bad input is told apart, and leaves nothing behind', () => {
     }
   })
 
-  test('a byte more than 64 KiB is 413, with or without its length told; 64 KiB are judged', async () => {
+  test('a body of 64 KiB is read; with one byte more it is 413, with or without its length in a header', async () => {
     const path = '/v1/agents'
     const exact = `{"id":7,"pad":"${'x'.repeat(BODY_BYTES_MAX - 17)}"}`
     assert.equal(exact.length, BODY_BYTES_MAX)
@@ -95,7 +95,7 @@ describe('bad input is told apart, and leaves nothing behind', () => {
 
   const payments: readonly (readonly [string, Record<string, unknown>, 'amount_invalid' | 'address_invalid' | null])[] =
     [
-      ['an amount of nothing', { amount_usdc: '0' }, 'amount_invalid'],
+      ['an amount of zero', { amount_usdc: '0' }, 'amount_invalid'],
       ['a negative amount', { amount_usdc: '-1' }, 'amount_invalid'],
       ['seven decimal places', { amount_usdc: '1.0000001' }, 'amount_invalid'],
       ['an exponent', { amount_usdc: '1e3' }, 'amount_invalid'],
@@ -104,11 +104,11 @@ describe('bad input is told apart, and leaves nothing behind', () => {
       ['a huge amount', { amount_usdc: '9'.repeat(50_000) }, 'amount_invalid'],
       ['an amount that is a number', { amount_usdc: 1 }, null],
       ['an amount that is missing', { amount_usdc: undefined }, null],
-      ['a recipient that is no address', { to: 'nowhere' }, 'address_invalid'],
+      ['a recipient that is not an address', { to: 'nowhere' }, 'address_invalid'],
       ['a recipient with a wrong checksum', { to: '0x70997970c51812dc3A010C7d01b50e0d17dc79C8' }, 'address_invalid'],
       ['the zero address', { to: `0x${'0'.repeat(40)}` }, 'address_invalid'],
       ['the USDC contract', { to: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }, 'address_invalid'],
-      ['a wallet that is no address', { wallet: '0x12' }, 'address_invalid'],
+      ['a wallet that is not an address', { wallet: '0x12' }, 'address_invalid'],
       ['a wallet that is a number', { wallet: 12 }, null],
       ['an agent id of 65 characters', { agent_id: 'a'.repeat(65) }, null],
       ['an agent id of a lone surrogate', { agent_id: '\ud800' }, null],
@@ -133,7 +133,7 @@ describe('bad input is told apart, and leaves nothing behind', () => {
     })
   }
 
-  test('every issue of a body is told, and none repeats what was sent', async () => {
+  test('the error lists every issue of a body, and repeats nothing that was sent', async () => {
     const body = { agent_id: 1, wallet: 2, memo: 'canary'.repeat(50) }
     const { details, message } = expectError(await given.call({ path: '/v1/payments', key, body }), {
       type: 'validation_failed',

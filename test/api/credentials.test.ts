@@ -28,7 +28,7 @@ describe('credentials over HTTP', () => {
   })
   after(() => given.close())
 
-  test('without a credential every route is 401, with a challenge that names no error (RFC 6750, section 3.1)', async () => {
+  test('without a credential, every route is 401, with a challenge that contains no error (RFC 6750, section 3.1)', async () => {
     for (const [method, path] of ROUTES) {
       const answer = await given.call({ method, path, ...(method === 'POST' ? { body: {} } : {}) })
       expectUnauthenticated(answer)
@@ -39,11 +39,11 @@ describe('credentials over HTTP', () => {
     }
   })
 
-  test('a 401 comes before the body is looked at', async () => {
+  test('a request without a credential is 401 even if its body is invalid', async () => {
     expectUnauthenticated(await given.call({ path: '/v1/agents', body: 'x'.repeat(1_000_000), type: 'text/plain' }))
   })
 
-  test('junk is 401 with error="invalid_token"', async () => {
+  test('a malformed credential is 401 with error="invalid_token"', async () => {
     const secret = seeded.key
     const typo = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0')
     const bearers = ['', 'x', typo, secret.toUpperCase(), secret.slice(0, -1), `${secret} ${secret}`, `"${secret}"`]
@@ -64,23 +64,23 @@ describe('credentials over HTTP', () => {
     }
   })
 
-  test('the scheme’s name is of any case, and spaces around the credential do not count', async () => {
+  test('the case of the scheme’s name and spaces around the credential are ignored', async () => {
     for (const credential of [`bearer ${seeded.key}`, `BEARER  ${seeded.key}`, `Bearer ${seeded.key} `]) {
       readBody(await given.call({ path: '/v1/me', headers: ['authorization', credential] }), 200)
     }
   })
 
-  test('two Authorization headers are none, even when they are the same', async () => {
+  test('two Authorization headers are treated as none, even if they are equal', async () => {
     const header = ['authorization', `Bearer ${seeded.key}`]
     expectUnauthenticated(await given.call({ path: '/v1/me', headers: [...header, ...header] }))
   })
 
-  test('a key in the query or the body is no credential', async () => {
+  test('a key in the query or the body is ignored', async () => {
     expectUnauthenticated(await given.call({ path: `/v1/me?access_token=${seeded.key}` }))
     expectUnauthenticated(await given.call({ path: '/v1/agents', body: { access_token: seeded.key, id: 'a' } }))
   })
 
-  test('a rotated key answers with the end of its grace (D34), and is 401 from then on; the new one has no end', async () => {
+  test('responses to a rotated key contain the end of its grace period (D34), and then it is 401; the new key has no end', async () => {
     const old = await given.issueKey(seeded)
     const { secret, graceUntil } = await rotateKey(given.context, { secret: old, actor: OPERATOR })
     const answer = await given.call({ path: '/v1/me', key: old })
@@ -94,14 +94,14 @@ describe('credentials over HTTP', () => {
     given.service.clock.setOffset(0)
   })
 
-  test('a revoked key is 401 at once', async () => {
+  test('a revoked key is 401 from the next request on', async () => {
     const key = await given.issueKey(seeded)
     readBody(await given.call({ path: '/v1/me', key }), 200)
     await revokeKey(given.context, { secret: key, actor: OPERATOR })
     for (let request = 0; request < 4; request += 1) expectUnauthenticated(await given.call({ path: '/v1/me', key }))
   })
 
-  test('an answer to a credential is never cached', async () => {
+  test('a response to a request with a credential is never cached', async () => {
     for (const key of [seeded.key, 'junk']) {
       assert.equal((await given.call({ path: '/v1/me', key })).headers['cache-control'], 'no-store')
     }

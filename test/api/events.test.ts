@@ -5,6 +5,7 @@ import { formatEvent } from '../../server/src/domain/events/format-event.ts'
 import { findEvent, insertEvent } from '../../server/src/domain/events/events-store.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { seedTokens } from '../support/context/connection-rows.ts'
+import { eventData, paymentData } from '../support/context/event-data.ts'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
@@ -13,6 +14,7 @@ import { openTestService, paymentBody, type TestService } from '../support/servi
 const SECOND_MS = 1_000
 const DAY_MS = 24 * 60 * 60 * SECOND_MS
 const MISSING = { type: 'not_found', code: 'event_not_found' } as const
+const PAYMENT = paymentData('payment.confirmed', new Date())
 const INVALID = { type: 'validation_failed' } as const
 
 interface WireEvent {
@@ -41,7 +43,7 @@ describe('events over HTTP', () => {
   after(() => given.close())
 
   describe('an event', () => {
-    test('has the envelope of D42 to the letter, in the list and alone, as a payment has made it', async () => {
+    test('has exactly the fields of D42, in the list and alone, if a payment caused it', async () => {
       const seeded = await seed(given.context)
       const paid = await given.call({ path: '/v1/payments', key: seeded.key, body: paymentBody(seeded) })
       const { payment } = readBody<{ payment: { created_at: string } }>(paid, 201)
@@ -62,9 +64,9 @@ describe('events over HTTP', () => {
       assert.deepEqual(readBody(alone, 200), { event })
     })
 
-    test('is answered byte for byte as it was written: members in their order, any text, whatever it holds', async () => {
+    test('is returned byte for byte as it was written, with its members in order and any text', async () => {
       const seeded = await seed(given.context)
-      const data = { zeta: 'é✓ 🍜 \u2028 "\\', alpha: [1.5, null, { y: '', x: true }], payment: { to: 'b', id: 'a' } }
+      const data = { zeta: 'é✓ 🍜 \u2028 "\\', alpha: [1.5, null, { y: '', x: true }], payment: reversed(PAYMENT) }
       const made = await insert(seeded, { data })
       const text =
         `{"id":"${made.id}","type":"payment.confirmed","created_at":"${made.createdAt.toISOString()}","mode":"test",` +
@@ -77,15 +79,15 @@ describe('events over HTTP', () => {
       assert.equal(stored && formatEvent(stored, seeded.account.slug), text, 'what a delivery sends')
     })
 
-    test('from before its text was kept is there with its data', async () => {
+    test('from before its text was stored is returned with its data', async () => {
       const seeded = await seed(given.context)
-      const { id } = await insert(seeded, { data: { payment: { id: 'pay_x' } } })
+      const { id } = await insert(seeded, { data: { payment: PAYMENT } })
       await readRows(given.context.db, 'update events set data_text = null where id = $1', [id])
       const answer = await given.call({ path: `/v1/events/${id}`, key: seeded.key })
-      assert.deepEqual(readBody<{ event: { data: unknown } }>(answer, 200).event.data, { payment: { id: 'pay_x' } })
+      assert.deepEqual(readBody<{ event: { data: unknown } }>(answer, 200).event.data, { payment: PAYMENT })
     })
 
-    test('of another mode or account, or none at all, is 404, and in no list', async () => {
+    test('of another mode or workspace, or one that does not exist, is 404, and is in no list', async () => {
       const [seeded, other] = [await seed(given.context), await seed(given.context)]
       const theirs = await insert(other)
       const live = await insert({ ...seeded, mode: 'live' })
@@ -105,7 +107,7 @@ describe('events over HTTP', () => {
       }
     })
 
-    test('is there for 30 days, and not a second longer', async () => {
+    test('can be read for 30 days, and not a second longer', async () => {
       const seeded = await seed(given.context)
       const { id, createdAt } = await insert(seeded)
       const path = `/v1/events/${id}`
@@ -129,14 +131,14 @@ describe('events over HTTP', () => {
     before(async () => {
       seeded = await seed(given.context, { plan: 'scale' })
       const events = Array.from({ length: COUNT }, (_, index) =>
-        // Five events of each moment, so that a page may end within one moment.
+        // Every five events have the same time, so a page may end between events of the same time.
         insert(seeded, { age: 3_600 * SECOND_MS + Math.floor(index / 5), type: typeAt(index) }),
       )
       made = (await Promise.all(events)).map(({ id }) => id).toSorted()
     })
 
     for (const order of ['asc', 'desc'] as const) {
-      test(`${order}: 250 events without gaps or doubles, while new ones arrive`, async () => {
+      test(`${order}: 250 events are listed without gaps or duplicates, while new ones are added`, async () => {
         const read: string[] = []
         const added: string[] = []
         let cursor: string | null = null
@@ -149,11 +151,11 @@ describe('events over HTTP', () => {
           given.service.clock.setOffset(added.length * 40 * SECOND_MS)
         } while (cursor !== null)
         await readRows(given.context.db, 'delete from events where id = any ($1)', [added])
-        // The last event did not exist yet when the last page was read.
+        // The last of the added events was inserted after the last page had been read.
         assert.deepEqual(read, order === 'asc' ? [...made, ...added.slice(0, -1)] : made.toReversed())
       })
 
-      test(`${order}: a page that just holds the rest is the last, and one of a single event goes on`, async () => {
+      test(`${order}: a page with exactly the remaining events is the last one, and after a page of one event there are more`, async () => {
         const whole = await list(seeded, { order, limit: 50, type: 'payment.created,permission.revoked' })
         assert.equal(whole.events.length, 50)
         const rest = await list(seeded, {
@@ -174,21 +176,21 @@ describe('events over HTTP', () => {
       })
     }
 
-    test('there are 50 on a page by default, and the newest come first', async () => {
+    test('by default, a page has 50 events, the newest first', async () => {
       const page = await list(seeded)
       assert.deepEqual(idsOf(page), made.toReversed().slice(0, 50))
       assert.equal(page.next_cursor, made.at(-50))
       assert.equal((await list(seeded, { limit: 100 })).events.length, 100)
     })
 
-    test('the id of any event is a cursor: whoever was away goes on where they were', async () => {
+    test('the id of any event is a cursor, so a reader can continue after a pause', async () => {
       const read = await list(seeded, { order: 'asc', cursor: String(made.at(-3)) })
       assert.deepEqual([idsOf(read), read.next_cursor], [made.slice(-2), null])
       assert.deepEqual(idsOf(await list(seeded, { order: 'asc', cursor: String(made.at(-1)) })), [])
     })
 
     for (const types of [['permission.revoked'], ['payment.created', 'inbound.received'], EVENT_TYPES]) {
-      test(`type=${types.join(',')} lists these alone`, async () => {
+      test(`type=${types.join(',')} lists only these`, async () => {
         const all = await list(seeded, { limit: 100 })
         const page = await list(seeded, { limit: 100, type: types.join(',') })
         assert.deepEqual(new Set(page.events.map(({ type }) => type)), new Set(types))
@@ -197,7 +199,7 @@ describe('events over HTTP', () => {
       })
     }
 
-    test('times bound it from the first of them on, up to the second, in any zone', async () => {
+    test('the list includes events from the first time until before the second one, in any time zone', async () => {
       const all: WireEvent[] = []
       for (let cursor: string | null | undefined; cursor !== null;) {
         const page: Page = await list(seeded, { limit: 100, ...(cursor === undefined ? {} : { cursor }) })
@@ -219,7 +221,7 @@ describe('events over HTTP', () => {
     })
   })
 
-  test('asc shows an event when it is 30 seconds old: one that commits late is not behind the reader’s cursor', async () => {
+  test('asc lists an event once it is 30 seconds old, so that a late commit is not behind the reader’s cursor', async () => {
     const seeded = await seed(given.context)
     const older = await insert(seeded, { age: 40 * SECOND_MS })
     const young = await insert(seeded, { age: 2 * SECOND_MS })
@@ -231,15 +233,15 @@ describe('events over HTTP', () => {
     assert.deepEqual(idsOf(await list(seeded, { order: 'asc', cursor: older.id })), [late.id, young.id])
   })
 
-  test('a webhook’s test event is had by its id and by its kind, and is in no list else', async () => {
+  test('a webhook’s test event is found by its id and by its type, and is in no other list', async () => {
     const seeded = await seed(given.context)
-    const { id } = await insert(seeded, { type: 'webhook.test', data: { webhook: { id: 'whk_x' } } })
+    const { id } = await insert(seeded, { type: 'webhook.test' })
     assert.deepEqual(idsOf(await list(seeded)), [])
     assert.deepEqual(idsOf(await list(seeded, { type: 'webhook.test' })), [id])
     assert.equal((await given.call({ path: `/v1/events/${id}`, key: seeded.key })).status, 200)
   })
 
-  describe('a bad parameter', () => {
+  describe('an invalid parameter', () => {
     let seeded: Seed
     before(async () => {
       seeded = await seed(given.context)
@@ -257,7 +259,7 @@ describe('events over HTTP', () => {
       ['order', ['', 'ASC', 'newest', 'asc,desc']],
     ]
     for (const [name, values] of bad) {
-      test(`${name} is 400 and named`, async () => {
+      test(`${name} is 400 and is named in the error`, async () => {
         const key = await given.issueKey(seeded)
         const good = name === 'limit' ? '5' : 'x'
         const encoded = values.map((value) => (value.startsWith('%') ? value : encodeURIComponent(value)))
@@ -265,12 +267,12 @@ describe('events over HTTP', () => {
         for (const query of queries) {
           const error = expectError(await given.call({ path: `/v1/events?${query}`, key }), INVALID)
           assert.deepEqual(pathsOf(error.details), [name], query)
-          assert.ok(error.message.startsWith(`${name} must be `), error.message)
+          assert.ok(error.message.startsWith(`\`${name}\` must be `), error.message)
         }
       })
     }
 
-    test('is named beside all the others, and what is no parameter is ignored (D4)', async () => {
+    test('is named together with all others, and unknown parameters are ignored (D4)', async () => {
       const path = '/v1/events?order=up&limit=0&type=x&cursor=y&created_after=z&created_before=&page=2'
       const error = expectError(await given.call({ path, key: seeded.key }), INVALID)
       const names = ['created_after', 'created_before', 'cursor', 'limit', 'order', 'type']
@@ -280,7 +282,7 @@ describe('events over HTTP', () => {
     })
   })
 
-  test('any scope reads them, and a token sees its own workspace and mode (specification, part 5)', async () => {
+  test('any scope allows reading events, and a token reads only its own workspace and mode (specification, part 5)', async () => {
     for (const scope of ['wallet:read', 'wallet:transfer', 'x402:pay'] as const) {
       const { tokens, membership } = await seedTokens(given.context, { scopes: [scope] })
       const key = tokens.accessToken
@@ -295,7 +297,7 @@ describe('events over HTTP', () => {
     }
   })
 
-  test('they count in the bucket default, whatever is asked for', async () => {
+  test('reading events counts against the limit "default", whatever the parameters', async () => {
     const seeded = await seed(given.context)
     const { id } = await insert(seeded)
     const paths = ['/v1/events', `/v1/events/${id}`, '/v1/events?limit=0', '/v1/events/evt_x']
@@ -310,7 +312,7 @@ describe('events over HTTP', () => {
     for (const path of paths) expectError(await given.call({ path, key: seeded.key }), limited)
   })
 
-  /** Uses a new key for each request, so that the rate limit does not interfere. */
+  /** Lists events with a new key for each request, so that the rate limit does not interfere. */
   async function list(
     seeded: Seed,
     query: Readonly<Record<string, string | number>> = {},
@@ -324,10 +326,11 @@ describe('events over HTTP', () => {
 
   async function insert(
     { account, mode }: Pick<Seed, 'account' | 'mode'>,
-    { age = 30 * SECOND_MS, type = 'payment.confirmed', data = { payment: {} } }: Given = {},
+    { age = 30 * SECOND_MS, type = 'payment.confirmed', data }: Given = {},
   ): Promise<DomainEvent> {
     const createdAt = new Date(given.service.clock.now().getTime() - age)
-    const event = { accountId: account.id, id: createId('event', createdAt), mode, type, createdAt, data }
+    const made = data ?? eventData(type, createdAt)
+    const event = { accountId: account.id, id: createId('event', createdAt), mode, type, createdAt, data: made }
     await given.context.db.runDurable(insertEvent(event))
     return event
   }
@@ -335,6 +338,10 @@ describe('events over HTTP', () => {
 
 function typeAt(index: number): EventType {
   return EVENT_TYPES[index % EVENT_TYPES.length] ?? 'payment.created'
+}
+
+function reversed(subject: object): object {
+  return Object.fromEntries(Object.entries(subject).toReversed())
 }
 
 function idsOf(page: Page): string[] {

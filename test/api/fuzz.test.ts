@@ -6,7 +6,9 @@ import { seed, type Seed } from '../support/context/seed.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 
 const RUNS = 150
-/** Smaller than the smallest bucket, so that the limiter never rejects a request before the code under test. */
+/**
+ * Fewer requests than the smallest rate limit, so that the limiter never rejects a request before the tested code runs.
+ */
 const REQUESTS_PER_KEY = 25
 
 const text = fc.string({ unit: 'binary', maxLength: 80 })
@@ -21,7 +23,7 @@ const headers = fc.array(
   { maxLength: 3 },
 )
 
-describe('whatever is posted', () => {
+describe('random requests', () => {
   let given: TestService
   let seeded: Seed
   let key: string
@@ -33,7 +35,7 @@ describe('whatever is posted', () => {
   after(() => given.close())
 
   for (const path of ['/v1/agents', '/v1/payments']) {
-    test(`${path} answers bytes, JSON and headers with 201 or a well-formed 4xx`, async () => {
+    test(`${path} responds to any bytes, JSON and headers with 201 or a well-formed 4xx`, async () => {
       const body = fc.oneof(fc.uint8Array({ maxLength: 300 }), text, json)
       await hold(
         fc.record({ body, headers, type: fc.constantFrom('application/json', 'application/json; charset=x') }),
@@ -42,7 +44,7 @@ describe('whatever is posted', () => {
     })
   }
 
-  test('/v1/payments answers a whole body with one odd member with 201 or a well-formed 4xx', async () => {
+  test('/v1/payments responds to a complete body with one odd member with 201 or a well-formed 4xx', async () => {
     const names = ['agent_id', 'wallet', 'to', 'amount_usdc', 'memo', 'idempotency_key', 'mode', '__proto__']
     const body = fc
       .tuple(fc.constantFrom(...names), member)
@@ -52,7 +54,7 @@ describe('whatever is posted', () => {
     await hold(fc.record({ body, headers, type: fc.constant('application/json') }), '/v1/payments')
   })
 
-  test('/v1/agents and /v1/payments answer any id in their path with 200, 404 or a well-formed 4xx', async () => {
+  test('/v1/agents and /v1/payments respond to any id in their path with 200, 404 or a well-formed 4xx', async () => {
     const id = fc.oneof(
       text.filter((id) => id.isWellFormed()).map(encodeURIComponent),
       fc.stringMatching(/^[!-~]{0,40}$/),

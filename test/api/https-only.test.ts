@@ -7,7 +7,10 @@ import { openTestService, type TestService } from '../support/service/test-servi
 
 const HSTS = 'max-age=63072000; includeSubDomains'
 
-/** A request over plain HTTP is rejected, never redirected: its credential has already leaked (D3). */
+/**
+ * A request over plain HTTP is rejected, never redirected, because its credential has already been sent unencrypted
+ * (D3).
+ */
 describe('HTTPS only, in production', () => {
   let proxied: TestService
   let direct: TestService
@@ -27,7 +30,7 @@ describe('HTTPS only, in production', () => {
     await direct.close()
   })
 
-  test('plain HTTP is 403 https_required, is never redirected, and the credential is not looked at', async () => {
+  test('a request over plain HTTP is 403 https_required, is never redirected, and its credential is not checked', async () => {
     for (const key of [seeds[0].key, 'junk']) {
       const answer = await proxied.call({ path: '/v1/me', key })
       expectError(answer, { type: 'forbidden', code: 'https_required' })
@@ -37,24 +40,24 @@ describe('HTTPS only, in production', () => {
     }
   })
 
-  test('a path that is none, and a body, are 403 over plain HTTP too', async () => {
+  test('an unknown path and a request with a body are 403 over plain HTTP too', async () => {
     for (const call of [{ path: '/nowhere' }, { path: '/v1/agents', body: { id: 'a' }, key: seeds[0].key }]) {
       expectError(await proxied.call(call), { type: 'forbidden', code: 'https_required' })
     }
   })
 
-  test('what a trusted proxy received over HTTPS is served, with HSTS', async () => {
+  test('a request that a trusted proxy received over HTTPS is served, with HSTS', async () => {
     const answer = await ask(proxied, seeds[0], 'https')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['strict-transport-security'], HSTS)
     expectError(await ask(proxied, seeds[0], 'http'), { type: 'forbidden', code: 'https_required' })
   })
 
-  test('anybody else’s X-Forwarded-Proto counts for nothing', async () => {
+  test('X-Forwarded-Proto from any other address is ignored', async () => {
     expectError(await ask(direct, seeds[1], 'https'), { type: 'forbidden', code: 'https_required' })
   })
 
-  test('load balancers ask for health over plain HTTP', async () => {
+  test('load balancers can check the health over plain HTTP', async () => {
     for (const path of ['/healthz', '/readyz']) assert.equal((await direct.call({ path })).status, 200)
   })
 

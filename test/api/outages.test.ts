@@ -24,7 +24,7 @@ describe('outages', () => {
     await proxy.close()
   })
 
-  test('while the database is gone all of /v1 is 503 with Retry-After, and the service is not ready; then it comes back', async () => {
+  test('while the database is unreachable, all of /v1 is 503 with Retry-After, and the service is not ready; later it is again', async () => {
     readBody(await given.call({ path: '/v1/me', key: seeded.key }), 200)
     proxy.cut()
     const calls = [{ path: '/v1/me' }, { path: '/v1/agents', body: { id: 'lost' } }, paymentCall()]
@@ -46,7 +46,7 @@ describe('outages', () => {
     )
   })
 
-  test('a database that is lost after the enclave was asked is a 500, never "nothing was recorded"; a retry finds out', async () => {
+  test('if the database is lost after the enclave was called, the payment is 500, and a retry returns its result', async () => {
     given.enclave.behave = () => {
       proxy.cut()
       return 'sign'
@@ -60,7 +60,7 @@ describe('outages', () => {
     assert.equal(given.enclave.requests.filter(({ referenceId }) => referenceId === id).length, 1)
   })
 
-  test('while the chain is gone a payment is 503 and nothing is recorded; reads answer what is recorded', async () => {
+  test('while the chain is unreachable, a payment is 503 and is not recorded; reads return what is recorded', async () => {
     const key = await given.issueKey(seeded)
     const paid = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
     const { payment } = readBody<{ payment: Wire }>(paid, 201)
@@ -75,7 +75,7 @@ describe('outages', () => {
     assert.deepEqual(readBody(read, 200), { payment })
     const replayed = await given.call({ ...paymentCall({ idempotency_key: 'known' }), key })
     assert.deepEqual(readBody(replayed, 201), { payment })
-    // The result of the checks is cached for a moment.
+    // The service caches the result of the check for a moment.
     await waitFor('the check of the chain to fail', async () => {
       const { checks } = readBody<{ checks: Wire }>(await given.call({ path: '/readyz' }), 200)
       return checks['test_chain'] !== 'ok'
@@ -93,7 +93,10 @@ describe('outages', () => {
     await waitFor('readiness', async () => (await given.call({ path: '/readyz' })).status === 200)
   }
 
-  /** The attempt of the lost request is held until its signed request has expired. */
+  /**
+   * Retries until the payment is made. No other attempt can start before the signed request of the lost attempt
+   * expires.
+   */
   async function retryUntilPaid(call: ReturnType<typeof paymentCall>): Promise<Wire> {
     given.service.clock.setOffset(15_000)
     const answer = await waitFor('the payment to be accepted', async () => {

@@ -20,14 +20,18 @@ describe('payments over HTTP', () => {
   })
   after(() => given.close())
 
-  test('a payment is 201 with every field of the specification, and is had back by its id', async () => {
+  test('a payment is 201 with every field of the specification, and is found by its id', async () => {
     const seeded = await seed(given.context)
     const changes = { amount_usdc: '1.50', memo: 'lunch 🍜', idempotency_key: 'order 7', to: RECIPIENT.toLowerCase() }
     const answer = await pay(seeded, { ...changes, wallet: seeded.wallet.toLowerCase() })
     const payment = paymentOf(answer)
     assert.deepEqual(payment, {
       id: payment['id'],
+      kind: 'transfer',
+      agent_id: seeded.agentId,
+      grant_id: seeded.grant.id,
       status: 'pending',
+      failure_code: null,
       tx_hash: given.enclave.accepted.get(String(payment['id'])),
       amount_usdc: '1.50',
       to: RECIPIENT,
@@ -35,13 +39,14 @@ describe('payments over HTTP', () => {
       memo: 'lunch 🍜',
       idempotency_key: 'order 7',
       created_at: payment['created_at'],
+      confirmed_at: null,
     })
     assert.equal(answer.headers['idempotent-replayed'], undefined)
     const read = await given.call({ path: `/v1/payments/${String(payment['id'])}`, key: seeded.key })
     assert.deepEqual(readBody(read, 200), { payment })
   })
 
-  test('what the chain says is told by the next read', async () => {
+  test("the next read shows the payment's new status on the chain", async () => {
     const seeded = await seed(given.context)
     const payment = paymentOf(await pay(seeded))
     given.chains.test.receipts.set(String(payment['tx_hash']), {
@@ -52,10 +57,30 @@ describe('payments over HTTP', () => {
       blockNumber: given.chains.test.head,
     })
     const read = await given.call({ path: `/v1/payments/${String(payment['id'])}`, key: seeded.key })
-    assert.equal(readBody<{ payment: Wire }>(read, 200).payment['status'], 'confirmed')
+    const confirmed = readBody<{ payment: Wire }>(read, 200).payment
+    assert.equal(confirmed['status'], 'confirmed')
+    const [createdAt, confirmedAt] = [String(confirmed['created_at']), String(confirmed['confirmed_at'])]
+    assert.equal(new Date(confirmedAt).toISOString(), confirmedAt)
+    assert.ok(confirmedAt >= createdAt)
   })
 
-  test('a replay is 201 with its header, before the body is judged (D21)', async () => {
+  test('a failed payment says why, and its events contain the payment of their time (D52)', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'reject'
+    const payment = paymentOf(await pay(seeded))
+    const { status, failure_code, confirmed_at } = payment
+    assert.deepEqual([status, failure_code, confirmed_at], ['failed', 'enclave_refused', null])
+    const page = await given.call({ path: '/v1/events', key: seeded.key })
+    const { events } = readBody<{ events: readonly { type: string; data: { payment: Wire } }[] }>(page, 200)
+    const told = events.filter(({ type }) => type.startsWith('payment.')).map(({ type, data }) => [type, data.payment])
+    const created = { ...payment, status: 'pending', failure_code: null }
+    assert.deepEqual(told, [
+      ['payment.failed', payment],
+      ['payment.created', created],
+    ])
+  })
+
+  test('a replay is 201 with its header, before the body is checked (D21)', async () => {
     const seeded = await seed(given.context)
     const payment = paymentOf(await pay(seeded, { idempotency_key: 'k' }))
     const bodies: unknown[] = [
@@ -73,25 +98,48 @@ describe('payments over HTTP', () => {
     }
   })
 
-  test('unknown members are refused, each by its name, and move no money (D4)', async () => {
+  test('a replay names the fields in which it differs, in a fixed order and by their values (D52)', async () => {
+    const seeded = await seed(given.context)
+    paymentOf(await pay(seeded, { idempotency_key: 'k', memo: 'lunch' }))
+    const other = address(`0x${'7'.repeat(40)}`)
+    const same = { idempotency_key: 'k', memo: 'lunch' }
+    const cases: readonly (readonly [unknown, string | undefined])[] = [
+      [paymentBody(seeded, same), undefined],
+      [paymentBody(seeded, { ...same, amount_usdc: '1.0', to: RECIPIENT.toLowerCase() }), undefined],
+      [paymentBody(seeded, { ...same, amount_usdc: '2', to: other }), 'to, amount_usdc'],
+      [paymentBody(seeded, { idempotency_key: 'k' }), 'memo'],
+      [paymentBody(seeded, { ...same, wallet: other, agent_id: 'another' }), 'agent_id, wallet'],
+      // Values that are missing or not valid differ from the valid ones of the payment.
+      [{ idempotency_key: 'k' }, 'agent_id, wallet, to, amount_usdc, memo'],
+      [paymentBody(seeded, { ...same, amount_usdc: 1, to: 'nowhere', memo: null }), 'to, amount_usdc, memo'],
+      [paymentBody(seeded, { ...same, dry_run: true }), undefined],
+    ]
+    for (const [body, mismatch] of cases) {
+      const { status, headers } = await given.call({ path: '/v1/payments', key: seeded.key, body })
+      assert.deepEqual([status, headers['idempotent-replayed']], [201, 'true'])
+      assert.equal(headers['idempotent-mismatch'], mismatch, JSON.stringify(body))
+      assert.match(String(headers['access-control-expose-headers']), /Idempotent-Mismatch/)
+    }
+  })
+
+  test('unknown members are rejected, each by its name, and no money is moved (D4)', async () => {
     const seeded = await seed(given.context)
     const before = await given.countRows()
     const answer = await pay(seeded, { dry_run: true, idempotencyKey: 'k' })
     const error = expectError(answer, { type: 'validation_failed' })
-    const message = 'is not a member of this request'
     assert.deepEqual(error.details, [
-      { path: 'dry_run', message },
-      { path: 'idempotencyKey', message },
+      { path: 'dry_run', message: '`dry_run` is not a member of this request.' },
+      { path: 'idempotencyKey', message: '`idempotencyKey` is not a member of this request.' },
     ])
     expectError(await pay(seeded, { idempotency_key: 'k', dry_run: true }), { type: 'validation_failed' })
     const agents = { path: '/v1/agents', key: seeded.key, body: { id: 'a', name: 'A' } }
     const { details } = expectError(await given.call(agents), { type: 'validation_failed' })
-    assert.deepEqual(details, [{ path: 'name', message }])
+    assert.deepEqual(details, [{ path: 'name', message: '`name` is not a member of this request.' }])
     assert.deepEqual(await given.countRows(), before)
     assert.equal(paymentOf(await pay(seeded, { idempotency_key: 'k' }))['status'], 'pending')
   })
 
-  test('of very many unknown members the first are named, and long names are cut', async () => {
+  test('if there are very many unknown members, the error names the first ones, and shortens long names', async () => {
     const seeded = await seed(given.context)
     const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`member ${index}`, 1]))
     const { details } = expectError(await pay(seeded, many), { type: 'validation_failed' })
@@ -100,7 +148,7 @@ describe('payments over HTTP', () => {
     assert.equal((long.details as { path: string }[])[0]?.path, `${'x'.repeat(64)}…`)
   })
 
-  test('a key in a header is refused unless the body has the same: a retry would pay twice (D51)', async () => {
+  test('a key in a header is rejected unless the body has the same key, because a retry could pay twice (D51)', async () => {
     const seeded = await seed(given.context)
     const refused = { type: 'validation_failed', code: 'idempotency_key_in_header' } as const
     const before = await given.countRows()
@@ -120,14 +168,14 @@ describe('payments over HTTP', () => {
     const payment = paymentOf(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k'))
     const again = await send(paymentBody(seeded, { idempotency_key: 'k' }), 'k')
     assert.deepEqual(paymentOf(again), payment)
-    // It is unclear which of the two keys the caller means, so not even a replay is returned (D18: the format of the
-    // key is checked first).
+    // The request contains two different keys, and it is unclear which one the caller means. So the service does not
+    // even return the existing payment: it compares the keys before it searches for a payment (D18).
     expectError(await send(paymentBody(seeded, { idempotency_key: 'k' }), 'other'), refused)
     const other = { path: '/v1/agents', key: seeded.key, body: { id: 'a' }, headers: ['Idempotency-Key', 'k'] }
     assert.equal((await given.call(other)).status, 201, 'an agent has its id for that')
   })
 
-  test('a key that is known in one (account, mode) is fresh in every other', async () => {
+  test('a key that was used in one workspace and mode is new in every other', async () => {
     const [seeded, other] = [await seed(given.context), await seed(given.context)]
     const first = paymentOf(await pay(seeded, { idempotency_key: 'k' }))
     const second = await pay(other, { idempotency_key: 'k' })
@@ -138,7 +186,7 @@ describe('payments over HTTP', () => {
     expectError(answer, { type: 'not_found', code: 'agent_not_found' })
   })
 
-  test('a payment of another account or mode is 404, as is anything that is no payment id', async () => {
+  test('a payment of another workspace or mode is 404, like anything that is not a payment id', async () => {
     const [seeded, other] = [await seed(given.context), await seed(given.context)]
     const { id } = paymentOf(await pay(seeded))
     const live = await given.issueKey(seeded, 'live')
@@ -151,7 +199,7 @@ describe('payments over HTTP', () => {
     }
   })
 
-  test('every refusal of the pre-check has its status, code and details, and leaves no record', async () => {
+  test('every rejection before the signing has its status, code and details, and leaves no payment', async () => {
     const expired = await seed(given.context, { expiresAt: new Date(Date.now() - 1) })
     const friend = address(`0x${'5'.repeat(40)}`)
     const listed = await seed(given.context, { recipients: [friend] })
@@ -193,7 +241,7 @@ describe('payments over HTTP', () => {
     assert.deepEqual(await given.countRows(), before)
   })
 
-  test('beyond the plan’s allowance a live payment is 403 plan_cap_exceeded, a test payment is not counted', async () => {
+  test('beyond the plan’s allowance, a live payment is 403 plan_cap_exceeded; test payments are not counted', async () => {
     const live = await seed(given.context, { mode: 'live' })
     const now = given.clock.now()
     const month = `${now.toISOString().slice(0, 7)}-01`
@@ -209,14 +257,14 @@ describe('payments over HTTP', () => {
     assert.deepEqual(details, { allowance: 1_000, used: 1_000, resets_at: resetsAt })
   })
 
-  test('the enclave’s refusal is a 201 with a failed payment, its silence a 500 privy_call_failed', async () => {
+  test('if the enclave rejects, the response is 201 with a failed payment; if it does not respond, 500 privy_call_failed', async () => {
     const seeded = await seed(given.context)
     given.enclave.behave = () => 'reject'
     assert.equal(paymentOf(await pay(seeded))['status'], 'failed')
     given.enclave.behave = () => 'unavailable'
     expectError(await pay(seeded, { idempotency_key: 'k' }), { type: 'internal', code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
-    // The lost request can no longer arrive, and the chain shows that it did not.
+    // By this time, the lost request has expired, and the chain shows that its transfer was never made.
     given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)
     given.chains.test.head += 10n
     const answer = await pay(seeded, { idempotency_key: 'k' })

@@ -22,7 +22,7 @@ describe('rate limits over HTTP', () => {
     ['payments', 30, { path: '/v1/payments', body: {} }],
   ]
   for (const [name, limit, call] of buckets) {
-    test(`the bucket ${name} lets ${limit} pass in 60 seconds, whatever their outcome, and tells it with each`, async () => {
+    test(`the limit "${name}" accepts ${limit} requests in 60 seconds, whatever their result, and each response shows it`, async () => {
       given.service.clock.setOffset(0)
       const key = await given.issueKey(seeded)
       const startedAt = Date.now()
@@ -42,7 +42,7 @@ describe('rate limits over HTTP', () => {
     })
   }
 
-  test('the limit comes before the body, the path and what is asked for', async () => {
+  test('the limit is checked before the body, the path and the requested item', async () => {
     given.service.clock.setOffset(0)
     const key = await given.issueKey(seeded)
     await exhaust(key)
@@ -58,7 +58,7 @@ describe('rate limits over HTTP', () => {
     assert.equal((await given.call({ path: '/v1/payments', key, body: {} })).status, 400)
   })
 
-  test('another key of the same account, and the key that a rotation gives, have budgets of their own', async () => {
+  test('another key of the same workspace, and the new key of a rotation, have their own limits', async () => {
     given.service.clock.setOffset(0)
     const [key, other] = [await given.issueKey(seeded), await given.issueKey(seeded)]
     await exhaust(key)
@@ -68,7 +68,7 @@ describe('rate limits over HTTP', () => {
     assert.equal((await given.call({ path: '/v1/me', key })).status, 429)
   })
 
-  test('of 200 requests at once exactly 60 pass', async () => {
+  test('of 200 requests at once, exactly 60 are accepted', async () => {
     given.service.clock.setOffset(0)
     const key = await given.issueKey(seeded)
     const answers = await Promise.all(Array.from({ length: 200 }, () => given.call({ path: '/v1/me', key })))

@@ -4,7 +4,7 @@ import { expectError, readBody, readError, sendRaw, type Answer } from '../suppo
 import { seed, type Seed } from '../support/context/seed.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
-describe('routes, and what is no HTTP', () => {
+describe('routes, and requests that are not HTTP', () => {
   let given: TestService
   let seeded: Seed
   let urls: readonly string[]
@@ -33,20 +33,32 @@ describe('routes, and what is no HTTP', () => {
     })
   }
 
-  test('HEAD answers as GET does, without a body', async () => {
+  test('a 404 names the other host only for a path that exists there', async () => {
+    const { authUrl, baseUrl } = given.config
+    const { host } = new URL(baseUrl)
+    const messageOf = async (path: string) =>
+      expectError(await given.call({ path, host }), { type: 'not_found' }).message
+    for (const path of ['/v1/balance', '/mcp/', '/sse', '/docs', '/skill.md', '/console/nothing'])
+      assert.equal(await messageOf(path), 'There is no endpoint at this path.', path)
+    for (const path of ['/', '/sign-in', '/console/session'])
+      assert.equal(await messageOf(path), `There is no endpoint at this path on this host. Try ${authUrl}.`, path)
+    assert.match(await messageOf('/v1/payments'), /use GET \/v1\/ledger\.$/)
+  })
+
+  test('HEAD gets the same headers as GET, without a body', async () => {
     const answer = await given.call({ method: 'HEAD', path: '/v1/me', key: seeded.key })
     assert.deepEqual([answer.status, answer.text], [200, ''])
     assert.equal((await given.call({ method: 'HEAD', path: '/v1/me' })).status, 401)
   })
 
-  test('the process tells that it lives, and of which parts it can reach', async () => {
+  test('the health endpoints report that the process is running, and which parts it can reach', async () => {
     assert.deepEqual(readBody(await given.call({ path: '/healthz' }), 200), { status: 'ok' })
     const { status, checks } = readBody<{ status: string; checks: object }>(await given.call({ path: '/readyz' }), 200)
     assert.equal(status, 'ok')
     assert.deepEqual(Object.keys(checks).toSorted(), ['database', 'enclave', 'live_chain', 'test_chain'])
   })
 
-  test('every answer has a Request-Id of its own, which a request can not choose', async () => {
+  test('every response has its own Request-Id, which a request cannot choose', async () => {
     const headers = ['request-id', 'mine', 'x-request-id', 'mine']
     const answers = [await given.call({ path: '/v1/me', headers }), await given.call({ path: '/v1/me', headers })]
     const ids = answers.map((answer) => answer.headers['request-id'])
@@ -62,11 +74,11 @@ describe('routes, and what is no HTTP', () => {
     ['no host', 'GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['two hosts', 'GET /v1/me HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'],
     ['a header without a name', 'GET /v1/me HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n'],
-    ['a header of NUL', 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX: a\u0000b\r\n\r\n'],
+    ['NUL in a header', 'GET /v1/me HTTP/1.1\r\nHost: a\r\nX: a\u0000b\r\n\r\n'],
     ['two lengths', 'POST /v1/agents HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}'],
     ['a negative length', 'POST /v1/agents HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n'],
     [
-      'a length and chunks, as smugglers send',
+      'a length and chunks, as in request smuggling',
       'POST /v1/agents HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['spaces in the path', 'GET /v1/a b HTTP/1.1\r\nHost: a\r\n\r\n'],
@@ -77,7 +89,7 @@ describe('routes, and what is no HTTP', () => {
     })
   }
 
-  test('an expectation that nobody knows is ignored', async () => {
+  test('an unknown expectation is ignored', async () => {
     const answer = await given.call({ path: '/v1/me', key: seeded.key, headers: ['expect', 'miracles'] })
     assert.equal(answer.status, 200)
   })
@@ -87,7 +99,7 @@ describe('routes, and what is no HTTP', () => {
     for (const url of urls) expectBroken(await sendRaw(url, bytes), 413)
   })
 
-  test('the service goes on after all of it', async () => {
+  test('the service still works after all these requests', async () => {
     for (const url of urls) {
       const answer = await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
       assert.deepEqual(readBody(answer, 200), { status: 'ok' })

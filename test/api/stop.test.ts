@@ -7,10 +7,13 @@ import { openTestService, paymentBody, type TestService } from '../support/servi
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Far below the time that an idle connection is kept (65 s), and longer than a round of background work. */
+/**
+ * The time limit of a stop. It is far below the time for which an idle connection stays open (65 s), and longer than
+ * one round of background work.
+ */
 const STOP_MS_MAX = 5_000
 
-test('a stop lets the payment in flight finish, takes no new connection, and ends though clients keep theirs open', async () => {
+test('a stop finishes the current payment, accepts no new connection, and ends although clients keep their connections open', async () => {
   const given = await openTestService()
   const seeded = await seed(given.context)
   const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -47,7 +50,8 @@ async function refusesConnections(given: TestService): Promise<void> {
     const outcome = await given.call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)
     if (!(outcome instanceof Error)) return false
     if (outcome.code === 'ECONNREFUSED') return true
-    // A connection that was opened at this moment and has sent no request yet is closed with the others.
+    // The server may accept a connection just before it stops listening. If no request has arrived on this connection
+    // yet, the server closes it, and the call fails with ECONNRESET.
     assert.equal(outcome.code, 'ECONNRESET')
     return false
   })

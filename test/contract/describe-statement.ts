@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import type { Query } from '../../server/src/db/query.ts'
 
-/** A column as PostgreSQL describes it after it has parsed a statement, without running it. */
+/** A column of a statement's result. PostgreSQL describes it after parsing the statement, without running it. */
 export interface Field {
   readonly name: string
-  /** Its name in `pg_type`; `text[]` for an array. */
+  /** The type's name in `pg_type`; `text[]` for an array. */
   readonly type: string
-  /** The table and column of its value, if PostgreSQL knows them; null for a computed value. */
+  /** The table and column that the value comes from. Null for a computed value, or if PostgreSQL does not report it. */
   readonly source: string | null
 }
 
@@ -19,10 +19,10 @@ interface RowDescription {
   }[]
 }
 
-/** The names that PostgreSQL has for its types, tables and columns. */
+/** The names of types and columns in the database, by PostgreSQL's numbers for them. */
 export interface Catalogue {
   readonly types: ReadonlyMap<number, string>
-  /** By the numbers of the table and the column. */
+  /** Each column as `table.column`, by the numbers of its table and of the column. */
   readonly columns: ReadonlyMap<string, string>
 }
 
@@ -42,7 +42,7 @@ export async function readCatalogue(client: pg.Client): Promise<Catalogue> {
   }
 }
 
-/** Has PostgreSQL prepare a statement, and returns the columns that it would return. */
+/** Lets PostgreSQL prepare a statement, and returns the columns that the statement would return. */
 export async function describeStatement(
   client: pg.Client,
   { text }: Pick<Query<unknown>, 'text'>,
@@ -70,7 +70,7 @@ export async function describeStatement(
   }))
 }
 
-/** Returns the differences between a statement's declared columns and those that it returns. */
+/** Returns the differences between the columns that a statement declares and those that it returns. */
 export function findFaults({ name, read }: Query<unknown>, fields: readonly Field[]): string[] {
   return Object.entries(read.columns ?? {}).flatMap(([column, declared]) => {
     const [field, ...others] = fields.filter((returned) => returned.name === column)
@@ -78,7 +78,7 @@ export function findFaults({ name, read }: Query<unknown>, fields: readonly Fiel
     if (others.length > 0) return [`${name} returns ${column} more than once`]
     return [
       ...(field.type === declared.type ? [] : [`${name} returns ${column} as ${field.type}, not ${declared.type}`]),
-      // In a union, PostgreSQL does not report where a value comes from.
+      // For a union, PostgreSQL does not report which table a value comes from.
       ...(field.source === null || field.source === declared.source
         ? []
         : [`${name} returns ${column} from ${field.source}, not ${declared.source ?? 'computed'}`]),

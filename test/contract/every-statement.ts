@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { countTokenRequest } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { findPresented } from '../../server/src/domain/connection-errors/connection-errors-store.ts'
 import { listDepositRows } from '../../server/src/domain/deposits/deposits-store.ts'
 import { countKeyRequest } from '../../server/src/domain/keys/keys-store.ts'
 import {
@@ -14,7 +15,14 @@ import {
   listFullestCaps,
   sumSpend,
 } from '../../server/src/domain/reports/overview/overview-store.ts'
-import { listRefusalRows } from '../../server/src/domain/payments/refusals/refusals-store.ts'
+import {
+  listLedgerDepositsOfAgent,
+  listLedgerPayments,
+  listLedgerWithdrawals,
+} from '../../server/src/domain/reports/ledger/ledger-store.ts'
+import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
+import { listRefusalRows } from '../../server/src/domain/refusals/refusals-store.ts'
+import { insertWalletPasskey } from '../../server/src/domain/wallets/owners-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'
 import { countAttempt } from '../../server/src/limiter/limiter-store.ts'
@@ -25,11 +33,14 @@ import { MODES } from '../../server/src/values/mode.ts'
 const SERVER = fileURLToPath(new URL('../../server/src/', import.meta.url))
 const STORES = ['**/store.ts', '**/*-store.ts', 'db/leases.ts']
 /**
- * A statement's name in the source of a store: as a plain string, as a template with an expression, or as an argument
- * of `textOfMode`.
+ * Matches the name of a statement in a store's source. The name is a plain string, a template with an expression, or an
+ * argument of `textOfMode`.
  */
 const NAME_PATTERN = /\bname: '(\w+)'|\bname: `([^`]+)`|\btextOfMode\(\s*'(\w+)'/g
-/** More arguments than any function of a store has. */
+/**
+ * The number of arguments with which each function of a store is called. No function has more parameters. Each argument
+ * is a stand-in (see `makeStandIn`).
+ */
 const ARGUMENTS = 6
 
 const NOW = new Date('2026-01-01T00:00:00Z')
@@ -37,13 +48,14 @@ const HASH = Buffer.alloc(32)
 const RANGE = { from: '', below: '', limit: 1 }
 
 /**
- * Statements whose text depends on their arguments, in every form, and statements whose values a stand-in can't
- * replace.
+ * Statements that must be listed by hand. The text of some depends on their arguments, so each form of the text is
+ * listed. Others have values that a stand-in cannot replace.
  */
 const VARIANTS: readonly Query<unknown>[] = [
   countTokenRequest(HASH, { bucket: 'default', requiredScope: null, now: NOW }),
-  countKeyRequest(HASH, 'default', NOW),
+  countKeyRequest(HASH, { bucket: 'default', requiredScope: null, now: NOW }),
   countAttempt(HASH, 'sign_in', NOW),
+  ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),
   insertWallet({
     accountId: '',
     mode: 'test',
@@ -51,8 +63,13 @@ const VARIANTS: readonly Query<unknown>[] = [
     name: '',
     enclaveWalletId: '',
     ownerQuorumId: '',
-    owner: { credentialId: '', publicKeyCose: HASH },
+    signInOwner: null,
     createdAt: NOW,
+  }),
+  insertWalletPasskey({ userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW }),
+  ...[null, ''].flatMap((agentId) => {
+    const place = { accountId: '', mode: 'test', agentId, now: NOW } as const
+    return [listWalletRows(place, { after: null, limit: 1 }), findWalletRow(place, ZERO_ADDRESS)]
   }),
   ...[null, ZERO_ADDRESS].map((wallet) =>
     listDepositRows({ accountId: '', mode: 'test', wallet, before: null, limit: 1 }),
@@ -76,7 +93,14 @@ const VARIANTS: readonly Query<unknown>[] = [
       address: null,
       memoPart: null,
     }))
+    const range = { from: NOW, after: { createdAt: NOW, id: '' } }
+    const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ accountId: '', mode, wallet, range, limit: 1 }))
     return [
+      ...ledgers.flatMap((ledger) => [
+        ...[null, ''].map((agentId) => listLedgerPayments({ ...ledger, agentId })),
+        listLedgerDepositsOfAgent({ ...ledger, agentId: '' }),
+        listLedgerWithdrawals(ledger),
+      ]),
       ...selections.flatMap((selection) => [listPaymentRows(selection), countPaymentRows(selection)]),
       listNewestPayments('', mode, 1),
       listRefusalRows({ ...place, agentId: null }),
@@ -95,7 +119,7 @@ export async function listStatements(): Promise<Query<unknown>[]> {
   return [...made, ...VARIANTS]
 }
 
-/** Returns a pattern for each statement's name, as the stores write it. */
+/** Returns a pattern for the name of each statement in the stores' sources. */
 export function listNames(): RegExp[] {
   return findStores()
     .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(NAME_PATTERN)])
@@ -114,8 +138,8 @@ async function importAll(path: string): Promise<Record<string, unknown>> {
 }
 
 /**
- * Returns the queries that an export is, or that it makes from stand-ins. If it throws, its statement will be missing
- * among the names.
+ * Returns an exported query, or the queries that an exported function makes from stand-ins. If the function throws,
+ * nothing is returned, and a test reports that the statement's name is missing.
  */
 function makeQueries(exported: unknown): Query<unknown>[] {
   if (typeof exported !== 'function') return isQuery(exported) ? [exported] : []
@@ -133,8 +157,9 @@ function isQuery(value: unknown): value is Query<unknown> {
 }
 
 /**
- * Makes an argument for functions that only pass it on as a statement's value. It has every property and method, and
- * can be used as a number. It can't become part of a text or a key, because then the statement would depend on it.
+ * Makes an argument for functions that only pass it on as a value of a statement. It has every property and method, and
+ * can be used as a number. It cannot become part of a text or a key: the statement would then depend on the argument,
+ * and must be listed by hand.
  */
 function makeStandIn(): unknown {
   const standIn: unknown = new Proxy(() => standIn, {

@@ -1,14 +1,15 @@
 import { anything, boolean, either, integer, list, members, nullable, oneOf, text, type Shape } from './shape.ts'
 
 /**
- * The part of the provider's API that the service uses, written from its public reference. It is stricter than the
- * provider, which adds fields to its responses every week: we compare our own client with our own enclave.
+ * The part of the provider's API that the service uses, according to the provider's public documentation. It allows no
+ * further fields, although the provider adds fields to its responses every week. That is fine, because it is only used
+ * for requests and responses between our own client and our own enclave.
  */
 export interface Endpoint {
   readonly name: string
   readonly method: string
   readonly path: RegExp
-  /** Absent where the request has no body. */
+  /** The shape of the request's body. Missing if the request has no body. */
   readonly request?: Shape
   readonly answer: Shape
   /** Whether an owner or a signer must sign the request. */
@@ -22,7 +23,7 @@ const hex = text(/^0x([0-9a-fA-F]{2})*$/)
 const caip2 = text(/^eip155:[1-9][0-9]*$/)
 const name = text(/^.{1,50}$/su)
 const timeMs = integer
-/** Hexadecimal, or a safe integer; never a decimal string. */
+/** A number, as hexadecimal or as a safe integer. A decimal string is not allowed. */
 const quantity = either(text(/^0x[0-9a-fA-F]{1,64}$/), integer)
 const spki = text(/^[A-Za-z0-9+/]+={0,2}$/)
 const owner = { owner: nullable(members({ public_key: spki })), owner_id: nullable(id) }
@@ -142,7 +143,7 @@ const rpcAnswer = either(
   }),
 )
 
-/** The provider's own headers. The other headers belong to the transport. */
+/** The provider's own request headers. All other headers belong to HTTP. */
 export const PROVIDER_HEADERS: Readonly<Record<string, RegExp>> = {
   'privy-app-id': /./,
   'privy-client': /^node:/,
@@ -167,17 +168,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { name: 'read a wallet', method: 'GET', path: /^\/v1\/wallets\/[a-z0-9]+$/, answer: wallet },
   {
-    name: 'change a wallet',
-    method: 'PATCH',
-    path: /^\/v1\/wallets\/[a-z0-9]+$/,
-    request: members(
-      {},
-      { ...owner, policy_ids: policyIds, additional_signers: signers, display_name: text(), external_id: text() },
-    ),
-    answer: wallet,
-    isSigned: true,
-  },
-  {
     name: 'sign',
     method: 'POST',
     path: /^\/v1\/wallets\/[a-z0-9]+\/rpc$/,
@@ -201,6 +191,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
       owner,
     ),
     answer: policy,
+  },
+  {
+    name: 'change a policy',
+    method: 'PATCH',
+    path: /^\/v1\/policies\/[a-z0-9]+$/,
+    request: members({}, { name, rules: list(members(rule, { id })), ...owner }),
+    answer: policy,
+    isSigned: true,
   },
   { name: 'read a policy', method: 'GET', path: /^\/v1\/policies\/[a-z0-9]+$/, answer: policy },
   { name: 'read a transaction', method: 'GET', path: /^\/v1\/transactions\/[a-z0-9]+$/, answer: transaction },

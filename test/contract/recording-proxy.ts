@@ -14,14 +14,17 @@ export interface Exchange {
 }
 
 export interface RecordingProxy {
-  /** The enclave's public address. Clients sign it as part of their requests. */
+  /** The address that clients use for the enclave. Clients sign it as part of their requests. */
   readonly url: string
-  /** All requests with their responses, in the order of the responses. */
+  /** All requests with their responses, in the order in which the responses ended. */
   readonly exchanges: readonly Exchange[]
   close(): Promise<void>
 }
 
-/** Forwards everything to the port, and records it. A response that was cut off is forwarded in the same way. */
+/**
+ * Forwards all requests to the port, and records them. If a response is cut off, the proxy cuts off its own response
+ * too.
+ */
 export async function startRecordingProxy(port: number): Promise<RecordingProxy> {
   const exchanges: Exchange[] = []
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (incoming, outgoing) => {

@@ -11,7 +11,7 @@ const SCHEMA_FILE = new URL('../../server/schema.sql', import.meta.url)
 const TABLES_FILE = new URL('../../server/src/db/tables.ts', import.meta.url)
 const ADVICE = 'the migrations have changed: run npm run schema, and review the difference'
 
-describe('what is generated from the migrations', () => {
+describe('the files that are generated from the migrations', () => {
   let migrated: FreshDatabase
   let schema: Schema
   before(async () => {

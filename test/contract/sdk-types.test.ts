@@ -6,7 +6,8 @@ import type { signTypedData } from '../../sandbox/src/enclave/sign-typed-data.ts
 import type { formatTransaction } from '../../sandbox/src/enclave/transactions.ts'
 import type { EnclaveClient } from '../../server/src/enclave/enclave-client.ts'
 
-// The local enclave's responses have the types that the provider's own SDK declares. The compiler checks this here.
+// The responses of the local enclave have the types that the provider's own SDK declares. The compiler checks this when
+// it compiles this file.
 
 type Sdk = EnclaveClient['sdk']
 type Returned<Verb extends (...args: never[]) => unknown> = ReadonlyAll<Awaited<ReturnType<Verb>>>
@@ -23,7 +24,7 @@ type SdkTransaction = Returned<ReturnType<Sdk['transactions']>['get']>
 type SdkSend = Returned<ReturnType<ReturnType<Sdk['wallets']>['ethereum']>['sendTransaction']>
 type SdkTypedData = Returned<ReturnType<ReturnType<Sdk['wallets']>['ethereum']>['signTypedData']>
 
-/** Compiles only if the first type is assignable to the second. */
+/** Compiles only if the first type can be assigned to the second one. */
 type Is<Ours extends Theirs, Theirs> = Ours extends Theirs ? true : never
 
 type Checks = [
@@ -37,7 +38,7 @@ type Checks = [
   Is<Awaited<ReturnType<typeof signTypedData>>['data'], SdkTypedData>,
 ]
 
-test("the enclave's answers have the types of the provider's SDK", () => {
+test("the enclave's responses have the types of the provider's SDK", () => {
   const checks = [true, true, true, true, true, true, true, true] satisfies Checks
   assert.equal(checks.length, 8)
 })

@@ -1,9 +1,11 @@
-/** Returns the faults of a value, as sentences that name the place; an empty list if the value has the shape. */
+/**
+ * Checks a value. Returns each fault as a sentence that names the place, or an empty list if the value has the shape.
+ */
 export type Shape = (value: unknown, at: string) => string[]
 
 const PLACE_OF_BODY = ''
 
-/** Checks a whole body. */
+/** Checks a whole body, and returns its faults. */
 export function findFaults(shape: Shape, body: unknown): string[] {
   return shape(body, PLACE_OF_BODY)
 }
@@ -36,7 +38,7 @@ export function list(shape: Shape, lengthMax = Infinity): Shape {
   }
 }
 
-/** An object with exactly these fields. */
+/** An object that has exactly these fields. */
 export function members(
   required: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},
@@ -54,7 +56,7 @@ export function members(
   }
 }
 
-/** A value that has one of the shapes. */
+/** A value that has at least one of the shapes. */
 export function either(...shapes: readonly Shape[]): Shape {
   return (value, at) => {
     const faults = shapes.map((shape) => shape(value, at))
@@ -64,7 +66,7 @@ export function either(...shapes: readonly Shape[]): Shape {
   }
 }
 
-/** Any value, for parts that the provider leaves open, such as the items of an ABI. */
+/** Any value. Used where the provider specifies no shape, such as for the items of an ABI. */
 export const anything: Shape = () => []
 
 function tell(value: unknown): string {

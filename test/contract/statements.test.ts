@@ -29,19 +29,19 @@ describe('the statements of the stores, prepared against a migrated database', (
     return findFaults(query, await describeStatement(client, query, catalogue))
   }
 
-  test('every statement returns the columns that it declares, from where and with the types that it declares', async () => {
+  test('every statement returns the columns that it declares, with their sources and types', async () => {
     const faults: string[] = []
     for (const statement of statements) faults.push(...(await check(statement)))
     assert.deepEqual(faults, [])
   })
 
-  test('every name of a statement is among them', () => {
+  test("every statement's name in the sources is tested here", () => {
     const names = statements.map(({ name }) => name)
     const missing = listNames().filter((pattern) => !names.some((name) => pattern.test(name)))
     assert.deepEqual(missing, [], 'add a call of the function that makes it to VARIANTS in every-statement.ts')
   })
 
-  test('a name has one text', () => {
+  test('statements with the same name have the same text', () => {
     const texts = new Map(statements.map(({ name, text }) => [name, text]))
     assert.deepEqual(
       statements.filter(({ name, text }) => texts.get(name) !== text).map(({ name }) => name),
@@ -73,7 +73,7 @@ describe('the statements of the stores, prepared against a migrated database', (
     },
   ]
   for (const { fault, text, read } of WRONG) {
-    test(`a wrong declaration is found: ${fault}`, async () => {
+    test(`the test finds a wrong declaration: ${fault}`, async () => {
       assert.deepEqual(await check({ name: 'wrong', text, values: [], read }), [fault])
     })
   }

@@ -13,7 +13,9 @@ import { findFaults } from './shape.ts'
 const ENCLAVE_OFFSET = 3
 const DAY_MS = 24 * 60 * 60 * 1_000
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
-/** Faults that produce the provider's own responses. Error pages of gateways have no fixed form. */
+/**
+ * Faults whose responses come from the provider. A gateway's error pages have no fixed form, so they are not checked.
+ */
 const FAULTS = [
   'reject',
   'rate_limited',
@@ -25,7 +27,7 @@ const FAULTS = [
   'lost_response',
 ] as const
 
-describe('the driver and the local enclave', () => {
+describe("the service's client and the local enclave", () => {
   let dataDir: string
   let proxy: RecordingProxy
   let sandbox: Sandbox
@@ -50,7 +52,7 @@ describe('the driver and the local enclave', () => {
     return answer.body
   }
 
-  /** Performs a grant with every limit, payments, a revocation, and the provider's own failures. */
+  /** Makes the requests: a grant with every limit, payments, a revocation, and the provider's failures. */
   async function live(): Promise<void> {
     const { slug, keys } = (await control('/workspaces', { name: 'Contract' })).workspace
     const { wallet } = await control(`/workspaces/${slug}/wallets`, { mode: 'test', fund_usdc: '100' })
@@ -83,18 +85,18 @@ describe('the driver and the local enclave', () => {
     await control(`/grants/${grant.id}/revoke`, {})
   }
 
-  it('exchange what the provider documents, and nothing else', () => {
+  it('exchange only what the provider documents', () => {
     assert.ok(proxy.exchanges.length > 0)
     assert.deepEqual(proxy.exchanges.flatMap(checkExchange), [])
   })
 
-  it('have used every endpoint that the contract tells of', () => {
+  it('have used every endpoint of the contract', () => {
     const used = new Set(proxy.exchanges.filter(({ status }) => status === 200).map((one) => findEndpoint(one)?.name))
     const unused = ENDPOINTS.map(({ name }) => name).filter((name) => !used.has(name))
     assert.deepEqual(unused, [])
   })
 
-  it('have met failures of several kinds', () => {
+  it('have exchanged several kinds of failures', () => {
     const failures = new Set(proxy.exchanges.map(({ status }) => status).filter((status) => status >= 400))
     assert.ok(failures.size >= 4, [...failures].join(', '))
   })
@@ -106,7 +108,7 @@ function findEndpoint({ method, path }: Exchange): Endpoint | undefined {
 
 function checkExchange(exchange: Exchange): string[] {
   const { method, path, body, status, contentType, answer } = exchange
-  // The sandbox's own endpoints are not part of the provider's API.
+  // The sandbox's own control endpoints do not belong to the provider's API.
   if (path.startsWith('/control/')) return []
   const endpoint = findEndpoint(exchange)
   if (endpoint === undefined) return [`${method} ${path} is not known`]

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { monthOf, PLANS } from '../../server/src/domain/plans/plan.ts'
+import { address, agent, RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
+import { readRows } from '../support/database/read-rows.ts'
+import type { Call } from '../support/http-client.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
+
+const HTTPS = ['x-forwarded-proto', 'https', 'x-forwarded-for', '8.8.8.8']
+/** Requests that each rate limit allows in 60 seconds. */
+const LIMITS = { default: 60, payments: 30 }
+const TOO_LARGE = JSON.stringify({ id: 'x'.repeat(65 * 1_024) })
+const PREVIEW = '/v1/payments/preview'
+
+/** One request for each operation, which succeeds or finds nothing. */
+const CALLS: readonly Call[] = [
+  { path: '/v1/agents', body: { id: 'one' } },
+  { path: '/v1/agents' },
+  { path: '/v1/agents/nobody' },
+  { path: '/v1/payments', body: {} },
+  { path: PREVIEW, body: {} },
+  { path: '/v1/payments/pay_x' },
+  { path: '/v1/ledger' },
+  { path: '/v1/wallets' },
+  { path: `/v1/wallets/0x${'0'.repeat(39)}1` },
+  { path: '/v1/wallets/0x' },
+  { path: '/v1/me' },
+  { path: '/v1/events' },
+  { path: '/v1/events/evt_x' },
+]
+
+/**
+ * Provokes each error that the contract declares, at each operation that declares it. So an operation cannot declare an
+ * error that it never sends. `check` of the contract fails if an operation sends an error that it does not declare.
+ */
+describe('every error of the contract', () => {
+  let given: TestService
+  let proxy: TcpProxy
+  let seeded: Seed
+  before(async () => {
+    given = await openTestService(async (config) => {
+      proxy = await startTcpProxy(config.database.url)
+      const { live } = config.chains
+      return {
+        ...config,
+        ...{ production: true, trustedProxies: ['127.0.0.1'], database: { ...config.database, url: proxy.url } },
+        chains: { ...config.chains, live: { ...live, gas: 'self' } },
+      }
+    })
+    seeded = await seed(given.context)
+  })
+  after(async () => {
+    await given.close()
+    await proxy.close()
+  })
+
+  test('can happen', async () => {
+    await breakRequests()
+    await breakLimits()
+    await breakService()
+    const { declared, seen } = given.contract
+    assert.deepEqual(
+      declared.filter((name) => !seen.has(name)),
+      [],
+    )
+  })
+
+  /** Requests that are wrong by themselves: their form, their credential, or the resource that they name. */
+  async function breakRequests(): Promise<void> {
+    for (const call of CALLS) {
+      // A request over plain HTTP.
+      await given.call({ ...call, key: seeded.key })
+      await ask(call)
+      await ask({ ...call, key: 'none' })
+      await ask({ ...call, headers: ['host', 'another.example'] })
+    }
+    const bodies: readonly Call[] = [{ path: '/v1/agents' }, { path: '/v1/payments' }, { path: PREVIEW }]
+    for (const call of bodies) {
+      await ask({ ...call, body: {} })
+      await ask({ ...call, body: TOO_LARGE })
+      await ask({ ...call, body: 'x', type: 'text/plain' })
+    }
+    for (const path of ['/v1/payments', PREVIEW]) {
+      await pay({ path }, { amount_usdc: '0' })
+      await pay({ path }, { to: '0x1' })
+      await pay({ path, headers: ['Idempotency-Key', 'k'] })
+    }
+    for (const folder of ['agents', 'payments', 'wallets', 'events']) await ask({ path: `/v1/${folder}/%ff` })
+    for (const path of ['/v1/agents', '/v1/ledger', '/v1/wallets', '/v1/events']) await ask({ path: `${path}?limit=x` })
+    await ask({ path: '/v1/payments/pay_x?wait=x' })
+  }
+
+  /** Requests that a scope, an agent, a grant, a plan, a balance or a rate limit rejects. */
+  async function breakLimits(): Promise<void> {
+    const { context: ctx, chains } = given
+    const { account, agentId } = seeded
+    const reader = await issueKey(ctx, {
+      accountId: account.id,
+      mode: 'test',
+      scopes: ['wallet:read'],
+      actor: OPERATOR,
+    })
+    for (const path of ['/v1/payments', PREVIEW]) await pay({ path, key: reader.secret })
+    const bound = await issueKey(ctx, { accountId: account.id, mode: 'test', agentId, actor: OPERATOR })
+    await pay({ key: bound.secret }, { agent_id: 'another' })
+    await ask({ path: '/v1/ledger?agent_id=another', key: bound.secret })
+    await ask({ path: '/v1/agents', body: { id: 'another' }, key: bound.secret })
+
+    await pay({}, { agent_id: 'nobody' })
+    await pay({}, { wallet: RECIPIENT })
+    const other = agent('ungranted')
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
+    await pay({}, { agent_id: other })
+    await pay({}, { amount_usdc: '11' })
+    const grants = [
+      { expiresAt: new Date(0) },
+      { contracts: [RECIPIENT] },
+      { recipients: [address(`0x${'1'.repeat(40)}`)] },
+      { dailyCap: '0.5' },
+    ]
+    for (const options of grants) await payAs(await seed(ctx, options))
+    const [unfunded, used] = [await seed(ctx, { mode: 'live' }), await seed(ctx, { mode: 'live' })]
+    chains.live.coinWei = 0n
+    await payAs(unfunded)
+    const allowance = 'insert into allowances (account_id, month, used) values ($1, $2, 1000)'
+    await readRows(ctx.db, allowance, [used.account.id, monthOf(ctx.clock.now())])
+    await payAs(used)
+    const poor = await seed(ctx)
+    chains.test.balances.set(poor.wallet.toLowerCase(), 0n)
+    await payAs(poor)
+
+    const full = await seed(ctx)
+    for (let count = 1; count < PLANS.developer.agentsMax; count += 1) {
+      await createAgent(ctx, { accountId: full.account.id, mode: 'test', id: agent(`${count}`), actor: OPERATOR })
+    }
+    await ask({ path: '/v1/agents', body: { id: 'one more' }, key: full.key })
+
+    const busy = await given.issueKey(seeded)
+    for (let count = 0; count < LIMITS.default; count += 1) await ask({ path: '/v1/me', key: busy })
+    for (let count = 0; count < LIMITS.payments; count += 1) await ask({ path: '/v1/payments', body: {}, key: busy })
+    for (const call of CALLS) await ask({ ...call, key: busy })
+  }
+
+  /** Requests while the enclave or the database fails. */
+  async function breakService(): Promise<void> {
+    given.enclave.behave = () => 'unavailable'
+    await pay()
+    await readRows(given.context.db, 'alter table api_keys rename to lost_keys', [])
+    for (const call of CALLS) await ask(call)
+    await readRows(given.context.db, 'alter table lost_keys rename to api_keys', [])
+    proxy.cut()
+    for (const call of CALLS) await ask(call)
+    proxy.restore()
+  }
+
+  /** Sends a request as if it had arrived by HTTPS, with a new key, which has its own rate limit. */
+  async function ask(call: Call): Promise<void> {
+    const key = call.key ?? seeded.key
+    await given.call({ ...call, key, headers: [...HTTPS, ...(call.headers ?? [])] })
+  }
+
+  async function pay(call: Partial<Call> = {}, changes: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    await ask({ path: '/v1/payments', body: paymentBody(seeded, changes), key: await given.issueKey(seeded), ...call })
+  }
+
+  async function payAs(payer: Seed): Promise<void> {
+    await ask({ path: '/v1/payments', body: paymentBody(payer), key: payer.key })
+  }
+})

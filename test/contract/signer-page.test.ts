@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { checkRequest } from '../../signer/src/check-request.ts'
+import { decodeRequest } from '../../signer/src/decode/request.ts'
+import { findRecord, type SignedRecord } from '../../signer/src/find-record.ts'
+import type { Context } from '../../server/src/domain/context.ts'
+import { issueSigningRequest } from '../../server/src/domain/grants/issue-signing-request.ts'
+import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
+import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
+import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
+import { openOwned, openPending, type Owned } from '../support/context/grant-fixture.ts'
+import { changeOwners, createLegacyWallet, prepareChange, prepareMove } from '../support/context/owner-fixture.ts'
+import { addWalletOwner } from '../support/context/people.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
+
+/** The signer page decodes by itself what it is given. These requests come from the service. */
+describe('what the service asks owners to sign, as the signer page reads it', () => {
+  let enclave: SandboxEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openSandboxEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('the record of a wallet is one, and is believed once an owner has signed it', async () => {
+    const owned = await openOwned(ctx)
+    const { statement } = await getWalletRecord(ctx, placeOf(owned))
+    const decoded = decodeRequest(statement)
+    assert.equal(decoded.kind, 'record')
+    await assert.rejects(findSigned(owned), { code: 'record_required' })
+    await signRecord(owned, owned.owner)
+    const { record, signers } = await findSigned(owned)
+    assert.deepEqual(decoded, { kind: 'record', record })
+    assert.deepEqual(
+      signers.map(({ id }) => id),
+      [owned.owner.credentialId],
+    )
+    assert.equal(record.address, owned.wallet.address.toLowerCase())
+  })
+
+  test('a change of owners is one of the wallet of the record', async () => {
+    const owned = await openOwned(ctx)
+    await signRecord(owned, owned.owner)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const { payload } = await prepareChange(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+    const decoded = decodeRequest(payload)
+    assert.ok(decoded.kind === 'owners')
+    assert.deepEqual(decoded.publicKeys, [owned.owner.publicKeySpki, second.publicKeySpki])
+    checkRequest(decoded, (await findSigned(owned)).record, ctx.clock.now())
+    const other = await openOwned(ctx)
+    await signRecord(other, other.owner)
+    const { record: foreign } = await findSigned(other)
+    assert.throws(() => checkRequest(decoded, foreign, ctx.clock.now()), { code: 'request_not_of_wallet' })
+  })
+
+  test('the terms of a grant are rules of a slot of the wallet of the record', async () => {
+    const owned = await openOwned(ctx)
+    await signRecord(owned, owned.owner)
+    const { id: grantId } = await openPending(ctx, owned)
+    const { accountId, actor } = owned
+    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
+    assert.ok(request !== null)
+    const decoded = decodeRequest(request.payload)
+    assert.ok(decoded.kind === 'policy' && decoded.terms !== null)
+    checkRequest(decoded, (await findSigned(owned)).record, ctx.clock.now())
+  })
+
+  test('a passkey that was added signs only after it has signed the record too', async () => {
+    const owned = await openOwned(ctx)
+    await signRecord(owned, owned.owner)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+    const listSigners = async () => (await findSigned(owned)).signers.map(({ id }) => id)
+    assert.deepEqual(await listSigners(), [owned.owner.credentialId])
+    await signRecord(owned, second)
+    assert.deepEqual(await listSigners(), [owned.owner.credentialId, second.credentialId])
+  })
+
+  test('a move is refused, because wallet passkeys never sign one', async () => {
+    const owned = await openOwned(ctx)
+    const { wallet } = await createLegacyWallet(ctx, owned)
+    const { challenge } = await prepareMove(ctx, owned, { wallet, to: owned.owner })
+    assert.throws(() => decodeRequest(challenge), { code: 'request_unknown' })
+  })
+
+  async function signRecord(owned: Owned, by: Owned['owner']): Promise<void> {
+    const { statement } = await getWalletRecord(ctx, placeOf(owned))
+    await signWalletRecord(ctx, { ...placeOf(owned), assertion: by.assert(statement), actor: owned.actor })
+  }
+
+  /** What the signer page makes of the record that the service returns. */
+  async function findSigned(owned: Owned) {
+    const { statement, assertions, owners } = await getWalletRecord(ctx, placeOf(owned))
+    const signed: SignedRecord = { statement: Buffer.from(statement).toString('base64url'), assertions }
+    const credentials = owners.map(({ credentialId: id, publicKey }) => {
+      return { id, publicKey, rawId: Uint8Array.from(Buffer.from(id, 'base64url')) }
+    })
+    return await findRecord(signed, { credentials, rpId: ctx.signer?.id ?? '' })
+  }
+
+  function placeOf({ accountId, mode, wallet: { address } }: Owned) {
+    return { accountId, mode, address }
+  }
+})
