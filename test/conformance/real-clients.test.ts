@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
+import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
+import { MemoryProvider, REDIRECT_URI } from '../support/sandbox/memory-provider.ts'
 
-const REDIRECT_URI = 'http://127.0.0.1:8912/callback'
 const SCOPE = 'wallet:read wallet:transfer'
 const INSECURE = { [oauth.allowInsecureRequests]: true }
 
-/** Real, published clients do everything from discovery to revocation. */
+/** Published OAuth and MCP clients do everything from discovery to revocation. */
 describe('real clients', () => {
   let host: AgentHost
   before(async () => {
@@ -127,58 +126,8 @@ describe('real clients', () => {
       const revoked = await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })
       assert.equal(revoked.status, 200)
       assert.equal(await host.statusOfMe(second.access_token), 401)
-      // The client drops its tokens on invalid_grant, and asks the person again.
+      // After invalid_grant, the client deletes its tokens and asks the person to authorize it again.
       assert.equal(await auth(provider, { serverUrl }), 'REDIRECT')
     })
   }
 })
-
-/** Keeps the state of an agent host in memory. */
-class MemoryProvider implements OAuthClientProvider {
-  readonly redirectUrl = REDIRECT_URI
-  readonly clientMetadata = { client_name: 'MCP SDK', redirect_uris: [REDIRECT_URI] }
-  #client: OAuthClientInformationMixed | undefined
-  #tokens: OAuthTokens | undefined
-  #verifier = ''
-  #redirect: URL | undefined
-
-  state(): string {
-    return 'a state with + / = in it'
-  }
-  clientInformation(): OAuthClientInformationMixed | undefined {
-    return this.#client
-  }
-  saveClientInformation(client: OAuthClientInformationMixed): void {
-    this.#client = client
-  }
-  tokens(): OAuthTokens | undefined {
-    return this.#tokens
-  }
-  saveTokens(tokens: OAuthTokens): void {
-    this.#tokens = tokens
-  }
-  redirectToAuthorization(url: URL): void {
-    this.#redirect = url
-  }
-  saveCodeVerifier(verifier: string): void {
-    this.#verifier = verifier
-  }
-  codeVerifier(): string {
-    return this.#verifier
-  }
-  invalidateCredentials(kind: string): void {
-    if (kind === 'tokens' || kind === 'all') this.#tokens = undefined
-    if (kind === 'client' || kind === 'all') this.#client = undefined
-  }
-  takeRedirect(): URL {
-    assert.ok(this.#redirect !== undefined)
-    return this.#redirect
-  }
-  tokensNow(): OAuthTokens {
-    assert.ok(this.#tokens !== undefined)
-    return this.#tokens
-  }
-  clientId(): string {
-    return String(this.#client?.client_id)
-  }
-}

@@ -20,7 +20,7 @@ import {
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
 
-/** The parts of the consent form that HTTP shows. The tests in a browser cover the rest. */
+/** These tests cover what can be tested over HTTP. The tests in a browser cover the rest of the consent page. */
 describe('the consent form', () => {
   let given: OauthServer
   let client: RegisteredClient
@@ -30,7 +30,7 @@ describe('the consent form', () => {
   })
   after(() => given.close())
 
-  test('A16 A17 approved, sends the browser back by 303 with code, state and iss, each once', async () => {
+  test('an approval redirects the browser (303) with code, state and iss, each once', async () => {
     const answer = await given.consent(await given.openRequest(client, { state: 'a+b/c=d' }))
     const location = locationOf(answer, 303)
     assert.match(
@@ -45,7 +45,7 @@ describe('the consent form', () => {
     assert.equal(answer.headers['referrer-policy'], 'same-origin')
   })
 
-  test('A18 denied, sends the browser back with access_denied, state and iss', async () => {
+  test('a denial redirects the browser with access_denied, state and iss', async () => {
     const answer = await given.consent(await given.openRequest(client), {
       decision: 'deny',
       workspace: null,
@@ -58,7 +58,7 @@ describe('the consent form', () => {
     )
   })
 
-  test('A11 the state comes back byte by byte', async () => {
+  test('the state is returned byte for byte', async () => {
     const states = [
       '+/=',
       '%',
@@ -81,14 +81,14 @@ describe('the consent form', () => {
     }
   })
 
-  test('A13 the redirect URI’s own query is kept', async () => {
+  test('the redirect keeps the redirect URI’s own query', async () => {
     const redirect_uri = 'https://app.example/cb?tenant=1'
     const other = await given.register({ redirect_uris: [redirect_uri] })
     const location = locationOf(await given.consent(await given.openRequest(other)), 303)
     assert.ok(location.startsWith(`${redirect_uri}&code=`), location)
   })
 
-  test('K3 a form that does not come of our own page is 403, and decides nothing', async () => {
+  test('a form that was not sent by our own page is 403, and decides nothing', async () => {
     const handle = await given.openRequest(client)
     const strange: readonly (readonly string[])[] = [
       [],
@@ -106,7 +106,7 @@ describe('the consent form', () => {
     locationOf(await given.consent(handle, {}, { headers: ['sec-fetch-site', 'same-origin'] }), 303)
   })
 
-  test('A19 whoever is not signed in is sent to sign in, and back to the same request', async () => {
+  test('a user who is not signed in is sent to the sign-in, and then back to the same request', async () => {
     const handle = await given.openRequest(client)
     for (const secret of ['', 'nobody', `svc_ses_${'0'.repeat(49)}`]) {
       const answer = await given.consent(handle, {}, { person: { secret } })
@@ -115,7 +115,7 @@ describe('the consent form', () => {
     locationOf(await given.consent(handle), 303)
   })
 
-  test('A19 K8 a second decision is 409, whichever the two are, and there is one code', async () => {
+  test('a second decision is 409, whatever the two decisions are, and there is only one code', async () => {
     const codesBefore = await countCodes()
     for (const [first, second] of [
       ['approve', 'approve'],
@@ -132,7 +132,7 @@ describe('the consent form', () => {
     assert.equal((await countCodes()) - codesBefore, 2)
   })
 
-  test('A19 K8 of ten clicks at once one is taken', async () => {
+  test('of ten clicks at once, one is accepted', async () => {
     const handle = await given.openRequest(client)
     const answers = await Promise.all(Array.from({ length: 10 }, () => given.consent(handle)))
     const count = (status: number): number => answers.filter((answer) => answer.status === status).length
@@ -142,7 +142,7 @@ describe('the consent form', () => {
   const faults: readonly (readonly [string, Changes, number, string])[] = [
     ['no handle', { request: null }, 400, 'invalid_request'],
     ['an unknown handle', { request: `svc_oar_${'0'.repeat(49)}` }, 404, 'authorization_request_not_found'],
-    ['a handle that is none', { request: '../x' }, 404, 'authorization_request_not_found'],
+    ['a malformed handle', { request: '../x' }, 404, 'authorization_request_not_found'],
     ['two handles', { request: ['a', 'b'] }, 400, 'invalid_request'],
     ['no decision', { decision: null }, 400, 'invalid_request'],
     ['another decision', { decision: 'yes' }, 400, 'validation_failed'],
@@ -151,22 +151,22 @@ describe('the consent form', () => {
     ['no mode', { mode: null }, 400, 'invalid_request'],
     ['another mode', { mode: 'production' }, 400, 'validation_failed'],
     ['no agent', { agent_id: null }, 400, 'invalid_request'],
-    ['an agent that can be none', { agent_id: '.' }, 400, 'validation_failed'],
+    ['an agent id that is not allowed', { agent_id: '.' }, 400, 'validation_failed'],
     ['an unknown agent', { agent_id: 'nobody' }, 404, 'agent_not_found'],
     ['an agent of the other mode', { mode: 'live' }, 404, 'agent_not_found'],
-    ['a scope that was not asked for', { scope: 'wallet:read wallet:transfer' }, 400, 'validation_failed'],
+    ['a scope that was not requested', { scope: 'wallet:read wallet:transfer' }, 400, 'validation_failed'],
     ['no scope chosen', { scope: '' }, 400, 'validation_failed'],
-    ['a scope that nobody knows', { scope: 'openid' }, 400, 'validation_failed'],
+    ['an unknown scope', { scope: 'openid' }, 400, 'validation_failed'],
   ]
   for (const [name, changes, status, error] of faults) {
-    test(`K6 with ${name} is ${status} ${error}, and the request stays open`, async () => {
+    test(`with ${name}, the response is ${status} ${error}, and the request stays open`, async () => {
       const handle = await given.openRequest(client)
       expectPage(await given.consent(handle, changes), { status, error })
       locationOf(await given.consent(handle), 303)
     })
   }
 
-  test('K6 workspaces of others, and of one where the person may only look, are refused', async () => {
+  test('approving for a workspace of others, or as a viewer, is rejected', async () => {
     const handle = await given.openRequest(client)
     const others = await seed(given.context)
     const viewer = await seedOwner(given.context, given.seeded.account, 'viewer')
@@ -180,7 +180,7 @@ describe('the consent form', () => {
     locationOf(await given.consent(handle, {}, { person: admin }), 303)
   })
 
-  test('an approval takes a proof of the last ten minutes, in both modes; a denial takes none', async () => {
+  test('an approval requires a proof of the last ten minutes, in both modes; a denial requires none', async () => {
     const person = await seedOwner(given.context, given.seeded.account)
     const tenMinutesAgo = new Date(given.clock.now().getTime() - RECENT_PROOF_MS)
     const sql = 'update sessions set verified_at = $1 where user_id = $2'
@@ -193,7 +193,7 @@ describe('the consent form', () => {
     assert.equal(new URL(locationOf(denied, 303)).searchParams.get('error'), 'access_denied')
   })
 
-  test('K5 what the form says of client, redirect URI, challenge and state counts for nothing', async () => {
+  test('client, redirect URI, challenge and state in the form are ignored', async () => {
     const handle = await given.openRequest(client)
     const changes = { client_id: 'evil', redirect_uri: 'https://evil.example', code_challenge: 'x', state: 'evil' }
     const location = locationOf(await given.consent(handle, changes), 303)
@@ -201,7 +201,7 @@ describe('the consent form', () => {
     assert.equal(new URL(location).searchParams.get('state'), 'state-1')
   })
 
-  test('G8 a person may give less than was asked for, and the token says so', async () => {
+  test('a person may grant fewer scopes than requested, and the token response lists them', async () => {
     const verifier = 'v'.repeat(43)
     const scope = 'wallet:read wallet:transfer x402:pay'
     const handle = await given.openRequest(client, { scope, code_challenge: challengeOf(verifier) })
@@ -211,7 +211,7 @@ describe('the consent form', () => {
     assert.equal(tokens.scope, 'wallet:read x402:pay')
   })
 
-  test('a request that is older than ten minutes is gone', async () => {
+  test('a request that is older than ten minutes is not found', async () => {
     const handle = await given.openRequest(client)
     given.service.clock.setOffset(10 * 60_000)
     try {
@@ -221,7 +221,7 @@ describe('the consent form', () => {
     }
   })
 
-  test('is posted, as a form', async () => {
+  test('the decision must be posted, as a form', async () => {
     const handle = await given.openRequest(client)
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
       const answer = await given.ask({

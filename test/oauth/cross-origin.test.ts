@@ -11,7 +11,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['/oauth/token', 'POST'],
   ['/oauth/revoke', 'POST'],
 ]
-/** Headers that SDKs in browsers send. */
+/** The request headers that OAuth and MCP SDKs send from browsers. */
 const SDK_HEADERS = [
   'content-type',
   'authorization',
@@ -22,7 +22,7 @@ const SDK_HEADERS = [
 ]
 const ORIGIN = ['origin', 'https://app.example']
 
-/** Pages of other origins may call the endpoints that browser clients need, and no others (D41). */
+/** Pages of other origins may call the endpoints that clients in a browser need, and no other endpoints (D41). */
 describe('pages of other sites', () => {
   let given: OauthServer
   before(async () => {
@@ -31,7 +31,7 @@ describe('pages of other sites', () => {
   after(() => given.close())
 
   for (const [path, method] of PROGRAMS) {
-    test(`may call ${path}, without credentials, and read errors too`, async () => {
+    test(`may call ${path} without credentials, and read its errors too`, async () => {
       const headers = [
         ...ORIGIN,
         'access-control-request-method',
@@ -56,7 +56,7 @@ describe('pages of other sites', () => {
   }
 
   for (const path of ['/oauth/authorize', '/oauth/consent']) {
-    test(`may not call ${path}, nor read anything of it (2.1 section 3.1)`, async () => {
+    test(`may not call ${path} or read its response (2.1 section 3.1)`, async () => {
       for (const method of ['OPTIONS', 'GET', 'POST']) {
         const answer = await given.ask({ method, path, headers: [...ORIGIN, 'access-control-request-method', 'GET'] })
         assert.ok(answer.status >= 400)

@@ -19,7 +19,7 @@ const SERVER: oauth.AuthorizationServer = { issuer: AUTH_URL }
 const text = fc.string({ unit: 'binary', maxLength: 80 })
 const bytes = fc.uint8Array({ maxLength: 300 })
 
-describe('every error of the JSON endpoints', () => {
+describe('errors of the JSON endpoints', () => {
   let given: OauthServer
   let client: RegisteredClient
   before(async () => {
@@ -28,7 +28,7 @@ describe('every error of the JSON endpoints', () => {
   })
   after(() => given.close())
 
-  test('L1 of the token endpoint is a typed OAuth error to oauth4webapi', async () => {
+  test('oauth4webapi recognizes an error of the token endpoint', async () => {
     const whole = { grant_type: 'refresh_token', refresh_token: 'x', client_id: client.client_id }
     const answers: readonly (readonly [string, Promise<Answer>])[] = [
       ['invalid_request', given.post('/oauth/token', '')],
@@ -51,7 +51,7 @@ describe('every error of the JSON endpoints', () => {
     }
   })
 
-  test('L1 of the revocation endpoint is a typed OAuth error to oauth4webapi', async () => {
+  test('oauth4webapi recognizes an error of the revocation endpoint', async () => {
     const answers: readonly (readonly [string, Promise<Answer>])[] = [
       ['invalid_request', given.post('/oauth/revoke', '')],
       ['invalid_request', given.post('/oauth/revoke', { token: ['a', 'b'] })],
@@ -62,7 +62,7 @@ describe('every error of the JSON endpoints', () => {
       await expectTyped(oauth.processRevocationResponse(toResponse(await answer)), error)
   })
 
-  test('L1 of the registration endpoint is a typed OAuth error to oauth4webapi', async () => {
+  test('oauth4webapi recognizes an error of the registration endpoint', async () => {
     const path = '/oauth/register'
     const answers: readonly (readonly [string, Promise<Answer>])[] = [
       ['invalid_redirect_uri', given.ask({ path, body: {} })],
@@ -77,7 +77,7 @@ describe('every error of the JSON endpoints', () => {
     }
   })
 
-  test('L1 of whatever is posted to the token endpoint is JSON with an error of a string, never 500', async () => {
+  test('every invalid request to the token endpoint gets JSON with an error code, never 500', async () => {
     const names = [
       'grant_type',
       'code',
@@ -107,7 +107,7 @@ describe('every error of the JSON endpoints', () => {
     ])
   })
 
-  test('L1 of whatever is posted to registration is JSON with an error of a string, never 500', async () => {
+  test('every invalid registration gets JSON with an error code, never 500', async () => {
     const uri = fc.oneof(
       text,
       fc.webUrl(),
@@ -151,7 +151,7 @@ async function expectTyped(processing: Promise<unknown>, error: string): Promise
   })
 }
 
-/** Converts a response to the one that `fetch` would return. */
+/** Converts a response of our HTTP client to the type that `fetch` returns. */
 function toResponse({ status, headers, text }: Answer): Response {
   const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string])
   return new Response(text, { status, headers: pairs })

@@ -10,7 +10,7 @@ import {
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
 
-/** The limits keep one address or client from using up the server (D33). */
+/** These limits prevent a single address or client from using all the capacity of the server (D33). */
 describe('the limits of the authorization server', () => {
   let given: OauthServer
   let client: RegisteredClient
@@ -25,7 +25,7 @@ describe('the limits of the authorization server', () => {
     ['/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x' }],
     ['/oauth/revoke', { token: 'x' }],
   ] as const) {
-    test(`${path} takes 60 a minute of one client at one address, and tells the 61st when to come again`, async () => {
+    test(`${path} accepts 60 requests a minute from one client and address, and tells the 61st when to retry`, async () => {
       const address = newAddress()
       const post = (clientId: string | null, from = address) =>
         given.post(path, { ...fields, client_id: clientId }, { address: from })
@@ -33,14 +33,14 @@ describe('the limits of the authorization server', () => {
       await exhaust(60, () => post(client.client_id))
       const answer = await post(client.client_id)
       expectLimited(answer)
-      // Another client, another address, and requests without a client have separate limits.
+      // Another client, another address, and requests without a client each have their own limit.
       const other = await given.register()
       assert.notEqual((await post(other.client_id)).status, 429)
       assert.notEqual((await post(client.client_id, newAddress())).status, 429)
       assert.notEqual((await post(null)).status, 429)
     })
 
-    test(`${path} takes 60 a minute of one address that names no client that is known, or any number of them`, async () => {
+    test(`${path} accepts 60 requests a minute from one address without a known client`, async () => {
       const address = newAddress()
       let index = 0
       const post = () => {
@@ -53,7 +53,7 @@ describe('the limits of the authorization server', () => {
     })
   }
 
-  test('register takes 20 an hour of one address, in whatever state they are', async () => {
+  test('register accepts 20 requests an hour from one address, valid or not', async () => {
     const address = newAddress()
     const post = () => given.ask({ path: '/oauth/register', body: { redirect_uris: [] }, address })
     await exhaust(20, post)
@@ -62,7 +62,7 @@ describe('the limits of the authorization server', () => {
     assert.equal((await given.ask({ path: '/oauth/register', body: { redirect_uris: [] } })).status, 400)
   })
 
-  test('authorize takes 100 a minute of one address, and then shows a page', async () => {
+  test('authorize accepts 100 requests a minute from one address, and then shows an error page', async () => {
     const address = newAddress()
     for (let index = 0; index < 100; index += 1) {
       const answer = await given.authorize(client, index % 2 === 0 ? {} : { client_id: null }, { address })
@@ -74,7 +74,7 @@ describe('the limits of the authorization server', () => {
     handleOf(await given.authorize(client))
   })
 
-  test('what a stranger writes into X-Forwarded-For changes nothing where no proxy is trusted', async () => {
+  test('X-Forwarded-For is ignored if no proxy is trusted', async () => {
     const direct = await openOauthServer((config) => ({ ...config, trustedProxies: [] }))
     try {
       await exhaust(20, () => direct.ask({ path: '/oauth/register', body: {} }))
@@ -88,7 +88,7 @@ describe('the limits of the authorization server', () => {
     for (let index = 0; index < limit; index += 1) assert.notEqual((await ask()).status, 429, `request ${index + 1}`)
   }
 
-  /** Checks a 429, and returns the number of seconds to wait. */
+  /** Checks that a response is a 429, and returns the number of seconds to wait. */
   function expectLimited(answer: Answer): number {
     const description = expectOauthError(answer, 'temporarily_unavailable', 429)
     const seconds = String(answer.headers['retry-after'])

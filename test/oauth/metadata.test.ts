@@ -20,7 +20,7 @@ describe('the metadata', () => {
   })
   after(() => given.close())
 
-  test('H1 H5 of the authorization server is what the specification and D40a say, from both paths', async () => {
+  test("the authorization server's metadata follows the specification, at both paths (D40a)", async () => {
     for (const path of [AS_PATH, `${AS_PATH}/mcp`]) {
       const answer = await given.ask({ path })
       assert.deepEqual(readBody(answer, 200), {
@@ -37,6 +37,7 @@ describe('the metadata', () => {
         revocation_endpoint_auth_methods_supported: ['none'],
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
+        client_id_metadata_document_supported: true,
       })
     }
   })
@@ -48,7 +49,7 @@ describe('the metadata', () => {
     [AUTH_URL, `${RESOURCE_PATH}/mcp`, `${AUTH_URL}/mcp`],
   ]
   for (const [origin, path, resource] of resources) {
-    test(`H2 D40 of the resource ${resource} names it, and is at ${path}`, async () => {
+    test(`the metadata of the resource ${resource} names it, and is at ${path} (D40)`, async () => {
       const answer = await askHost(new URL(origin).host, path)
       assert.deepEqual(readBody(answer, 200), {
         resource,
@@ -61,13 +62,13 @@ describe('the metadata', () => {
     })
   }
 
-  test('H6 offers no offline_access anywhere', async () => {
+  test('offline_access is never offered', async () => {
     for (const path of [AS_PATH, RESOURCE_PATH]) {
       assert.ok(!(await given.ask({ path })).text.includes('offline_access'))
     }
   })
 
-  test('H1 H3 H4 H9 what is not there is 404 in JSON, never a page', async () => {
+  test('an unknown path is 404 in JSON, never a page', async () => {
     const paths = [
       '/.well-known/openid-configuration',
       '/.well-known/openid-configuration/mcp',
@@ -87,7 +88,7 @@ describe('the metadata', () => {
     }
   })
 
-  test('H8 a made-up host, whichever header it comes in, is the REST host (D40a)', async () => {
+  test('an unknown host name, in whichever header, is treated as the REST host (D40a)', async () => {
     const restHost = new URL(given.config.baseUrl).host
     for (const path of [AS_PATH, RESOURCE_PATH, `${RESOURCE_PATH}/mcp`]) {
       const asked = await given.ask({ path, host: restHost })
@@ -103,7 +104,7 @@ describe('the metadata', () => {
     }
   })
 
-  test('H9 may be kept for an hour, is there for HEAD, and needs no redirect', async () => {
+  test('it can be cached for an hour, supports HEAD, and requires no redirect', async () => {
     for (const path of [AS_PATH, RESOURCE_PATH]) {
       const answer = await given.ask({ path })
       assert.deepEqual([answer.status, answer.headers['cache-control']], [200, 'public, max-age=3600'])
@@ -112,7 +113,7 @@ describe('the metadata', () => {
     }
   })
 
-  test('is 405 for other methods', async () => {
+  test('other methods are 405', async () => {
     for (const path of [AS_PATH, `${AS_PATH}/mcp`, RESOURCE_PATH, `${RESOURCE_PATH}/mcp`]) {
       const answer = await given.ask({ path, method: 'POST', body: {} })
       expectOauthError(answer, 'invalid_request', 405)
@@ -120,7 +121,7 @@ describe('the metadata', () => {
     }
   })
 
-  test('D1 the REST host has no authorization server, and the other one has all of it', async () => {
+  test('only the host of AUTH_URL has an authorization server, not the REST host (D1)', async () => {
     const [restHost, authHost] = [BASE_URL, AUTH_URL].map((origin) => new URL(origin).host)
     const paths = [AS_PATH, `${AS_PATH}/mcp`, '/oauth/authorize', '/oauth/token', '/oauth/register', '/oauth/revoke']
     for (const path of [...paths, '/oauth/consent']) {

@@ -14,7 +14,7 @@ import { readRows } from '../support/database/read-rows.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-describe('what the authorization server answers when it cannot', () => {
+describe('the authorization server during a failure', () => {
   let given: OauthServer
   let proxy: TcpProxy
   let client: RegisteredClient
@@ -30,7 +30,7 @@ describe('what the authorization server answers when it cannot', () => {
     await proxy.close()
   })
 
-  test('L1 D19 while the database is gone it is 503 with Retry-After, and nothing is used up', async () => {
+  test('while the database is unreachable, responses are 503 with Retry-After, and no code or token is used up', async () => {
     const approved = await given.approveCode(client)
     const tokens = await given.obtainTokens(client)
     const handle = await given.openRequest(client)
@@ -50,7 +50,7 @@ describe('what the authorization server answers when it cannot', () => {
     locationOf(await given.consent(handle), 303)
   })
 
-  test('L1 what nobody thought of is server_error, 500, and says nothing of the inside', async () => {
+  test('an unexpected error is server_error, 500, and reveals no internal detail', async () => {
     const { db } = given.context
     await readRows(db, 'alter table oauth_clients rename to elsewhere')
     try {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectPage, openOauthServer, type OauthServer } from '../support/service/oauth-server.ts'
 
-/** The error page must not be framed, must not pass on its address, and must not repeat the request's values. */
+/**
+ * The error page must not be framed, must not send its address to other sites, and must not repeat values of the
+ * request.
+ */
 describe('the page of an error', () => {
   let given: OauthServer
   before(async () => {
@@ -10,13 +13,14 @@ describe('the page of an error', () => {
   })
   after(() => given.close())
 
-  test('K1 K9 has the headers of every page: nobody frames it, and it gives no address away', async () => {
+  test('has the same headers as every page: no site can frame it, and its address is not sent to others', async () => {
     const { headers } = await given.ask({ path: '/oauth/authorize' })
     const policy = String(headers['content-security-policy'])
     for (const part of [`default-src 'none'`, `style-src 'self'`, `base-uri 'none'`, `frame-ancestors 'none'`]) {
       assert.ok(policy.includes(part), part)
     }
-    // `form-action` would block the redirect to the client after a decision.
+    // The policy does not contain `form-action`, because it would block the redirect to the client after the person's
+    // decision.
     assert.ok(!policy.includes('form-action'))
     assert.equal(headers['x-frame-options'], 'DENY')
     assert.equal(headers['referrer-policy'], 'same-origin')
@@ -25,7 +29,7 @@ describe('the page of an error', () => {
     assert.match(String(headers['request-id']), /^req_/)
   })
 
-  test('K10 shows nothing of what was sent', async () => {
+  test('contains no value of the request', async () => {
     const canary = `canary"'><img src=x onerror=alert(1)>`
     const client = await given.register({ client_name: canary })
     const changes = [
@@ -46,20 +50,20 @@ describe('the page of an error', () => {
     }
   })
 
-  test('K10 escapes the name of a parameter that nobody knows', async () => {
+  test('escapes the name of an unknown parameter', async () => {
     const client = await given.register()
     const answer = await given.authorize(client, { '<img src=x>&"\'': ['a', 'b'] })
     expectPage(answer, { error: 'invalid_request', parameter: '&lt;img src=x&gt;&amp;&quot;&#39;' })
     assert.ok(!answer.text.includes('<img'))
   })
 
-  test('A5 says what to do about a client that is not known here any more', async () => {
+  test('tells the user what to do if the client is not registered any more', async () => {
     const client = await given.register()
     const answer = await given.authorize({ ...client, client_id: 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV' })
     assert.match(answer.text, /remove its connection to Bursar and add it again/)
   })
 
-  test('finds its style on this host, and no other file', async () => {
+  test('loads its style sheet from this host, and no other file', async () => {
     const { text } = await given.ask({ path: '/oauth/authorize' })
     const paths = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, path]) => path)
     assert.deepEqual(paths, ['/oauth/page.css'])

@@ -15,32 +15,36 @@ import {
 const PATH = '/oauth/register'
 const URIS = [REDIRECT_URI]
 
-/** Accepted registrations: the body, and the fields of the response that follow from it. */
+/** Accepted registrations: name, body, and the resulting fields of the response. */
 const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>])[] = [
-  ['D36a no scope, which is all', { redirect_uris: URIS }, { scope: 'wallet:read wallet:transfer x402:pay' }],
   [
-    'an empty scope, which is all',
+    'no scope, which means all scopes (D36a)',
+    { redirect_uris: URIS },
+    { scope: 'wallet:read wallet:transfer x402:pay' },
+  ],
+  [
+    'an empty scope, which means all scopes',
     { redirect_uris: URIS, scope: '' },
     { scope: 'wallet:read wallet:transfer x402:pay' },
   ],
   [
-    'scopes, unknown ones among them',
+    'scopes, some of them unknown',
     { redirect_uris: URIS, scope: 'openid x402:pay wallet:read' },
     { scope: 'wallet:read x402:pay' },
   ],
-  ['J2 no authentication method', { redirect_uris: URIS }, { token_endpoint_auth_method: 'none' }],
+  ['no authentication method', { redirect_uris: URIS }, { token_endpoint_auth_method: 'none' }],
   [
-    'J2 client_secret_post',
+    'client_secret_post',
     { redirect_uris: URIS, token_endpoint_auth_method: 'client_secret_post' },
     { token_endpoint_auth_method: 'none' },
   ],
   [
-    'J2 private_key_jwt',
+    'private_key_jwt',
     { redirect_uris: URIS, token_endpoint_auth_method: 'private_key_jwt' },
     { token_endpoint_auth_method: 'none' },
   ],
   [
-    'J3 grants that we do not have, as VS Code lists them',
+    'grant types that we do not support, as VS Code lists them',
     {
       redirect_uris: URIS,
       grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
@@ -48,35 +52,35 @@ const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Read
     { grant_types: ['authorization_code', 'refresh_token'] },
   ],
   [
-    'J3 no refresh tokens',
+    'no refresh tokens',
     { redirect_uris: URIS, grant_types: ['authorization_code'] },
     { grant_types: ['authorization_code', 'refresh_token'] },
   ],
-  ['J4 other response types', { redirect_uris: URIS, response_types: ['token', 'code'] }, { response_types: ['code'] }],
-  ['J5 an application type', { redirect_uris: URIS, application_type: 'native' }, {}],
+  ['other response types', { redirect_uris: URIS, response_types: ['token', 'code'] }, { response_types: ['code'] }],
+  ['an application type', { redirect_uris: URIS, application_type: 'native' }, {}],
   [
-    'J8 a name to be cut',
+    'a name that is too long, which is shortened',
     { redirect_uris: URIS, client_name: `\u202e${'é'.repeat(101)}` },
     { client_name: 'é'.repeat(100) },
   ],
+  ['no name, so the host is used', { redirect_uris: ['https://app.example/cb'] }, { client_name: 'app.example' }],
   [
-    'J8 no name, for which the host stands',
-    { redirect_uris: ['https://app.example/cb'] },
-    { client_name: 'app.example' },
-  ],
-  [
-    'J8 no name, and hosts too long for one',
+    'no name, and hosts that are too long for one',
     { redirect_uris: [`https://${'a'.repeat(200)}.example/cb`] },
     { client_name: 'a'.repeat(100) },
   ],
-  ['J8 a name of nothing, on loopback', { redirect_uris: URIS, client_name: '\u200b' }, { client_name: '127.0.0.1' }],
   [
-    'a name of null, as some clients send it',
+    'a name without visible characters, on loopback',
+    { redirect_uris: URIS, client_name: '\u200b' },
+    { client_name: '127.0.0.1' },
+  ],
+  [
+    'null as the name, as some clients send it',
     { redirect_uris: URIS, client_name: null, scope: null },
     { client_name: '127.0.0.1' },
   ],
   [
-    'D36a Cursor’s three redirect URIs, of which one cannot be registered',
+    'Cursor’s three redirect URIs, of which one cannot be registered (D36a)',
     {
       redirect_uris: [
         'cursor://anysphere.cursor-mcp/oauth/callback',
@@ -87,49 +91,49 @@ const TAKEN: readonly (readonly [string, Readonly<Record<string, unknown>>, Read
     },
     { redirect_uris: ['https://www.cursor.com/agents/mcp/oauth/callback', 'http://localhost:8787/callback'] },
   ],
-  ['B13 the same redirect URI twice', { redirect_uris: [...URIS, ...URIS] }, { redirect_uris: URIS }],
-  ['B13 ten redirect URIs', { redirect_uris: numberedUris(10) }, { redirect_uris: numberedUris(10) }],
+  ['the same redirect URI twice', { redirect_uris: [...URIS, ...URIS] }, { redirect_uris: URIS }],
+  ['ten redirect URIs', { redirect_uris: numberedUris(10) }, { redirect_uris: numberedUris(10) }],
   [
-    'A13 a redirect URI with a query',
+    'a redirect URI with a query',
     { redirect_uris: ['https://app.example/cb?tenant=1'] },
     { redirect_uris: ['https://app.example/cb?tenant=1'] },
   ],
 ]
 
-/** Rejected registrations: the body, and the error (RFC 7591, section 3.2.2). */
+/** Rejected registrations: name, body, and error code (RFC 7591, section 3.2.2). */
 const REFUSED: readonly (readonly [string, Call['body'], 'invalid_redirect_uri' | 'invalid_client_metadata'])[] = [
-  ['J6 no redirect_uris', {}, 'invalid_redirect_uri'],
-  ['J6 redirect_uris of null', { redirect_uris: null }, 'invalid_redirect_uri'],
-  ['J6 no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
-  ['J6 redirect_uris that is a string', { redirect_uris: REDIRECT_URI }, 'invalid_redirect_uri'],
-  ['J6 redirect_uris that is an object', { redirect_uris: { 0: REDIRECT_URI, length: 1 } }, 'invalid_redirect_uri'],
-  ['J6 a number among them', { redirect_uris: [REDIRECT_URI, 7] }, 'invalid_redirect_uri'],
-  ['J6 null among them', { redirect_uris: [null] }, 'invalid_redirect_uri'],
-  ['B13 eleven redirect URIs', { redirect_uris: numberedUris(11) }, 'invalid_redirect_uri'],
+  ['no redirect_uris', {}, 'invalid_redirect_uri'],
+  ['null instead of redirect_uris', { redirect_uris: null }, 'invalid_redirect_uri'],
+  ['no redirect URI', { redirect_uris: [] }, 'invalid_redirect_uri'],
+  ['redirect_uris that is a string', { redirect_uris: REDIRECT_URI }, 'invalid_redirect_uri'],
+  ['redirect_uris that is an object', { redirect_uris: { 0: REDIRECT_URI, length: 1 } }, 'invalid_redirect_uri'],
+  ['a number among the redirect URIs', { redirect_uris: [REDIRECT_URI, 7] }, 'invalid_redirect_uri'],
+  ['null among the redirect URIs', { redirect_uris: [null] }, 'invalid_redirect_uri'],
+  ['eleven redirect URIs', { redirect_uris: numberedUris(11) }, 'invalid_redirect_uri'],
   [
-    'B10 only such as cannot be registered',
+    'only redirect URIs that cannot be registered',
     { redirect_uris: ['cursor://x/cb', 'http://app.example/'] },
     'invalid_redirect_uri',
   ],
-  ['B14 our own addresses', { redirect_uris: [`${AUTH_URL}/cb`, `${BASE_URL}/cb`] }, 'invalid_redirect_uri'],
-  ['A13 a redirect URI with a code', { redirect_uris: ['https://app.example/cb?code=1'] }, 'invalid_redirect_uri'],
+  ['our own addresses', { redirect_uris: [`${AUTH_URL}/cb`, `${BASE_URL}/cb`] }, 'invalid_redirect_uri'],
+  ['a redirect URI with a code', { redirect_uris: ['https://app.example/cb?code=1'] }, 'invalid_redirect_uri'],
   ['a name that is a number', { redirect_uris: URIS, client_name: 7 }, 'invalid_client_metadata'],
   ['a scope that is a list', { redirect_uris: URIS, scope: ['wallet:read'] }, 'invalid_client_metadata'],
   ['a scope of two spaces', { redirect_uris: URIS, scope: 'wallet:read  x402:pay' }, 'invalid_client_metadata'],
-  ['only scopes that nobody knows', { redirect_uris: URIS, scope: 'openid profile' }, 'invalid_client_metadata'],
-  ['J6 a list', [], 'invalid_client_metadata'],
-  ['J6 null', 'null', 'invalid_client_metadata'],
-  ['J6 a string', '"x"', 'invalid_client_metadata'],
-  ['J6 nothing', '', 'invalid_client_metadata'],
-  ['J6 what is not JSON', '{redirect_uris:', 'invalid_client_metadata'],
-  ['J6 a prototype', `{"redirect_uris":["${REDIRECT_URI}"],"__proto__":{}}`, 'invalid_client_metadata'],
+  ['only unknown scopes', { redirect_uris: URIS, scope: 'openid profile' }, 'invalid_client_metadata'],
+  ['a list instead of an object', [], 'invalid_client_metadata'],
+  ['null', 'null', 'invalid_client_metadata'],
+  ['a string instead of an object', '"x"', 'invalid_client_metadata'],
+  ['nothing', '', 'invalid_client_metadata'],
+  ['a body that is not JSON', '{redirect_uris:', 'invalid_client_metadata'],
+  ['a prototype', `{"redirect_uris":["${REDIRECT_URI}"],"__proto__":{}}`, 'invalid_client_metadata'],
   [
-    'J6 a constructor with a prototype',
+    'a constructor with a prototype',
     `{"redirect_uris":["${REDIRECT_URI}"],"constructor":{"prototype":{}}}`,
     'invalid_client_metadata',
   ],
-  ['J6 10,000 levels', `{"redirect_uris":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'invalid_redirect_uri'],
-  ['J6 bytes that are not UTF-8', Buffer.from('{"client_name":"\u00ff"}', 'latin1'), 'invalid_client_metadata'],
+  ['10,000 levels', `{"redirect_uris":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'invalid_redirect_uri'],
+  ['bytes that are not UTF-8', Buffer.from('{"client_name":"\u00ff"}', 'latin1'), 'invalid_client_metadata'],
 ]
 
 describe('registration', () => {
@@ -139,7 +143,7 @@ describe('registration', () => {
   })
   after(() => given.close())
 
-  test('J1 J12 D37 answers 201 with all that is registered, without nulls, secrets or an address to manage it', async () => {
+  test('returns 201 with all registered values, without nulls, secrets or a management address (D37)', async () => {
     const body = {
       client_name: 'Claude Code',
       redirect_uris: ['http://localhost/callback', 'https://a.example/cb'],
@@ -163,7 +167,7 @@ describe('registration', () => {
   })
 
   for (const [name, body, decided] of TAKEN) {
-    test(`takes ${name}`, async () => {
+    test(`accepts ${name}`, async () => {
       const answer = await given.ask({ path: PATH, body })
       assert.equal(answer.status, 201, answer.text)
       const client = JSON.parse(answer.text) as object
@@ -172,12 +176,12 @@ describe('registration', () => {
   }
 
   for (const [name, body, error] of REFUSED) {
-    test(`refuses ${name}: ${error}`, async () => {
+    test(`rejects ${name}: ${error}`, async () => {
       expectOauthError(await given.ask({ path: PATH, method: 'POST', body }), error)
     })
   }
 
-  test('J6 another content type is invalid_client_metadata, 400', async () => {
+  test('another content type is invalid_client_metadata, 400', async () => {
     const body = JSON.stringify({ redirect_uris: URIS })
     for (const type of [
       null,
@@ -194,12 +198,12 @@ describe('registration', () => {
     for (const type of types) assert.equal((await given.ask({ path: PATH, body, type })).status, 201)
   })
 
-  test('J6 more than 64 KiB is 413, in JSON', async () => {
+  test('more than 64 KiB is 413, as JSON', async () => {
     const body = { redirect_uris: URIS, pad: 'x'.repeat(65_536) }
     expectOauthError(await given.ask({ path: PATH, body }), 'invalid_client_metadata', 413)
   })
 
-  test('J7 J9 fetches nothing that the metadata names, and neither keeps nor returns it', async () => {
+  test('fetches no URL in the metadata, and neither stores nor returns it', async () => {
     const asked: string[] = []
     const server = await startFakeServer((request, _body, response) => {
       asked.push(String(request.url))
@@ -230,12 +234,12 @@ describe('registration', () => {
     }
   })
 
-  test('J11 the same metadata again is another client', async () => {
+  test('registering the same metadata again creates another client', async () => {
     const [one, other] = [await given.register(), await given.register()]
     assert.notEqual(one.client_id, other.client_id)
   })
 
-  test('J12 a client can neither be read, changed nor deleted', async () => {
+  test('a client cannot be read, changed or deleted', async () => {
     const { client_id } = await given.register()
     for (const method of ['GET', 'PUT', 'DELETE']) {
       assert.equal((await given.ask({ method, path: `${PATH}/${client_id}` })).status, 404)
@@ -245,7 +249,7 @@ describe('registration', () => {
     }
   })
 
-  test('what is no HTTP is refused in JSON too', async () => {
+  test('a request that is not HTTP is rejected, also with JSON', async () => {
     const answer = await sendRaw(given.url, `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n`)
     assert.equal(answer.status, 400)
     JSON.parse(answer.text)

@@ -13,7 +13,7 @@ import {
 const PATH = '/oauth/revoke'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** Revocation ends the whole connection, whichever of its tokens is revoked (RFC 7009, D36). */
+/** Revoking any of a connection's tokens ends the whole connection (RFC 7009, D36). */
 describe('revocation', () => {
   let given: OauthServer
   let client: RegisteredClient
@@ -25,7 +25,7 @@ describe('revocation', () => {
 
   for (const kind of ['access_token', 'refresh_token'] as const) {
     for (const hint of [null, 'access_token', 'refresh_token', 'something_else']) {
-      test(`F3 F4 of the ${kind}, with the hint ${hint}, ends both at once`, async () => {
+      test(`revoking the ${kind}, with the hint ${hint}, ends both tokens at once`, async () => {
         const tokens = await given.obtainTokens(client)
         const fields = { token: tokens[kind], client_id: client.client_id, token_type_hint: hint }
         await expectRevoked(fields)
@@ -36,7 +36,7 @@ describe('revocation', () => {
     }
   }
 
-  test('F3 of a rotated refresh token ends what came of it too', async () => {
+  test('revoking a rotated refresh token also ends the tokens that replaced it', async () => {
     const first = await given.obtainTokens(client)
     const second = readTokens(await given.refresh(first))
     await expectRevoked({ token: first.refresh_token, client_id: client.client_id })
@@ -44,13 +44,13 @@ describe('revocation', () => {
     expectOauthError(await given.refresh({ ...second, client }), 'invalid_grant')
   })
 
-  test('F6 needs no client_id: the token is what counts', async () => {
+  test('requires no client_id: the token is enough', async () => {
     const tokens = await given.obtainTokens(client)
     await expectRevoked({ token: tokens.access_token })
     assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 401)
   })
 
-  test('F1 F9 of what is no token of ours, or not any more, answers the same', async () => {
+  test('revoking an unknown or expired token gets the same response', async () => {
     const tokens = await given.obtainTokens(client)
     const strange = [
       'x',
@@ -65,7 +65,7 @@ describe('revocation', () => {
     assert.equal((await given.ask({ path: '/v1/me', key: tokens.access_token })).status, 200)
   })
 
-  test('F2 by another client answers the same, and nothing happens', async () => {
+  test('revoking a token of another client gets the same response, and has no effect', async () => {
     const tokens = await given.obtainTokens(client)
     const other = await given.register()
     for (const token of [tokens.access_token, tokens.refresh_token]) {
@@ -76,20 +76,20 @@ describe('revocation', () => {
   })
 
   const faults: readonly (readonly [string, Changes, string])[] = [
-    ['F5 no token', { token: null }, 'invalid_request'],
-    ['F5 an empty token', { token: '' }, 'invalid_request'],
-    ['F5 two tokens', { token: ['a', 'b'] }, 'invalid_request'],
-    ['F6 an unknown client', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
+    ['no token', { token: null }, 'invalid_request'],
+    ['an empty token', { token: '' }, 'invalid_request'],
+    ['two tokens', { token: ['a', 'b'] }, 'invalid_request'],
+    ['an unknown client', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
     ['two clients', { client_id: ['a', 'b'] }, 'invalid_request'],
   ]
   for (const [name, changes, error] of faults) {
-    test(`refuses ${name}: ${error}`, async () => {
+    test(`rejects ${name}: ${error}`, async () => {
       const answer = await given.post(PATH, { token: 'x', client_id: client.client_id, ...changes })
       expectOauthError(answer, error)
     })
   }
 
-  test('F5 refuses bodies that are no form, and looks at no token in the query', async () => {
+  test('rejects bodies that are not forms, and ignores a token in the query', async () => {
     const { access_token: token } = await given.obtainTokens(client)
     for (const call of [{ body: { token } }, { body: `token=${token}`, type: 'text/plain' }, { method: 'POST' }]) {
       expectOauthError(await given.ask({ path: PATH, ...call }), 'invalid_request')
@@ -100,7 +100,7 @@ describe('revocation', () => {
     assert.equal((await given.ask({ path: '/v1/me', key: token })).status, 200)
   })
 
-  test('D16 takes no HTTP authentication', async () => {
+  test('rejects HTTP authentication', async () => {
     const headers = ['authorization', `Basic ${Buffer.from(`${client.client_id}:`).toString('base64')}`]
     const answer = await given.post(PATH, { token: 'x' }, { headers })
     expectOauthError(answer, 'invalid_client')

@@ -20,41 +20,49 @@ import {
 const PATH = '/oauth/token'
 const UNKNOWN_CLIENT = 'svc_client_01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
-/** Changes to a valid exchange, and the resulting error. None of them uses up the code. */
+/** Faulty exchanges: name, changes to a valid exchange, and the error. The code is still unused afterwards. */
 const EXCHANGE_FAULTS: readonly (readonly [string, Changes, string])[] = [
-  ['D12 no grant_type', { grant_type: null }, 'invalid_request'],
-  ['D12 an empty grant_type', { grant_type: '' }, 'invalid_request'],
-  ['D12 password', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ['D12 implicit', { grant_type: 'implicit' }, 'unsupported_grant_type'],
-  ['D12 client_credentials', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
-  ['D12 a device code', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code' }, 'unsupported_grant_type'],
-  ['D12 token exchange', { grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }, 'unsupported_grant_type'],
+  ['no grant_type', { grant_type: null }, 'invalid_request'],
+  ['an empty grant_type', { grant_type: '' }, 'invalid_request'],
+  ['password', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ['implicit', { grant_type: 'implicit' }, 'unsupported_grant_type'],
+  ['client_credentials', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+  ['a device code', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code' }, 'unsupported_grant_type'],
+  ['token exchange', { grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }, 'unsupported_grant_type'],
   ['a grant_type in another case', { grant_type: 'Authorization_Code' }, 'unsupported_grant_type'],
-  ['a grant_type that every object has', { grant_type: 'constructor' }, 'unsupported_grant_type'],
-  ['D6 no client_id', { client_id: null }, 'invalid_request'],
-  ['D6 an unknown client_id', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
-  ['D6 a client_id that is none', { client_id: '"\\' }, 'invalid_client'],
-  ['no code', { code: null }, 'invalid_request'],
-  ['a code that is none', { code: 'svc_oac_x' }, 'invalid_grant'],
   [
-    'an access token for a code',
+    "a grant_type that is the name of an object's built-in property",
+    { grant_type: 'constructor' },
+    'unsupported_grant_type',
+  ],
+  ['no client_id', { client_id: null }, 'invalid_request'],
+  ['an unknown client_id', { client_id: UNKNOWN_CLIENT }, 'invalid_client'],
+  ['a malformed client_id', { client_id: '"\\' }, 'invalid_client'],
+  ['no code', { code: null }, 'invalid_request'],
+  ['a malformed code', { code: 'svc_oac_x' }, 'invalid_grant'],
+  [
+    'an access token instead of a code',
     { code: 'svc_oat_0000000000000000000000000000000000000000000000000' },
     'invalid_grant',
   ],
-  ['C5 no code_verifier', { code_verifier: null }, 'invalid_request'],
-  ['D7 no redirect_uri', { redirect_uri: null }, 'invalid_request'],
+  ['no code_verifier', { code_verifier: null }, 'invalid_request'],
+  ['no redirect_uri', { redirect_uri: null }, 'invalid_request'],
   [
-    'D18 grant_type twice (2.1 section 3.2)',
+    'grant_type twice (2.1 section 3.2)',
     { grant_type: ['authorization_code', 'authorization_code'] },
     'invalid_request',
   ],
-  ['D18 code twice', { code: ['a', 'b'] }, 'invalid_request'],
-  ['D18 client_id twice', { client_id: ['a', 'b'] }, 'invalid_request'],
-  ['D18 a parameter that nobody knows, twice', { x: ['a', 'b'] }, 'invalid_request'],
-  ['A21 one whose name no description may hold, twice', { '"é\\\u202e': ['a', 'b'] }, 'invalid_request'],
-  ['D9 another’s resource (RFC 8707 section 2)', { resource: 'https://evil.example' }, 'invalid_target'],
-  ['D9 two resources, one of another', { resource: [AUTH_URL, 'https://evil.example'] }, 'invalid_target'],
-  ['A12 NUL', { code: 'a\u0000' }, 'invalid_request'],
+  ['code twice', { code: ['a', 'b'] }, 'invalid_request'],
+  ['client_id twice', { client_id: ['a', 'b'] }, 'invalid_request'],
+  ['an unknown parameter twice', { x: ['a', 'b'] }, 'invalid_request'],
+  [
+    'a parameter twice whose name is not allowed in an error description',
+    { '"é\\\u202e': ['a', 'b'] },
+    'invalid_request',
+  ],
+  ['a resource of another server (RFC 8707 section 2)', { resource: 'https://evil.example' }, 'invalid_target'],
+  ['two resources, one of them of another server', { resource: [AUTH_URL, 'https://evil.example'] }, 'invalid_target'],
+  ['NUL', { code: 'a\u0000' }, 'invalid_request'],
 ]
 
 const WRONG_VERIFIERS: readonly (readonly [string, string])[] = [
@@ -81,17 +89,17 @@ describe('the token endpoint', () => {
     beforeEach(async () => {
       approved = await given.approveCode(client)
     })
-    // The code must still work after each test.
+    // Each test leaves the code unused, so a valid exchange must succeed afterwards.
     afterEach(async () => {
       readTokens(await given.exchange(approved))
     })
     for (const [name, changes, error] of EXCHANGE_FAULTS) {
-      test(`refuses ${name}, and does not use the code up: ${error}`, async () => {
+      test(`rejects ${name}, and does not use up the code: ${error}`, async () => {
         expectOauthError(await given.exchange(approved, changes), error)
       })
     }
 
-    test('D13 refuses bodies that are no form', async () => {
+    test('rejects bodies that are not forms', async () => {
       const fields = { grant_type: 'authorization_code', code: approved.code, client_id: client.client_id }
       const calls: Partial<Call>[] = [
         { body: fields, type: 'application/json' },
@@ -110,7 +118,7 @@ describe('the token endpoint', () => {
       for (const call of calls) expectOauthError(await given.ask({ path: PATH, ...call }), 'invalid_request')
     })
 
-    test('D14 looks at no parameter in the query (2.1 section 3.2)', async () => {
+    test('ignores parameters in the query (2.1 section 3.2)', async () => {
       const fields = formatFields({
         grant_type: 'authorization_code',
         code: approved.code,
@@ -123,7 +131,7 @@ describe('the token endpoint', () => {
       }
     })
 
-    test('D15 is 405 for other methods', async () => {
+    test('rejects other methods with 405', async () => {
       for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
         const answer = await given.ask({ method, path: `${PATH}?code=${approved.code}` })
         assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST'])
@@ -131,7 +139,7 @@ describe('the token endpoint', () => {
       }
     })
 
-    test('D16 takes no HTTP authentication, and challenges only who tried it (RFC 6749 section 5.2)', async () => {
+    test('rejects HTTP authentication, and sends a challenge only to clients that tried it (RFC 6749 section 5.2)', async () => {
       for (const scheme of ['Basic', 'basic']) {
         const credentials = Buffer.from(`${client.client_id}:`).toString('base64')
         const headers = ['authorization', `${scheme} ${credentials}`]
@@ -146,7 +154,7 @@ describe('the token endpoint', () => {
       assert.equal(answer.headers['www-authenticate'], undefined)
     })
 
-    test('D7 D6 C7 refuses another redirect_uri, another client, and the challenge for the verifier', async () => {
+    test('rejects another redirect_uri, another client, and the challenge instead of the verifier', async () => {
       const other = await given.register()
       const changes = { redirect_uri: 'http://127.0.0.1:33419/callback' }
       expectOauthError(await given.exchange(approved, changes), 'invalid_grant')
@@ -158,7 +166,7 @@ describe('the token endpoint', () => {
     })
   })
 
-  test('D1 answers tokens as RFC 6749, section 5.1, has them, without nulls, never to be kept', async () => {
+  test('returns tokens as RFC 6749, section 5.1, requires, without nulls, and never to be cached', async () => {
     const answer = await given.exchange(await given.approveCode(client, { scope: 'wallet:transfer wallet:read' }))
     const tokens = readTokens(answer)
     assert.match(String(answer.headers['content-type']), /^application\/json\b/)
@@ -178,27 +186,27 @@ describe('the token endpoint', () => {
   })
 
   for (const [name, verifier] of WRONG_VERIFIERS) {
-    test(`C4 refuses a code_verifier of ${name}: invalid_grant`, async () => {
+    test(`rejects a code_verifier with ${name}: invalid_grant`, async () => {
       const approved = await given.approveCode(client)
       expectOauthError(await given.exchange(approved, { code_verifier: verifier }), 'invalid_grant')
       readTokens(await given.exchange(approved))
     })
   }
 
-  test('C4 takes verifiers of 43 and of 128 characters, and all that are unreserved', async () => {
+  test('accepts verifiers of 43 and of 128 characters, with all unreserved characters', async () => {
     for (const verifier of ['a'.repeat(43), '-._~'.repeat(32)]) {
       const approved = await given.approveCode(client, { code_challenge: challengeOf(verifier) })
       readTokens(await given.exchange({ ...approved, verifier }))
     }
   })
 
-  test('D13 takes the content type in any case, and with a charset', async () => {
+  test('accepts the content type in any case, and with a charset', async () => {
     for (const type of [`${FORM_TYPE}; charset=UTF-8`, FORM_TYPE.toUpperCase(), `${FORM_TYPE};charset=utf-8`]) {
       readTokens(await given.exchange(await given.approveCode(client), {}, { type }))
     }
   })
 
-  test('D16 D10 D9 takes an ignored client_secret, scope and unknown parameter, and the resource that was authorized', async () => {
+  test('ignores a client_secret, a scope and unknown parameters, and accepts the authorized resource', async () => {
     const resource = `${BASE_URL}/mcp`
     const approved = await given.approveCode(client, { resource })
     expectOauthError(await given.exchange(approved, { resource: AUTH_URL }), 'invalid_target')
@@ -206,7 +214,7 @@ describe('the token endpoint', () => {
     assert.equal(readTokens(await given.exchange(approved, changes)).scope, 'wallet:read')
   })
 
-  test('D2 a second exchange with all that is right ends the session; D3 with something wrong it does not', async () => {
+  test('a second valid exchange ends the connection; an invalid one does not', async () => {
     const approved = await given.approveCode(client)
     const tokens = readTokens(await given.exchange(approved))
     const other = await given.register()
@@ -223,7 +231,7 @@ describe('the token endpoint', () => {
     expectOauthError(await given.refresh({ ...tokens, client }), 'invalid_grant')
   })
 
-  test('D8 five wrong exchanges end a code', async () => {
+  test('five wrong exchanges end a code', async () => {
     const approved = await given.approveCode(client)
     for (let index = 0; index < 5; index += 1) {
       expectOauthError(await given.exchange(approved, { code_verifier: 'b'.repeat(43) }), 'invalid_grant')
@@ -231,7 +239,7 @@ describe('the token endpoint', () => {
     expectOauthError(await given.exchange(approved), 'invalid_grant')
   })
 
-  test('E1 E15 E2 a refresh rotates, the old access token lives on, and a second use ends all of it', async () => {
+  test('a refresh issues new tokens and keeps the old access token valid; reusing the old refresh token ends all of them', async () => {
     const first = await given.obtainTokens(client)
     const second = readTokens(await given.refresh(first))
     assert.notEqual(second.refresh_token, first.refresh_token)
@@ -242,7 +250,7 @@ describe('the token endpoint', () => {
     expectOauthError(await given.refresh({ ...second, client }), 'invalid_grant')
   })
 
-  test('E8 E10 a refresh may ask for less, and the next one without scope gives all again', async () => {
+  test('a refresh may request fewer scopes, and the next one without scope gets all again', async () => {
     const first = await given.obtainTokens(client, { scope: 'wallet:read wallet:transfer' })
     const second = readTokens(await given.refresh(first, { scope: 'wallet:read wallet:read' }))
     assert.equal(second.scope, 'wallet:read')
@@ -252,7 +260,7 @@ describe('the token endpoint', () => {
     assert.equal(fourth.scope, 'wallet:read wallet:transfer')
   })
 
-  test('E9 E11 E12 E13 what a refresh token is not good for does not use it up', async () => {
+  test('a rejected refresh does not use up the refresh token', async () => {
     const other = await given.register()
     const tokens = await given.obtainTokens(client, { resource: BASE_URL })
     const faults: readonly (readonly [Changes, string])[] = [
@@ -275,7 +283,7 @@ describe('the token endpoint', () => {
     assert.equal((await given.ask({ path: '/v1/me', key: tokens.refresh_token })).status, 401)
   })
 
-  test('A3 an empty client_secret and an empty resource are as if they were not there', async () => {
+  test('an empty client_secret and an empty resource are treated as missing', async () => {
     readTokens(await given.exchange(await given.approveCode(client), { client_secret: '', resource: '' }))
   })
 
@@ -284,14 +292,14 @@ describe('the token endpoint', () => {
   }
 })
 
-describe('the token endpoint and the clock', () => {
+describe('the token endpoint after the clock was moved', () => {
   let given: OauthServer
   before(async () => {
     given = await openOauthServer()
   })
   after(() => given.close())
 
-  test('D5 a code is good for most of a minute, and not for 60 seconds', async () => {
+  test('a code is valid for almost a minute, and not for 60 seconds', async () => {
     const [early, late] = [await given.approveCode(), await given.approveCode()]
     given.service.clock.setOffset(45_000)
     readTokens(await given.exchange(early))

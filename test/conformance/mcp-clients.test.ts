@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import { UnauthorizedError as EarlierUnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { makeAddress } from '../support/sandbox/payer-fixture.ts'
+import { openSharedAgentHost, type SharedAgentHost } from '../support/sandbox/agent-host.ts'
+import { MemoryProvider, REDIRECT_URI } from '../support/sandbox/memory-provider.ts'
+import { exchangeCode, registerClient, startAuthorization } from '../support/sandbox/oauth-client.ts'
+
+/** An MCP client of one of the packages. */
+interface McpClient {
+  connect(): Promise<void>
+  /** Continues after the person has been redirected back. */
+  finish(callback: URL): Promise<void>
+  version(): string | undefined
+  listTools(): Promise<readonly string[]>
+  callTool(name: string, args: Readonly<Record<string, unknown>>): Promise<Answer>
+  close(): Promise<void>
+}
+
+interface Answer {
+  readonly isError: boolean
+  readonly content: Readonly<Record<string, unknown>>
+}
+
+const INFO = { name: 'test', version: '1' }
+const PACKAGES: readonly (readonly [string, string, (url: URL, provider: MemoryProvider) => McpClient])[] = [
+  ['@modelcontextprotocol/client, which discovers', '2026-07-28', (url, provider) => openClient(url, provider, 'auto')],
+  [
+    '@modelcontextprotocol/client, which initializes',
+    '2025-11-25',
+    (url, provider) => openClient(url, provider, 'legacy'),
+  ],
+  ['@modelcontextprotocol/sdk', '2025-11-25', openEarlierClient],
+]
+
+/**
+ * The published MCP clients, unchanged. Each one knows only the URL of the MCP server. It finds the authorization server,
+ * gets a token, and pays. The sandbox's control API acts as the person who consents.
+ */
+describe('MCP clients', () => {
+  let host: SharedAgentHost
+  let url: URL
+  before(async () => {
+    host = await openSharedAgentHost()
+    url = new URL('/mcp', host.baseUrl)
+  })
+
+  for (const [name, version, open] of PACKAGES) {
+    test(`${name}: from the URL to a confirmed payment`, async () => {
+      const client = await connect(open, new MemoryProvider())
+      assert.equal(client.version(), version)
+      assert.deepEqual(await client.listTools(), [
+        'get_budget',
+        'list_wallets',
+        'preview_payment',
+        'send_payment',
+        'get_payment',
+        'list_ledger',
+      ])
+      await payOnce(client)
+      await client.close()
+    })
+
+    test(`${name}: with a client id that is the URL of its metadata document`, async () => {
+      const path = `/${encodeURIComponent(name)}.json`
+      const clientMetadataUrl = host.documents.publish(path, { client_name: name, redirect_uris: [REDIRECT_URI] })
+      const provider = new MemoryProvider({ clientMetadataUrl })
+      const client = await connect(open, provider)
+      assert.equal(provider.clientId(), clientMetadataUrl)
+      await payOnce(client)
+      await client.close()
+    })
+
+    test(`${name}: asks for more, if a tool needs a scope that its token does not have`, async () => {
+      const provider = await createNarrowProvider()
+      const client = open(url, provider)
+      await client.connect()
+      assert.equal((await client.callTool('get_budget', {})).isError, false)
+      const payment = { to: makeAddress(), amount_usdc: '0.01', purchase_id: `step-up ${name}` }
+      await assert.rejects(client.callTool('send_payment', payment), isUnauthorized)
+      const asked = provider.takeRedirect()
+      assert.deepEqual(asked.searchParams.get('scope')?.split(' ').toSorted(), ['wallet:read', 'wallet:transfer'])
+      await client.finish(await host.consent(asked))
+      const { isError, content } = await client.callTool('send_payment', payment)
+      assert.equal(isError, false, JSON.stringify(content))
+      await client.close()
+    })
+  }
+
+  async function connect(open: (typeof PACKAGES)[number][2], provider: MemoryProvider): Promise<McpClient> {
+    const asking = open(url, provider)
+    await assert.rejects(asking.connect(), isUnauthorized)
+    const callback = await host.consent(provider.takeRedirect())
+    assert.equal(callback.searchParams.get('state'), provider.state())
+    await asking.finish(callback)
+    const client = open(url, provider)
+    await client.connect()
+    return client
+  }
+
+  async function payOnce(client: McpClient): Promise<void> {
+    const budget = await client.callTool('get_budget', {})
+    const [wallet] = budget.content['wallets'] as { address: string }[]
+    assert.equal(wallet?.address, host.workspace.wallets.test)
+    const args = { to: makeAddress(), amount_usdc: '0.25', purchase_id: crypto.randomUUID() }
+    const sent = await client.callTool('send_payment', args)
+    assert.equal(sent.isError, false, JSON.stringify(sent.content))
+    const { id } = sent.content['payment'] as { id: string }
+    const { content } = await client.callTool('get_payment', { payment_id: id, wait_seconds: 30 })
+    const payment = content['payment'] as { status: string; tx_hash: string }
+    assert.equal(payment.status, 'confirmed')
+    const transfers = (await host.chain.listTransfers(wallet.address)).filter(({ to }) => to === args.to.toLowerCase())
+    assert.deepEqual(
+      transfers.map(({ txHash, amountMicro }) => [txHash, amountMicro]),
+      [[payment.tx_hash, 250_000n]],
+    )
+  }
+
+  /** A client that has connected before, and whose token only allows it to read. */
+  async function createNarrowProvider(): Promise<MemoryProvider> {
+    const metadata = { redirect_uris: [REDIRECT_URI] }
+    const clientId = await registerClient(host, metadata)
+    const change = { scope: 'wallet:read', redirect_uri: REDIRECT_URI, resource: url.href }
+    const authorization = startAuthorization(host, clientId, change)
+    const callback = await host.consent(authorization.url)
+    const tokens = await exchangeCode(host, authorization, String(callback.searchParams.get('code')))
+    const provider = new MemoryProvider()
+    provider.saveClientInformation({ client_id: clientId, ...metadata, issuer: host.authUrl })
+    // Without the refresh token, because the earlier SDK would only refresh, which cannot add a scope, and then give up.
+    provider.saveTokens({
+      access_token: tokens.access_token,
+      scope: tokens.scope,
+      token_type: 'Bearer',
+      issuer: host.authUrl,
+    })
+    return provider
+  }
+})
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof UnauthorizedError || error instanceof EarlierUnauthorizedError
+}
+
+function openClient(url: URL, provider: MemoryProvider, mode: 'auto' | 'legacy'): McpClient {
+  const client = new Client(INFO, { versionNegotiation: { mode } })
+  const transport = new StreamableHTTPClientTransport(url, { authProvider: provider })
+  return {
+    connect: () => client.connect(transport),
+    finish: (callback) => transport.finishAuth(callback.searchParams),
+    version: () => client.getNegotiatedProtocolVersion(),
+    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    callTool: async (name, args) => readAnswer(await client.callTool({ name, arguments: args })),
+    close: () => client.close(),
+  }
+}
+
+function openEarlierClient(url: URL, provider: MemoryProvider): McpClient {
+  const client = new EarlierClient(INFO)
+  const transport = new EarlierTransport(url, { authProvider: provider })
+  return {
+    connect: () => client.connect(transport),
+    finish: (callback) => transport.finishAuth(String(callback.searchParams.get('code'))),
+    version: () => transport.protocolVersion,
+    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    callTool: async (name, args) => readAnswer(await client.callTool({ name, arguments: args })),
+    close: () => client.close(),
+  }
+}
+
+function readAnswer(result: Readonly<Record<string, unknown>>): Answer {
+  return { isError: result['isError'] === true, content: result['structuredContent'] as Answer['content'] }
+}
