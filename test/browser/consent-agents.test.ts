@@ -22,7 +22,7 @@ const NOBODY = `0x${'5'.repeat(40)}`
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
-describe('as which agent, and where, a person approves, in a browser', () => {
+describe('choosing the agent and the wallet on the consent page, in a browser', () => {
   let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
@@ -44,7 +44,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     return new URL(page.url())
   }
 
-  /** Reads the text under each of the wallet's three limits. */
+  /** Reads the texts of the wallet's three limits. */
   const readLimits = async (page: Page): Promise<Record<string, string>> => {
     const wallet = page.getByRole('list', { name: 'Wallets and limits of demo-agent' }).getByRole('listitem')
     const [terms, amounts] = [wallet.getByRole('term'), wallet.getByRole('definition')]
@@ -53,7 +53,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     return Object.fromEntries((await terms.allInnerTexts()).map((term, index) => [term, texts[index] ?? '']))
   }
 
-  test("the limits are the agent's real ones: what was paid is gone from what is left", async () => {
+  test("the page shows the agent's current limits: earlier payments reduce the remaining amount", async () => {
     const page = await enterOwner()
     await openConsent(page, app.start().url)
     const whole = { 'Remaining now': '100 USDC', '24-hour limit': '100 USDC', 'Per-payment limit': '10 USDC' }
@@ -71,7 +71,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.deepEqual(await readLimits(page), whole, 'the other mode has limits of its own')
   })
 
-  test('an agent is made on the spot, and the connection is for it', async () => {
+  test('an agent can be created on the page, and the connection is for this agent', async () => {
     const page = await enterOwner()
     const authorization = app.start()
     const id = `fresh-${randomBytes(4).toString('hex')}`
@@ -86,7 +86,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.equal(me.agent_id, id)
   })
 
-  test('an id that is typed but not created is no consent for the agent that was picked before', async () => {
+  test('typing an id without creating the agent does not approve for the previously selected agent', async () => {
     const page = await enterOwner()
     await openConsent(page, app.start().url)
     await approveButton(page)
@@ -113,7 +113,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), fixture.host.workspace.agent_id)
   })
 
-  test('an agent that the application asks for is picked where it is, and nobody in its place where it is not', async () => {
+  test('the requested agent is selected if it exists, and otherwise no agent is', async () => {
     const page = await enterOwner()
     const id = `asked-${randomBytes(4).toString('hex')}`
     const authorization = app.start({ agent_id: id })
@@ -132,7 +132,7 @@ describe('as which agent, and where, a person approves, in a browser', () => {
     assert.equal(await page.getByLabel('Agent', { exact: true }).inputValue(), id)
   })
 
-  test('the workspace to begin with is one in which the person may approve', async () => {
+  test('the page starts with a workspace in which the person may approve', async () => {
     const owner = await enterOwner()
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')

@@ -23,22 +23,22 @@ import {
   signUp,
   tabTo,
 } from '../support/browser/pages.ts'
-import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
+import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
-/** The time until an open request expires. */
+/** How long an open authorization request is valid. */
 const REQUEST_SECONDS = 10 * 60
-/** The time for which a proof by passkey is valid. */
+/** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
 const NOBODY = `0x${'5'.repeat(40)}`
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
-describe('what a person chooses when they approve, in a browser', () => {
-  let fixture: OwnBrowserFixture
+describe('the choices on the consent page, in a browser', () => {
+  let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   before(async () => {
-    fixture = await openOwnBrowserFixture()
+    fixture = await openClockBrowserFixture()
     app = await startClientApp(fixture.host)
     const { page } = await fixture.enter()
     await joinDemo(page, 'Ada Lovelace', fixture.host)
@@ -47,7 +47,6 @@ describe('what a person chooses when they approve, in a browser', () => {
   afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await fixture.close()
   })
 
   const enterOwner = async (): Promise<Page> => (await fixture.enter({ storageState: signedIn })).page
@@ -56,18 +55,17 @@ describe('what a person chooses when they approve, in a browser', () => {
     return new URL(page.url())
   }
 
-  test('scopes that are switched off are not granted, and one stays on', async () => {
+  test('scopes that are switched off are not granted, and reading is always included', async () => {
     const page = await enterOwner()
     const authorization = app.start({ scope: 'wallet:read wallet:transfer x402:pay' })
     await openConsent(page, authorization.url)
     const scopes = page.getByRole('group', { name: 'What the application can do' }).getByRole('checkbox')
-    assert.equal(await scopes.count(), 3)
+    assert.equal(await scopes.count(), 2)
+    await page.getByText('Always included. Reads all agents of the workspace').waitFor()
+    await page.getByText('Every connection can read.').waitFor()
     await page.getByRole('checkbox', { name: 'Send USDC' }).uncheck()
     await page.getByRole('checkbox', { name: /x402/ }).uncheck()
-    const last = page.getByRole('checkbox', { name: /^See/ })
-    assert.equal(await last.isDisabled(), true)
-    await last.press('Space')
-    assert.equal(await last.isChecked(), true)
+    await page.getByText('Not available yet: nothing uses this permission now.').waitFor()
     await approve(page)
     const { tokens, me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.equal(tokens.scope, 'wallet:read')
@@ -80,18 +78,33 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(refused.body.error.code, 'insufficient_scope')
   })
 
-  test('a single scope is told as granted, with nothing to switch', async () => {
+  test('reading is shown even if it was not asked for, and one of the other scopes stays on', async () => {
+    const page = await enterOwner()
+    const authorization = app.start({ scope: 'wallet:transfer x402:pay' })
+    await openConsent(page, authorization.url)
+    await page.getByText('Read the workspace’s agents').waitFor()
+    await page.getByRole('checkbox', { name: /x402/ }).uncheck()
+    const last = page.getByRole('checkbox', { name: 'Send USDC' })
+    assert.equal(await last.isDisabled(), true)
+    await last.press('Space')
+    assert.equal(await last.isChecked(), true)
+    await approve(page)
+    const { tokens } = await connectWith(fixture.host, authorization, await arrive(page))
+    assert.equal(tokens.scope, 'wallet:transfer')
+  })
+
+  test('a single scope is shown as granted, without a switch', async () => {
     const page = await enterOwner()
     const authorization = app.start({ scope: 'wallet:read' })
     await openConsent(page, authorization.url)
     const scopes = page.getByRole('group', { name: 'What the application can do' })
-    await scopes.getByText('See the agent’s wallets').waitFor()
+    await scopes.getByText('Read the workspace’s agents').waitFor()
     assert.equal(await scopes.getByRole('checkbox').count(), 0)
     await approve(page)
     assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).tokens.scope, 'wallet:read')
   })
 
-  test('live is told apart from test, and said again where one approves', async () => {
+  test('live mode looks different from test mode, and is repeated next to the Approve button', async () => {
     const page = await enterOwner()
     const authorization = app.start()
     await openConsent(page, authorization.url)
@@ -103,7 +116,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal((await connectWith(fixture.host, authorization, await arrive(page))).me.mode, 'live')
   })
 
-  test('who is not signed in signs in on the way, and comes back to the same request', async () => {
+  test('a person who is not signed in signs in first, and returns to the same request', async () => {
     const { page } = await fixture.enter()
     await signUp(page, 'Wanda Wayfarer')
     await acceptInvitation(page, fixture.host.workspace.invite_url)
@@ -118,7 +131,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await connectWith(fixture.host, authorization, await arrive(page))
   })
 
-  test('who has no account and no workspace makes both on the way', async () => {
+  test('a person without an account and a workspace creates both first', async () => {
     const { page } = await fixture.enter()
     const authorization = app.start()
     await page.goto(authorization.url.href)
@@ -137,7 +150,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.match(me.account_slug, /^nina/)
   })
 
-  test('a viewer can look and deny, but not approve, not even with a form of their own', async () => {
+  test('a viewer can read and deny, but not approve, even by submitting the form by script', async () => {
     const owner = await enterOwner()
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
@@ -158,7 +171,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
   })
 
-  test('whoever lost their role between page and answer approves nothing', async () => {
+  test('a person who has lost their role since the page was opened cannot approve', async () => {
     const owner = await enterOwner()
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Admin')
@@ -179,7 +192,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(await countApprovals(owner, fixture.host.workspace.slug), approvals)
   })
 
-  test('whoever signed out in another tab signs in again, and is asked again', async () => {
+  test('a person who has signed out in another tab signs in again, and then decides again', async () => {
     const person = await fixture.enter()
     const { page } = person
     await joinDemo(page, 'Tim Twotabs', fixture.host)
@@ -195,7 +208,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await connectWith(fixture.host, authorization, await arrive(page))
   })
 
-  test('"Not you?" leads by way of another sign-in to the same request', async () => {
+  test('"Not you?" leads to another sign-in, and then to the same request', async () => {
     const { page } = await fixture.enter()
     await joinDemo(page, 'Nelly Notme', fixture.host)
     const authorization = app.start()
@@ -208,7 +221,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     await page.getByLabel('Workspace name').waitFor()
   })
 
-  test('with the keyboard alone one chooses and approves', async () => {
+  test('a person can choose and approve with the keyboard alone', async () => {
     const page = await enterOwner()
     const authorization = app.start()
     await openConsent(page, authorization.url)
@@ -223,7 +236,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.deepEqual([me.mode, me.scopes], ['live', ['wallet:read']])
   })
 
-  test('a page that gets the focus takes no approval for a moment, and leaves the keyboard where it was', async () => {
+  test('a page that gets the focus accepts no approval for a moment, and keeps the keyboard focus', async () => {
     const page = await enterOwner()
     await openConsent(page, app.start().url)
     const ready = await approveButton(page)
@@ -235,7 +248,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(await hasFocus(page, button(page, 'Approve')), true)
   })
 
-  test('a handle that nobody made opens nothing', async () => {
+  test('an unknown handle shows no request', async () => {
     const page = await enterOwner()
     for (const path of ['/consent', '/consent?request=', '/consent?request=svc_oar_x', '/consent?request=%00']) {
       await page.goto(path)
@@ -243,10 +256,10 @@ describe('what a person chooses when they approve, in a browser', () => {
     }
   })
 
-  // From here on the tests move the clock, so earlier proofs have expired.
+  // The remaining tests move the clock, so all earlier proofs have expired.
 
-  test('a request that waited too long is over, on a fresh page and on one that was left open', async () => {
-    // The person's proof is as old as the request, so the page first asks for a new one, with the passkey.
+  test('a request that has expired cannot be approved, on a new page or on one that was left open', async () => {
+    // The person's proof by passkey is as old as the request. So the page first asks for a new one.
     const { page } = await fixture.enter()
     await joinDemo(page, 'Lou Late', fixture.host)
     const authorization = app.start()
@@ -261,7 +274,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
   })
 
-  test('an approval takes a proof of the last ten minutes that it is the person, live or not', async () => {
+  test('an approval requires a proof by passkey of the last ten minutes, in both modes', async () => {
     const { page } = await fixture.enter()
     await joinDemo(page, 'Petra Proof', fixture.host)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
@@ -282,7 +295,7 @@ describe('what a person chooses when they approve, in a browser', () => {
     assert.equal(proofs, 1, 'the one from before still counts')
   })
 
-  test('whoever sits at a signed-in browser without the passkey approves nothing, not even with a form of their own', async () => {
+  test('a person at a signed-in browser without its passkey cannot approve, even by submitting the form by script', async () => {
     const { page, authenticator } = await fixture.enter()
     await joinDemo(page, 'Paul Passkeyless', fixture.host)
     await swapAuthenticator(page, authenticator)
@@ -302,7 +315,10 @@ describe('what a person chooses when they approve, in a browser', () => {
   })
 })
 
-/** Sends the request that the page sends when a person approves. The page itself would not send it. */
+/**
+ * Submits an approval by script, with the same request that the page sends when a person approves. In these tests, the
+ * page itself does not let the person send it.
+ */
 async function submitByScript(page: Page): Promise<void> {
   await page.evaluate(`
     const form = document.querySelector('form[action="/oauth/consent"]')
@@ -311,7 +327,7 @@ async function submitByScript(page: Page): Promise<void> {
   `)
 }
 
-/** Finds a fact on the page of an error. */
+/** Finds a fact on an error page by its text. */
 function fact(page: Page, text: RegExp) {
   return page.getByRole('definition').filter({ hasText: text })
 }

@@ -13,12 +13,13 @@ import {
   joinDemo,
   openConsent,
 } from '../support/browser/pages.ts'
+import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { answerPage, formatPage, startSite } from '../support/browser/site.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
-describe('deciding about an application, in a browser', () => {
+describe('deciding on an application, in a browser', () => {
   let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
@@ -34,7 +35,7 @@ describe('deciding about an application, in a browser', () => {
     await app.close()
   })
 
-  /** An owner of the sandbox's workspace, signed in. */
+  /** Opens a browser in which an owner of the sandbox's workspace is signed in. */
   const enterOwner = async (): Promise<Page> =>
     (await fixture.enter({ storageState: signedIn, ignoreHTTPSErrors: true })).page
   const arrive = async (page: Page, origin = app.origin): Promise<URL> => {
@@ -42,7 +43,7 @@ describe('deciding about an application, in a browser', () => {
     return new URL(page.url())
   }
 
-  test('an approval reaches a loopback callback, with a code that is worth a token', async () => {
+  test('an approval reaches a callback on loopback, with a code that can be exchanged for a token', async () => {
     const page = await enterOwner()
     const authorization = app.start()
     await openConsent(page, authorization.url)
@@ -50,6 +51,7 @@ describe('deciding about an application, in a browser', () => {
     await page
       .getByRole('heading', { name: `An application on this computer (${host}) wants to act for you` })
       .waitFor()
+    await expectOneLine(page, page.getByText(`(${host})`, { exact: true }))
     await page.getByText('It calls itself “Robot Desk”').waitFor()
     await page.getByText('You are signed in as Ada Lovelace').waitFor()
     await approve(page)
@@ -65,6 +67,24 @@ describe('deciding about an application, in a browser', () => {
     assert.equal(me.account_slug, fixture.host.workspace.slug)
     assert.equal(me.agent_id, 'demo-agent')
     assert.equal(me.mode, 'test')
+  })
+
+  test('an application with a metadata document is shown by the host of the document, never by its name', async () => {
+    const page = await enterOwner()
+    // The sandbox cannot publish a document over https, so the response gets the host here.
+    await page.route('**/console/authorization-requests/*', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { request: { client: object } }
+      const client = { ...body.request.client, document_host: 'agents.example' }
+      await route.fulfill({ response, json: { request: { ...body.request, client } } })
+    })
+    await openConsent(page, app.start().url)
+    await page.getByRole('heading', { name: 'agents.example wants to act for you' }).waitFor()
+    const { host } = new URL(app.origin)
+    await page.getByText(`this browser goes to a program on this computer, at ${host}`).waitFor()
+    await expectOneLine(page, page.getByRole('strong').filter({ hasText: host }))
+    await page.getByText('Any program on this computer can send this request').waitFor()
+    assert.equal(await page.getByText('Robot Desk').count(), 0)
   })
 
   test('an approval reaches an https callback', async () => {
@@ -87,7 +107,7 @@ describe('deciding about an application, in a browser', () => {
     }
   })
 
-  test('a callback may send the browser on to a third site', async () => {
+  test('a callback may redirect the browser to a third site', async () => {
     const page = await enterOwner()
     const third = await startSite((_request, response) => answerPage(response, formatPage('Opened on the desktop')), {
       host: 'desktop.example',
@@ -109,7 +129,7 @@ describe('deciding about an application, in a browser', () => {
     }
   })
 
-  test('a denial reaches the callback as access_denied, and lets nobody in', async () => {
+  test('a denial reaches the callback as access_denied, and connects nobody', async () => {
     const page = await enterOwner()
     const approvals = await countApprovals(page, fixture.host.workspace.slug)
     const { url, state } = app.start()
@@ -125,7 +145,7 @@ describe('deciding about an application, in a browser', () => {
     ['an approval', approve],
     ['a denial', (page: Page) => button(page, 'Deny').click()],
   ] as const) {
-    test(`after ${decision}, "back" says that it was answered, and makes no further code`, async () => {
+    test(`after ${decision}, going back shows that the request was decided, and makes no other code`, async () => {
       const page = await enterOwner()
       const authorization = app.start()
       await openConsent(page, authorization.url)
@@ -147,7 +167,7 @@ describe('deciding about an application, in a browser', () => {
     ['a click on Deny', (page: Page, { deny }: Spots) => page.mouse.click(...deny)],
     ['Enter', (page: Page) => page.keyboard.press('Enter')],
   ] as const) {
-    test(`a double click on Approve, and ${name} while the answer is on its way, send one answer`, async () => {
+    test(`a double click on Approve, and ${name} while the response is on its way, make one decision`, async () => {
       const page = await enterOwner()
       const approvals = await countApprovals(page, fixture.host.workspace.slug)
       const authorization = app.start()
@@ -175,7 +195,7 @@ describe('deciding about an application, in a browser', () => {
     })
   }
 
-  test('the same request in two tabs is answered once, and the other tab is told', async () => {
+  test('a request that is open in two tabs is decided once, and the other tab shows that', async () => {
     const page = await enterOwner()
     const approvals = await countApprovals(page, fixture.host.workspace.slug)
     const authorization = app.start()
@@ -201,7 +221,7 @@ describe('deciding about an application, in a browser', () => {
     await connectWith(fixture.host, authorization, new URL(winner.url()))
   })
 
-  test('two requests in two tabs with different agents make two connections, each with its own', async () => {
+  test('two requests in two tabs with different agents make two connections, each with its own agent', async () => {
     const page = await enterOwner()
     await page.request.post(`/console/workspaces/${fixture.host.workspace.slug}/agents`, {
       data: { mode: 'live', id: 'live-agent' },
@@ -234,7 +254,7 @@ interface Spots {
   readonly deny: Spot
 }
 
-/** Finds the middle of a button, so that the test can click it even if the button is disabled. */
+/** Returns the middle of a button, so that the test can click there even if the button is disabled. */
 async function findSpot(page: Page, name: string): Promise<Spot> {
   const box = await button(page, name).boundingBox()
   assert.ok(box !== null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, before, describe, test } from 'node:test'
 import { button, heading } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
-import { enterOwner, goTo } from './owner-steps.ts'
+import { CREATE_WALLET, enterOwner, goTo, pressInSigner } from './owner-steps.ts'
 
 describe('two clicks at once', () => {
   let fixture: BrowserFixture
@@ -11,7 +11,7 @@ describe('two clicks at once', () => {
   })
   afterEach(() => fixture.leave())
 
-  test('make one wallet, one key, one gift and one invitation', async () => {
+  test('create only one wallet, one key, one faucet transfer and one invitation', async () => {
     const { page } = await enterOwner(fixture, 'Dora Double', 'Clicks')
     const posts: string[] = []
     page.on('request', (request) => {
@@ -20,7 +20,8 @@ describe('two clicks at once', () => {
     await goTo(page, 'Wallets')
     await button(page, 'New wallet').click()
     await page.getByLabel('Name', { exact: true }).fill('Only one')
-    await button(page, 'Create wallet').dblclick()
+    await page.getByLabel('New passkey name').fill('Only one')
+    await pressInSigner(page, () => button(page, 'Create wallet').dblclick(), CREATE_WALLET)
     await heading(page, 'Only one').waitFor()
     await button(page, 'Get 100 test USDC').dblclick()
     await page.getByRole('status').filter({ hasText: '100.00 USDC received.' }).waitFor()
@@ -33,6 +34,6 @@ describe('two clicks at once', () => {
     await goTo(page, 'Members')
     await button(page, 'Create link').dblclick()
     await button(page, 'Create another link').waitFor()
-    assert.deepEqual(posts, ['wallets', 'faucet', 'keys', 'invitations'])
+    assert.deepEqual(posts, ['options', 'wallet-passkeys', 'wallets', 'record', 'faucet', 'keys', 'invitations'])
   })
 })

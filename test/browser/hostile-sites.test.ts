@@ -12,15 +12,16 @@ type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 const OUTCOME = 'Everything was tried'
 
 /**
- * A signed-in person opens pages of other sites. `localhost` on another port is another origin of our own site: the
- * browser sends the cookie there, and only the origin shows the difference (D47).
+ * In these tests, a signed-in person opens pages of other sites. To a browser, `localhost` on another port belongs to
+ * the same site as our service. So the browser sends our cookie there, and only the `Origin` header shows the
+ * difference (D47).
  */
 describe('pages of other sites, in a browser', () => {
   let fixture: BrowserFixture
   let app: ClientApp
   let signedIn: StorageState
   let sites: Readonly<Record<'another origin of our site' | 'another site', Site>>
-  /** The page that the hostile sites serve. */
+  /** The HTML of the page that the hostile sites serve. */
   let html = ''
 
   before(async () => {
@@ -42,7 +43,7 @@ describe('pages of other sites, in a browser', () => {
 
   const enterOwner = (options = {}): Promise<Person> => fixture.enter({ storageState: signedIn, ...options })
 
-  /** Opens the page of an authorization request, and returns the page's address. */
+  /** Opens the consent page of a new authorization request. Returns the request's handle and the page's address. */
   const openRequest = async (page: Page): Promise<{ path: string; handle: string; url: URL }> => {
     const { url } = app.start()
     await openConsent(page, url)
@@ -51,7 +52,7 @@ describe('pages of other sites, in a browser', () => {
   }
 
   for (const name of ['another origin of our site', 'another site'] as const) {
-    test(`${name} frames none of our pages`, async () => {
+    test(`${name} cannot frame any of our pages`, async () => {
       const { page } = await enterOwner({ faultsExpected: true })
       const { path } = await openRequest(page)
       const framed = [
@@ -70,13 +71,13 @@ describe('pages of other sites, in a browser', () => {
         assert.ok(frame !== undefined, address)
         assert.equal(frame.url(), 'chrome-error://chromewebdata/', address)
       }
-      // Shows that this browser does display frames.
+      // Shows that this browser displays frames if they are allowed.
       html = formatPage('Framed', `<iframe src="${app.origin}/callback"></iframe>`)
       await page.goto(sites[name].origin)
       await page.frameLocator('iframe').getByRole('heading').waitFor()
     })
 
-    test(`${name} can't approve by posting the consent form`, async () => {
+    test(`${name} cannot approve by posting the consent form`, async () => {
       const { page } = await enterOwner()
       const { handle, path } = await openRequest(page)
       const approvals = await countApprovals(page, fixture.host.workspace.slug)
@@ -90,14 +91,14 @@ describe('pages of other sites, in a browser', () => {
       assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
       assert.equal(app.callbacks.length, callbacks)
 
-      // The person can still decide.
+      // The attack has not changed the request: the person can still decide.
       await page.goto(path)
       await approve(page)
       await page.waitForURL((url) => url.origin === app.origin)
       assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals + 1)
     })
 
-    test(`${name} can't change anything by requests in the person's name`, async () => {
+    test(`${name} cannot change anything with requests that carry the person's cookie`, async () => {
       const { page } = await enterOwner({ faultsExpected: true })
       const { path } = await openRequest(page)
       const handle = new URLSearchParams(path.split('?')[1]).get('request')
@@ -124,7 +125,7 @@ describe('pages of other sites, in a browser', () => {
       await page.waitForURL((url) => url.origin === app.origin)
     })
 
-    test(`${name} can't sign the person out by a form`, async () => {
+    test(`${name} cannot sign the person out with a form`, async () => {
       const { page } = await enterOwner()
       html = formatPage('Bye', formatForm(`${fixture.host.authUrl}/console/sign-out`, {}))
       await page.goto(sites[name].origin)
@@ -134,7 +135,7 @@ describe('pages of other sites, in a browser', () => {
     })
   }
 
-  test('a link of another site leads a signed-in person to the consent page: the cookie goes along', async () => {
+  test('a link on another site leads a signed-in person to the consent page, because the cookie is sent along', async () => {
     const { page } = await enterOwner()
     const authorization = app.start()
     html = formatPage('An application', `<a href="${authorization.url.href.replaceAll('&', '&amp;')}">Connect</a>`)
@@ -145,7 +146,7 @@ describe('pages of other sites, in a browser', () => {
     await connectWith(fixture.host, authorization, new URL(page.url()))
   })
 
-  test('an application may open us in a window of its own, gets its answer there, and sees nothing of ours before', async () => {
+  test('an application may open our page in a separate window, gets its response there, and cannot read our page', async () => {
     const { page, context } = await enterOwner()
     const authorization = app.start()
     const script = `addEventListener('click', () => { opened = open(${JSON.stringify(authorization.url.href)}) })`
@@ -163,7 +164,7 @@ describe('pages of other sites, in a browser', () => {
     await connectWith(fixture.host, authorization, new URL(opened.url()))
   })
 
-  test("what an application calls itself is text, whatever stands in it, and can't pass for more", async () => {
+  test("an application's name is shown as text, whatever it contains, and cannot look like another part of the page", async () => {
     const { page } = await enterOwner()
     const name = '<img src=x onerror=alert(1)> “Bursar” &amp; <b>Support</b>'
     const odd = await startClientApp(fixture.host, { name })
@@ -176,7 +177,7 @@ describe('pages of other sites, in a browser', () => {
     }
   })
 
-  test('a request whose faults come from the outside is an error page, with nothing of them run', async () => {
+  test('an invalid request shows an error page, and none of its values is run as a script', async () => {
     const { page } = await enterOwner()
     await page.goto(`/oauth/authorize?client_id=${encodeURIComponent('"><script>alert(1)</script>')}`)
     await heading(page, 'The application could not be connected').waitFor()
@@ -185,7 +186,7 @@ describe('pages of other sites, in a browser', () => {
   })
 })
 
-/** Reads everything of a person that an attacker could read, change or end. */
+/** Reads everything about a person that an attacker could read, change or end. */
 async function readState(page: Page, slug: string): Promise<unknown> {
   const read = async (path: string): Promise<unknown> => {
     const response = await page.request.get(`/console${path}`)
@@ -201,15 +202,15 @@ async function readState(page: Page, slug: string): Promise<unknown> {
   return await Promise.all(paths.map(read))
 }
 
-/** Returns a page whose form submits itself. */
+/** Returns a page with a form that is submitted automatically. */
 function formatForm(action: string, fields: Readonly<Record<string, string>>): string {
   const inputs = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
   return `<form method="post" action="${action}">${inputs.join('')}</form><script>document.forms[0].submit()</script>`
 }
 
 /**
- * Returns a page that sends each request twice, as pages can: as plain text, which needs no preflight, and as JSON,
- * which does.
+ * Returns a page that sends each request twice. As plain text, the request needs no CORS preflight. As JSON, it needs
+ * one.
  */
 function formatRequests(origin: string, attempts: readonly (readonly string[])[]): string {
   return `<ul></ul><script type="module">

@@ -14,9 +14,13 @@ describe('the inspection of a page', () => {
   })
 
   const faults: readonly (readonly [name: string, html: string, told: RegExp])[] = [
-    ['a picture without words', GOOD.replace('</main>', '<img src="data:,"></main>'), /image-alt.*light, at 1280/s],
     [
-      'words that are hard to read in the dark',
+      'a picture without a description',
+      GOOD.replace('</main>', '<img src="data:,"></main>'),
+      /image-alt.*light, at 1280/s,
+    ],
+    [
+      'text that is hard to read in the dark theme',
       GOOD.replace('</style>', '@media (prefers-color-scheme: dark) { p { color: #333; background: #111 } }</style>'),
       /color-contrast.*dark, at 1280/s,
     ],
@@ -38,7 +42,7 @@ describe('the inspection of a page', () => {
     })
   }
 
-  test('finds nothing where there is nothing', async () => {
+  test('finds nothing on a page without faults', async () => {
     const page = await browser.newPage()
     await page.setContent(GOOD)
     await inspectPage(page, 'it')

@@ -18,8 +18,8 @@ import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** Each journey begins with the sign-up and uses only what a person sees and clicks. */
-describe('what owners set out to do with keys, webhooks, people and applications', () => {
+/** Each test begins with the sign-up, and uses only what a person can see and click. */
+describe('what owners do with keys, webhooks, members and applications', () => {
   let fixture: OwnBrowserFixture
   before(async () => {
     fixture = await openOwnBrowserFixture()
@@ -27,7 +27,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
   afterEach(() => fixture.leave())
   after(() => fixture.close())
 
-  test('a webhook that failed is replayed by one click, and arrives', async () => {
+  test('a failed delivery is replayed with one click, and arrives', async () => {
     const receiver = await startReceiver()
     try {
       const { page } = await enterOwner(fixture, 'Willa Webhook', 'Mail')
@@ -55,7 +55,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
     }
   })
 
-  test('a member is invited, comes in, and is removed', async () => {
+  test('a member is invited, joins, and is removed', async () => {
     const owner = (await enterOwner(fixture, 'Olive Owner', 'House')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
@@ -74,7 +74,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
     await heading(guest, 'Page not found').waitFor()
   })
 
-  test('an application connects, shows its use, and is disconnected', async () => {
+  test('an application connects, its use is shown, and it is disconnected', async () => {
     const app = await startClientApp(fixture.host, { name: 'Invoice helper' })
     try {
       const { page } = await enterOwner(fixture, 'Cora Connect', 'Wire')
@@ -100,7 +100,7 @@ describe('what owners set out to do with keys, webhooks, people and applications
     }
   })
 
-  test('a key that nobody has kept yet is not lost by a click elsewhere', async () => {
+  test('a new key that was not copied yet is not lost by a click elsewhere', async () => {
     const { page } = await enterOwner(fixture, 'Lou Loser', 'Pocket')
     await goTo(page, 'API keys')
     await button(page, 'Create a key').click()
@@ -117,9 +117,9 @@ describe('what owners set out to do with keys, webhooks, people and applications
     await heading(page, 'Examples').waitFor()
   })
 
-  // From here on the tests move the clock.
+  // The remaining tests move the clock.
 
-  test('a key is rotated: both work for a day, which is counted down, then only the new one', async () => {
+  test('after a rotation, both keys work for a day, which is counted down, and then only the new one', async () => {
     const { page } = await enterOwner(fixture, 'Kay Key', 'Lock')
     const old = await createKey(page, 'Backend')
     await doAndConfirm(page, 'Rotate Backend', 'Create new key')

@@ -7,13 +7,22 @@ import type { Page } from 'playwright-core'
 import { call } from '../support/http-client.ts'
 import { button, hasFocus, heading } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
-import { createKey, createWallet, doAndConfirm, enterOwner, goTo, signGrant, signWithPasskey } from './owner-steps.ts'
+import {
+  confirmInSigner,
+  createKey,
+  createWallet,
+  doAndConfirm,
+  enterOwner,
+  goTo,
+  signGrant,
+  signWithPasskey,
+} from './owner-steps.ts'
 
 const FIRST_PAYMENT_MS_MAX = 120_000
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-/** Each journey begins with the sign-up and uses only what a person sees and clicks. */
-describe('what owners set out to do with their money', () => {
+/** Each test begins with the sign-up, and uses only what a person can see and click. */
+describe('what owners do with their money', () => {
   let fixture: BrowserFixture
   before(async () => {
     fixture = await openBrowserFixture()
@@ -23,7 +32,7 @@ describe('what owners set out to do with their money', () => {
   test('the first payment: from sign-up to confirmed, in under two minutes', async (context) => {
     const startedAt = performance.now()
     const { page } = await enterOwner(fixture, 'Ada Lovelace', 'Engine')
-    await page.getByText('0 of 6 steps').waitFor()
+    await page.getByText('0 of 6 done').waitFor()
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'first-bot', { maxPerTx: '10', dailyCap: '50' })
     const key = await createKey(page, 'Laptop')
@@ -45,7 +54,7 @@ describe('what owners set out to do with their money', () => {
     assert.ok(elapsedMs < FIRST_PAYMENT_MS_MAX)
   })
 
-  test('a refused payment tells on its page which limit stopped it, and what to do', async () => {
+  test('the page of a rejected payment shows which limit stopped it, and what to do', async () => {
     const { page } = await enterOwner(fixture, 'Rosa Refused', 'Brakes')
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'eager-bot', { maxPerTx: '10', dailyCap: '15' })
@@ -85,7 +94,7 @@ describe('what owners set out to do with their money', () => {
     assert.equal((await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })).status, 201)
   })
 
-  test('a grant is suspended at once, replaced by one signature, and revoked by another', async () => {
+  test('a grant is suspended at once, replaced with one signature, and revoked with another', async () => {
     const { page } = await enterOwner(fixture, 'Greta Grant', 'Gate')
     const wallet = await createWallet(page, 'Main wallet')
     await signGrant(page, 'gate-bot', { maxPerTx: '2', dailyCap: '20' })
@@ -111,7 +120,8 @@ describe('what owners set out to do with their money', () => {
     assert.equal(tooMuch.body.error.code, 'amount_too_large')
     assert.equal((await pay(key, { agent_id: 'gate-bot', wallet, amount_usdc: '1' })).status, 201)
 
-    await doAndConfirm(page, 'Revoke', 'Sign and revoke')
+    await button(page, 'Revoke').click()
+    await confirmInSigner(page, 'Sign and revoke', ['Sign and revoke the grant'])
     await page.getByRole('main').getByText('Revoked', { exact: true }).first().waitFor()
     assert.equal(signatures.count, 2)
     assert.equal(
@@ -122,7 +132,7 @@ describe('what owners set out to do with their money', () => {
     await page.getByRole('main').getByText('Replaced', { exact: true }).first().waitFor()
   })
 
-  test('what can’t be done is said in plain words, where one would do it', async () => {
+  test('if an action is not possible, the page says so in plain words where the action would be', async () => {
     const { page } = await enterOwner(fixture, 'Paula Plain', 'Words')
     await createWallet(page, 'Main wallet')
     await goTo(page, 'Grants')
@@ -130,8 +140,10 @@ describe('what owners set out to do with their money', () => {
     await page.getByLabel('New agent ID').fill('plain-bot')
     await page.getByLabel('Per-payment limit').fill('10')
     await page.getByLabel('24-hour limit').fill('20')
-    await page.getByText('Only these…').click()
+    await button(page, 'Review and sign').click()
+    await page.getByText('Enter at least one recipient, or choose “Any recipient”.').waitFor()
     const addresses = page.getByLabel('Addresses')
+    assert.equal(await hasFocus(page, addresses), true)
     await addresses.fill(RECIPIENT.replace(/E7$/, 'e7'))
     await button(page, 'Review and sign').click()
     await page.getByText('“0x5290…9Ee7” is not a valid address').waitFor()
@@ -166,7 +178,7 @@ describe('what owners set out to do with their money', () => {
   }
 })
 
-/** Counts how often the page has submitted the owner's signature. */
+/** Counts how often the page submits the owner's signature. */
 async function countSignatures(page: Page): Promise<{ readonly count: number }> {
   const seen = { count: 0 }
   await page.route('**/grants/*/signature', async (route) => {
@@ -176,7 +188,7 @@ async function countSignatures(page: Page): Promise<{ readonly count: number }> 
   return seen
 }
 
-/** Pastes a command into a shell, and returns its output. */
+/** Runs a command in a shell, as if a person had pasted it, and returns its output. */
 async function runInShell(command: string, environment: Readonly<Record<string, string>>): Promise<string> {
   const shell = spawn('sh', ['-c', command], {
     env: { ...process.env, ...environment },

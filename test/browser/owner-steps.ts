@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { confirm, button, heading, signUp } from '../support/browser/pages.ts'
+import { listWalletPasskeys, onOtherDevice, withSigner } from '../support/browser/signer.ts'
 import type { BrowserFixture } from '../support/browser/browser-fixture.ts'
 import type { Person } from '../support/browser/launch-browser.ts'
 
-/** The steps of an owner in a workspace, in test mode, through the links and buttons of its pages. */
+/** The actions of an owner in test mode, through the links and buttons of the workspace's pages. */
 
-/** Signs up a person who creates a workspace. Ends on its overview. */
+/** The button of the signer page that creates a passkey. */
+const CREATE = 'Create the passkey'
+
+/** The buttons of the signer page that create a wallet with a new passkey. */
+export const CREATE_WALLET = [CREATE, 'Confirm the wallet'] as const
+
+/** Signs up a person and creates a workspace for them. Afterwards, the browser shows its overview. */
 export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
   const person = await fixture.enter()
   await signUp(person.page, name)
@@ -16,7 +23,7 @@ export async function enterOwner(fixture: BrowserFixture, name: string, workspac
   return person
 }
 
-/** Follows a link of the workspace's navigation. */
+/** Follows a link in the workspace's navigation. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page
     .getByRole('navigation', { name: /^Workspace / })
@@ -25,16 +32,75 @@ export async function goTo(page: Page, name: string): Promise<void> {
   await heading(page, name).waitFor()
 }
 
-/** Creates a wallet. Ends on its page, with 100 USDC in the wallet, and returns its address. */
+/**
+ * Creates a wallet and funds it with 100 USDC. Returns its address. Afterwards, the browser shows the wallet's page.
+ */
 export async function createWallet(page: Page, name: string): Promise<string> {
+  const address = await createEmptyWallet(page, name)
+  await button(page, 'Get 100 test USDC').click()
+  await page.getByRole('status').filter({ hasText: '100.00 USDC received.' }).waitFor()
+  return address
+}
+
+/**
+ * Creates a wallet with a new wallet passkey, and confirms it. Returns its address. Afterwards, the browser shows the
+ * wallet's page.
+ */
+export async function createEmptyWallet(page: Page, name: string): Promise<string> {
   await goTo(page, 'Wallets')
   await button(page, 'New wallet').click()
   await page.getByLabel('Name', { exact: true }).fill(name)
-  await button(page, 'Create wallet').click()
+  await page.getByLabel('New passkey name').fill(`Key of ${name}`)
+  await inSigner(page, button(page, 'Create wallet'), CREATE_WALLET)
   await heading(page, name).waitFor()
-  await button(page, 'Get 100 test USDC').click()
-  await page.getByRole('status').filter({ hasText: '100.00 USDC received.' }).waitFor()
   return decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
+}
+
+/**
+ * Clicks a button that opens the signer window, and presses these buttons there, one after the other. Returns the texts
+ * that the signer window showed beside each of them. Afterwards, the window is closed.
+ */
+export async function inSigner(page: Page, opener: Locator, presses: readonly string[]): Promise<string[]> {
+  return await pressInSigner(page, () => opener.click(), presses)
+}
+
+/** Confirms the open dialog with a button that opens the signer window, and presses these buttons there. */
+export async function confirmInSigner(page: Page, yes: string, presses: readonly string[]): Promise<string[]> {
+  return await pressInSigner(page, () => confirm(page, yes), presses)
+}
+
+/** Like `inSigner`, for any action that opens the signer window. */
+export async function pressInSigner(
+  page: Page,
+  open: () => Promise<void>,
+  presses: readonly string[],
+): Promise<string[]> {
+  const opening = page.waitForEvent('popup')
+  await open()
+  const popup = await opening
+  const closed = popup.waitForEvent('close')
+  const person = { context: page.context() }
+  const texts = await withSigner(page, person, async (signer, authenticator) => {
+    const shown: string[] = []
+    const pressOne = async (name: string): Promise<void> => {
+      const press = signer.getByRole('button', { name, exact: true, disabled: false })
+      await press.waitFor()
+      shown.push(await signer.getByRole('main').innerText())
+      await press.click()
+      // After the last step, the window is closed.
+      await press.waitFor({ state: 'detached' }).catch(() => undefined)
+    }
+    const hasPasskey = listWalletPasskeys(person).length > 0
+    for (const name of presses) {
+      const create = (): Promise<void> => pressOne(name)
+      // A device keeps one wallet passkey of a person, so the second one is created on another device.
+      if (name === CREATE && hasPasskey) await onOtherDevice(authenticator, person, create)
+      else await create()
+    }
+    return shown
+  })
+  await closed
+  return texts
 }
 
 export interface GrantTerms {
@@ -42,24 +108,28 @@ export interface GrantTerms {
   readonly dailyCap: string
 }
 
-/** Signs a grant for a new agent on the only wallet. Ends on the grant's page. */
+/**
+ * Signs a grant for a new agent on the workspace's only wallet, which allows any recipient. Afterwards, the browser shows
+ * the grant's page.
+ */
 export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
   await goTo(page, 'Grants')
   await page.getByRole('link', { name: 'New grant' }).first().click()
   await page.getByLabel('New agent ID').fill(agentId)
   await page.getByLabel('Per-payment limit').fill(maxPerTx)
   await page.getByLabel('24-hour limit').fill(dailyCap)
+  await page.getByText('Any recipient', { exact: true }).click()
   await button(page, 'Review and sign').click()
   await signWithPasskey(page)
 }
 
-/** Signs on the page of a grant that waits for its signature. */
+/** Signs the grant whose page is open, and waits until the page shows that the grant is active. */
 export async function signWithPasskey(page: Page): Promise<void> {
-  await button(page, 'Sign with your passkey').click()
+  await inSigner(page, button(page, 'Sign with your wallet passkey'), ['Sign the limits'])
   await page.getByRole('main').getByText('Active', { exact: true }).first().waitFor()
 }
 
-/** Creates a key, and returns its secret. Afterwards the page no longer shows the secret. */
+/** Creates a key, closes the dialog with its secret, and returns the secret. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await goTo(page, 'API keys')
   await button(page, 'Create a key').click()
@@ -70,7 +140,7 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return secret
 }
 
-/** Adds a webhook endpoint for every kind of event. */
+/** Adds a webhook endpoint that is subscribed to every kind of event. */
 export async function addEndpoint(page: Page, url: string): Promise<void> {
   await goTo(page, 'Webhooks')
   await button(page, 'Add endpoint').click()
@@ -79,15 +149,13 @@ export async function addEndpoint(page: Page, url: string): Promise<void> {
   await button(page, 'I have saved it').click()
 }
 
-/** Clicks a button that asks for confirmation, and confirms. */
+/** Clicks a button that opens a confirmation dialog, and confirms. */
 export async function doAndConfirm(page: Page, label: string | RegExp, yes: string): Promise<void> {
   await page.getByRole('main').getByRole('button', { name: label }).first().click()
   await confirm(page, yes)
 }
 
-/**
- * Sends a request that a page of the workspace could send, as the signed-in person. The page must show the workspace.
- */
+/** Sends a request as the signed-in person, like a page of the workspace. The browser must show such a page. */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
   const { origin, pathname } = new URL(page.url())
   const [, slug] = /^\/w\/([^/]+)/.exec(pathname) ?? assert.fail(`${pathname} is no page of a workspace`)

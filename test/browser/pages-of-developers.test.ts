@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { call } from '../support/http-client.ts'
+import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { button, joinDemo } from '../support/browser/pages.ts'
 import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { readCode } from '../support/sandbox/client-app.ts'
+import { connect, exchangeCode, registerClient, startAuthorization } from '../support/sandbox/oauth-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { postToConsole } from './owner-steps.ts'
 
 const KINDS = ['payment.created', 'payment.confirmed', 'permission.granted']
 
-describe('the pages for developers, and of a workspace itself, in both themes and at every width', () => {
+describe('the pages for developers and of the workspace, in both themes and at every width', () => {
   let fixture: BrowserFixture
   let page: Page
   let receiver: Receiver
@@ -36,6 +40,9 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     ['event', () => `developers/events/${ids['event']}`, /^webhook\.test/],
     ['examples', () => 'developers/examples', 'Examples'],
     ['examples-typescript', () => 'developers/examples?in=typescript', 'Examples'],
+    ['connections', () => 'developers/connections', 'Connections'],
+    ['connections-chatgpt', () => 'developers/connections?host=chatgpt', 'Connections'],
+    ['connections-vs-code', () => 'developers/connections?host=vs-code', 'Connections'],
     ['plan', () => 'plan', 'Plan'],
   ]
   for (const [name, path, title] of pages) {
@@ -52,13 +59,27 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     await inspectPage(page, 'account')
   })
 
-  test('a key that is shown once, and the pages that one is led to by the keyboard', async () => {
+  test('a key that is shown once, and the pages that are reached with the keyboard', async () => {
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/keys`)
     await button(page, 'Create a key').click()
+    await page.getByLabel('Agent', { exact: true }).selectOption('demo-agent')
+    await page.getByText('The key can pay as this agent only').waitFor()
+    for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
+    await page.getByText('Always included. Reads all agents').waitFor()
+    await inspectPage(page, 'key-form')
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole('checkbox', { name: 'Send USDC' }).check()
     await page.getByLabel('Key name').fill('Laptop')
     await page.keyboard.press('Enter')
     await page.getByLabel('API key', { exact: true }).waitFor()
+    const secret = await page.getByLabel('API key', { exact: true }).inputValue()
+    const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Laptop' })
+    await row.getByText(`svc_test_…${secret.slice(-4)}`).waitFor()
+    await row.getByText('Only as demo-agent: can read agents, payments and events, send USDC').waitFor()
+    const { text } = await call(fixture.host.baseUrl, 'GET', '/v1/me', { key: secret })
+    const me = JSON.parse(text) as Record<string, unknown>
+    assert.deepEqual([me['agent_id'], me['scopes']], ['demo-agent', ['wallet:read', 'wallet:transfer']])
     await inspectPage(page, 'key-shown')
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.keyboard.press('Control+k')
@@ -69,7 +90,45 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
   })
 
-  test('on a phone the menu leads to every page, and closes', async () => {
+  test('a failed connection is explained in words, and every host is reached with the keyboard', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
+    const problem = page
+      .getByRole('region', { name: 'Connections that failed' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Broken helper' })
+    await problem.getByText('its PKCE code verifier was wrong').waitFor()
+    await problem.getByText('Start the connection again in the application.').waitFor()
+    await problem.getByText(/just now|min ago/).waitFor()
+
+    const section = page.getByRole('region', { name: 'Add to your agent' })
+    const mcpUrl = `${fixture.host.baseUrl}/mcp`
+    await section.getByText(`claude mcp add --transport http bursar ${mcpUrl}`, { exact: true }).waitFor()
+    await section.getByRole('radio', { name: 'Claude Code' }).focus()
+    const hosts: readonly (readonly [name: string, text: string | RegExp])[] = [
+      ['Claude', 'Claude cannot reach this service.'],
+      ['ChatGPT', 'ChatGPT cannot reach this service.'],
+      ['Codex', /codex mcp add bursar --url/],
+      ['Cursor', '~/.cursor/mcp.json'],
+      ['VS Code', /code --add-mcp/],
+      ['Other', /Streamable HTTP/],
+    ]
+    for (const [name, text] of hosts) {
+      await page.keyboard.press('ArrowRight')
+      await section.getByText(text).first().waitFor()
+      assert.ok(await section.getByRole('radio', { name, exact: true }).isChecked(), name)
+      if (name !== 'VS Code') continue
+      for (const copy of await section.getByRole('button', { name: /^Copy/ }).all()) await expectOneLine(page, copy)
+    }
+    assert.ok(await section.getByRole('radio', { name: 'Other' }).isChecked())
+    await page.reload()
+    await section.getByText(/Streamable HTTP/).waitFor()
+    assert.ok(await section.getByRole('radio', { name: 'Other' }).isChecked(), 'the address of the page names the host')
+    await section.getByText('Use an API key instead of signing in').click()
+    await section.getByText('Bearer YOUR_API_KEY').waitFor()
+  })
+
+  test('on a phone, the menu leads to every page, and can be closed', async () => {
     await page.setViewportSize({ width: 375, height: 900 })
     await page.goto(`/w/${fixture.host.workspace.slug}/test/plan`)
     await button(page, 'Menu').click()
@@ -82,8 +141,17 @@ describe('the pages for developers, and of a workspace itself, in both themes an
     await menu.waitFor({ state: 'hidden' })
   })
 
-  /** Creates a key, an endpoint that fails, and deliveries to it. */
+  /**
+   * Creates a key, an endpoint that responds with errors, deliveries to this endpoint, a connection, and one that failed.
+   */
   async function seed(): Promise<void> {
+    await connect(fixture.host)
+    const clientId = await registerClient(fixture.host, { client_name: 'Broken helper' })
+    const authorization = startAuthorization(fixture.host, clientId)
+    const callback = await fixture.host.consent(authorization.url)
+    const wrong = { ...authorization, verifier: 'a'.repeat(43) }
+    const { error } = await exchangeCode(fixture.host, wrong, readCode(fixture.host, authorization, callback))
+    assert.equal(error, 'invalid_grant')
     receiver.reply((response) => response.writeHead(503).end('{"error":"busy"}'))
     const answer = await postToConsole<{ webhook: { id: string } }>(page, 'webhooks', {
       mode: 'test',

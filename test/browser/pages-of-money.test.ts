@@ -12,7 +12,7 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const AGENT = 'demo-agent'
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 
-describe('the pages of what is spent, in both themes and at every width', () => {
+describe('the pages about money, in both themes and at every width', () => {
   let fixture: BrowserFixture
   let page: Page
   const ids: Record<string, string> = {}
@@ -58,7 +58,7 @@ describe('the pages of what is spent, in both themes and at every width', () => 
     })
   }
 
-  /** Creates one item of every kind that the pages show. */
+  /** Creates one item of each kind that the pages show. */
   async function seed(): Promise<void> {
     const { host } = fixture
     const { keys, wallets } = host.workspace

@@ -3,14 +3,14 @@ import { inspectPage } from '../support/browser/inspect-page.ts'
 import { button, confirm, heading, readRecoveryCodes, signOut, signUp } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
-describe('the pages about oneself, in both themes and at every width', () => {
+describe('the pages about a person, in both themes and at every width', () => {
   let fixture: BrowserFixture
   before(async () => {
     fixture = await openBrowserFixture()
   })
   afterEach(() => fixture.leave())
 
-  test('the pages of signing up and in', async () => {
+  test('the pages for signing up and signing in', async () => {
     const person = await fixture.enter()
     const { page } = person
     await page.goto('/sign-in')
@@ -36,7 +36,7 @@ describe('the pages about oneself, in both themes and at every width', () => {
     await inspectPage(page, 'recover-passkey')
   })
 
-  test('the pages of an invitation, and those that are none', async () => {
+  test('the pages of an invitation, and of one that is not valid', async () => {
     const { page } = await fixture.enter()
     await page.goto(fixture.host.workspace.invite_url)
     await heading(page, 'Join demo').waitFor()

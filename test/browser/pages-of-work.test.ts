@@ -20,7 +20,7 @@ import { openBrowserFixture, type BrowserFixture } from '../support/browser/brow
 const PHONE = { width: 375, height: 900 }
 const VIEWER_OBSTACLE = 'Viewers can’t approve.'
 
-describe('the pages of consent and of a workspace, in both themes and at every width', () => {
+describe('the consent page and the pages of a workspace, in both themes and at every width', () => {
   let fixture: BrowserFixture
   let app: ClientApp
   before(async () => {
@@ -60,7 +60,7 @@ describe('the pages of consent and of a workspace, in both themes and at every w
     await inspectPage(page, 'consent-over')
   })
 
-  test('the pages of a viewer and of an application on the web', async () => {
+  test('the pages for a viewer, and of an application on the web', async () => {
     const web = await startClientApp(fixture.host, {
       name: 'Web client',
       host: 'a-quite-long-host-name.client.example',

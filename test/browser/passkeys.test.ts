@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import { readCredentials, swapAuthenticator } from '../support/browser/launch-browser.ts'
 import {
   button,
@@ -13,21 +13,20 @@ import {
   signUp,
   tabTo,
 } from '../support/browser/pages.ts'
-import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
+import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
 const CODE_PATTERN = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){3}$/
-/** A proof by passkey is valid for ten minutes. */
+/** A proof by passkey is valid for ten minutes, here in seconds. */
 const PROOF_SECONDS = 10 * 60
 
 describe('people and their passkeys, in a browser', () => {
-  let fixture: OwnBrowserFixture
+  let fixture: BrowserFixture
   before(async () => {
-    fixture = await openOwnBrowserFixture()
+    fixture = await openClockBrowserFixture()
   })
   afterEach(() => fixture.leave())
-  after(() => fixture.close())
 
-  test('somebody signs up, is shown ten recovery codes once, signs out, and signs in without a name', async () => {
+  test('a person signs up, sees ten recovery codes once, signs out, and signs in without a name', async () => {
     const { page } = await fixture.enter()
     const codes = await signUp(page, 'Ada Lovelace')
     assert.equal(codes.length, 10)
@@ -35,7 +34,7 @@ describe('people and their passkeys, in a browser', () => {
     for (const code of codes) assert.match(code, CODE_PATTERN)
     await heading(page, 'Your workspaces').waitFor()
 
-    // Neither the browser's back button nor the account page shows the codes again.
+    // The recovery codes are shown only once: neither the back button nor the account page shows them again.
     await page.goBack()
     await page.goto('/account')
     await page.getByText('You have 10 codes left').waitFor()
@@ -49,7 +48,7 @@ describe('people and their passkeys, in a browser', () => {
     await page.getByText('You are signed in as Ada Lovelace.').waitFor()
   })
 
-  test('after signing out, "back" shows nothing of the person', async () => {
+  test('after signing out, going back shows nothing of the person', async () => {
     const { page } = await fixture.enter()
     await signUp(page, 'Grace Hopper')
     await page.goto('/account')
@@ -60,14 +59,15 @@ describe('people and their passkeys, in a browser', () => {
     assert.equal((await page.content()).includes('Grace Hopper'), false)
   })
 
-  test('an old proof is renewed before a second passkey is added, which lets in when the first is removed', async () => {
+  test('an old proof is renewed before a second passkey is added, which can sign in after the first one was removed', async () => {
     const person = await fixture.enter()
     const { page } = person
     await signUp(page, 'Mary Shelley')
     const first = await readCredentials(person.authenticator)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
 
-    // The person proves their identity with the device of the sign-up, and then uses another device.
+    // The person first proves their identity with the device of the sign-up, and then uses another device for the new
+    // passkey.
     let asked = 0
     let second = person.authenticator
     await page.route('**/console/verification', async (route) => {
@@ -76,7 +76,7 @@ describe('people and their passkeys, in a browser', () => {
       await route.continue()
     })
     await page.goto('/account')
-    await page.getByLabel('Passkey name').fill('Blue key')
+    await page.getByLabel('New passkey name', { exact: true }).fill('Blue key')
     await button(page, 'Add a passkey').click()
     await page.getByRole('listitem').filter({ hasText: 'Blue key' }).waitFor()
     assert.equal(asked, 1, 'the proof was asked for, once')
@@ -107,7 +107,7 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('the last passkey stays', async () => {
+  test('the last passkey cannot be removed', async () => {
     const { page } = await fixture.enter()
     await signUp(page, 'Emmy Noether')
     await page.goto('/account')
@@ -123,12 +123,12 @@ describe('people and their passkeys, in a browser', () => {
     await page.getByRole('button', { name: /^Remove/ }).waitFor()
   })
 
-  test('a recovery code signs in once, however it is typed, and a new passkey can be made with it', async () => {
+  test('a recovery code signs in once, however it is typed, and then a new passkey can be created', async () => {
     const person = await fixture.enter()
     const { page } = person
     const [code = ''] = await signUp(page, 'Hedy Lamarr')
     await signOut(page, 'Hedy Lamarr')
-    // The person has lost the device.
+    // From here on, the person no longer has the device with the passkey.
     const device = await swapAuthenticator(page, person.authenticator)
 
     await page.getByRole('link', { name: 'Use a recovery code' }).click()
@@ -153,7 +153,7 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('new recovery codes end the old ones', async () => {
+  test('new recovery codes replace the old ones', async () => {
     const { page } = await fixture.enter()
     const [old = ''] = await signUp(page, 'Rosa Luxemburg')
     await page.goto('/account')
@@ -174,7 +174,7 @@ describe('people and their passkeys, in a browser', () => {
     await page.getByText('You have 9 codes left').waitFor()
   })
 
-  test('one signs out everywhere else, and stays signed in here', async () => {
+  test('a person can sign out everywhere else, and stays signed in here', async () => {
     const { page } = await fixture.enter()
     const [code = ''] = await signUp(page, 'Lise Meitner')
     const elsewhere = (await fixture.enter()).page
@@ -193,7 +193,7 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Your account').waitFor()
   })
 
-  test('somebody whose device holds no passkey of ours is told so, and stays signed out', async () => {
+  test('if the device has no passkey of ours, the page says so, and the person stays signed out', async () => {
     const { page } = await fixture.enter()
     await page.goto('/sign-in')
     await signIn(page)
@@ -201,7 +201,7 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('with the keyboard alone one signs up, looks around and signs out', async () => {
+  test('a person can sign up, look around and sign out with the keyboard alone', async () => {
     const { page } = await fixture.enter()
     const press = async (name: string, role: 'button' | 'link', key: string): Promise<void> => {
       await tabTo(page, page.getByRole(role, { name, exact: true }))
@@ -228,7 +228,7 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('a link to our sign-in page leads to no other site', async () => {
+  test('a link to our sign-in page cannot lead to another site', async () => {
     const { page } = await fixture.enter()
     for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example/', '/%09/evil.example']) {
       await page.goto(`/sign-up?next=${encodeURIComponent(next)}`)

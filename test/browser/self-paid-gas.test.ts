@@ -11,7 +11,7 @@ import { openUsdcChain, type UsdcChain } from '../support/sandbox/usdc-chain.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
-/** 0.15 of the chain's own coin. */
+/** 0.15 native coins, in wei. */
 const COINS = `0x${(15n * 10n ** 16n).toString(16)}`
 
 describe('a server with TEST_GAS=self, on a real chain', () => {
@@ -33,14 +33,14 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     return await call(fixture.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body })
   }
 
-  test('an owner sees why a wallet without coin cannot pay, sends it some, and it pays', async () => {
+  test('an owner sees why a wallet without native coins cannot pay, sends it some, and it pays', async () => {
     const { page } = await fixture.enter()
     const { wallets } = fixture.host.workspace
     await joinDemo(page, 'Ada Lovelace', fixture.host)
     const refused = await pay()
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_gas'])
 
-    // Refusals are stored a moment after their responses.
+    // The service stores a rejected request a moment after its response.
     const id = await waitFor('the refusal', async () => {
       const answer = await page.request.get(`/console/workspaces/${fixture.host.workspace.slug}/refusals?mode=test`)
       return ((await answer.json()) as { refusals: readonly { id: string }[] }).refusals[0]?.id
@@ -51,7 +51,7 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     await inspectPage(page, 'refusal-gas')
 
     await page.getByRole('link', { name: 'View wallet' }).click()
-    const gas = page.getByRole('region', { name: 'Gas' })
+    const gas = page.getByRole('region', { name: 'Native coin' })
     await gas.getByText('0 ETH').waitFor()
     await inspectPage(page, 'wallet-gas')
     await chain.call('anvil_setBalance', [wallets.test, COINS])
@@ -62,7 +62,7 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     assert.equal(paid.status, 201, paid.text)
     await page.goto(`/w/${fixture.host.workspace.slug}/test/payments/${paid.body.payment.id}`)
     await page.getByRole('main').getByText('Confirmed', { exact: true }).first().waitFor()
-    // Live payments are sponsored as before.
+    // In live mode, gas is still sponsored.
     await page.goto(`/w/${fixture.host.workspace.slug}/live/wallets/${wallets.live}`)
     await page.getByRole('region', { name: 'Balance' }).waitFor()
     assert.equal(await gas.count(), 0)

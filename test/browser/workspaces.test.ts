@@ -18,29 +18,24 @@ import {
   signOut,
   signUp,
 } from '../support/browser/pages.ts'
-import {
-  openOwnBrowserFixture,
-  type OwnBrowserFixture,
-  type BrowserFixture,
-} from '../support/browser/browser-fixture.ts'
+import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 
-/** The time for which a proof by passkey is valid. */
+/** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
 
-describe('workspaces and who belongs to them, in a browser', () => {
-  let fixture: OwnBrowserFixture
+describe('workspaces and their members, in a browser', () => {
+  let fixture: BrowserFixture
   let app: ClientApp
   before(async () => {
-    fixture = await openOwnBrowserFixture()
+    fixture = await openClockBrowserFixture()
     app = await startClientApp(fixture.host)
   })
   afterEach(() => fixture.leave())
   after(async () => {
     await app.close()
-    await fixture.close()
   })
 
-  /** Signs up a person with a workspace. Ends on its page. */
+  /** Signs up a person and creates a workspace for them. Afterwards, the browser shows the workspace's page. */
   const enterOwner = async (name: string, workspace: string): Promise<Person> => {
     const person = await fixture.enter()
     await signUp(person.page, name)
@@ -48,7 +43,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     return person
   }
 
-  test("the sandbox's invitation makes whoever opens it an owner, by way of signing up, and again from another browser", async () => {
+  test("everybody who opens the sandbox's invitation becomes an owner, after signing up, and again from another browser", async () => {
     for (const name of ['Ada Lovelace', 'Grace Hopper']) {
       const { page } = await fixture.enter()
       await page.goto(fixture.host.workspace.invite_url)
@@ -62,7 +57,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     }
   })
 
-  test('an invitation lets one person in, in its role, and nobody after them', async () => {
+  test('an invitation adds one person, with its role, and nobody after that', async () => {
     const owner = await enterOwner('Olive Owner', 'Kitchen')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Admin')
@@ -88,7 +83,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await open.getByText('There are no open invitations.').waitFor()
   })
 
-  test('an invitation that is open in two browsers lets in the faster one only', async () => {
+  test('if an invitation is open in two browsers, only the first to accept becomes a member', async () => {
     const owner = await enterOwner('Olive Owner', 'Garden')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
@@ -105,7 +100,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     assert.deepEqual(outcomes.toSorted(), ['in', 'refused'])
   })
 
-  test('a link that was taken back lets nobody in', async () => {
+  test('a revoked invitation adds nobody', async () => {
     const owner = await enterOwner('Olive Owner', 'Cellar')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Owner')
@@ -118,7 +113,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await heading(guest.page, 'This invitation can’t be used').waitFor()
   })
 
-  test('roles are changed and members removed, an admin touches no owner, and a viewer changes nothing', async () => {
+  test('roles are changed and members removed; an admin cannot change an owner, and a viewer cannot change anything', async () => {
     const owner = await enterOwner('Olive Owner', 'Attic')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
@@ -137,7 +132,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await row.getByRole('button', { name: /^Save/ }).click()
     await row.getByRole('status').filter({ hasText: 'Saved' }).waitFor()
     await row.getByRole('button', { name: /^Save/ }).waitFor({ state: 'hidden' })
-    // The focus must not be lost when the button disappears.
+    // The button disappears after the click. The keyboard focus must then move to the select, and not be lost.
     await row.locator('select:focus').waitFor()
 
     await guest.page.reload()
@@ -149,13 +144,15 @@ describe('workspaces and who belongs to them, in a browser', () => {
     ])
 
     await row.getByRole('button', { name: /^Remove/ }).click()
+    const warning = { hasText: 'Their wallet passkeys remain owners of wallets until another owner removes them' }
+    await owner.page.getByRole('alertdialog').filter(warning).waitFor()
     await confirm(owner.page, 'Remove member')
     await row.waitFor({ state: 'hidden' })
     await guest.page.reload()
     await heading(guest.page, 'Page not found').waitFor()
   })
 
-  test('the last owner can neither leave nor step down', async () => {
+  test('the last owner can neither leave nor change their role', async () => {
     const { page } = await enterOwner('Olive Owner', 'Shed')
     await openMembers(page)
     await page.getByRole('button', { name: /^Leave/ }).click()
@@ -168,7 +165,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await page.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
   })
 
-  test('to disconnect an application ends its tokens at once', async () => {
+  test('disconnecting an application ends its tokens at once', async () => {
     const { page } = await fixture.enter()
     await joinDemo(page, 'Dora Demo', fixture.host)
     const authorization = app.start()
@@ -195,7 +192,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await entries.filter({ hasText: 'Dora Demo approved a connection' }).waitFor()
   })
 
-  test('two people at one browser, one after the other, see their own workspaces only', async () => {
+  test('two people who use one browser after each other see only their own workspaces', async () => {
     const { page } = await enterOwner('Olive Owner', 'Hall')
     await signOut(page, 'Olive Owner')
     await signUp(page, 'Nora Next')
@@ -206,9 +203,9 @@ describe('workspaces and who belongs to them, in a browser', () => {
     await signIn(page)
   })
 
-  // From here on the tests move the clock, so earlier proofs have expired.
+  // The remaining tests move the clock, so all earlier proofs have expired.
 
-  test('a link for an admin takes a new proof that it is the person, one for a viewer does not', async () => {
+  test('inviting an admin requires a new proof by passkey, inviting a viewer does not', async () => {
     const { page } = await enterOwner('Olive Owner', 'Vault')
     await openMembers(page)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
@@ -223,7 +220,7 @@ describe('workspaces and who belongs to them, in a browser', () => {
     assert.equal(proofs, 1)
   })
 
-  test('to make a viewer an admin takes a new proof, and is then done', async () => {
+  test('making a viewer an admin requires a new proof by passkey, and then happens', async () => {
     const owner = await enterOwner('Olive Owner', 'Tower')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
