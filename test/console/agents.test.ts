@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { markRevoked } from '../../server/src/domain/grants/grants-store.ts'
-import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
+import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
+import { createPayment } from '../../server/src/domain/payment-requests/create-payment.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { isAlive, seedTokens } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { paymentRequest, seed, type Seed } from '../support/context/seed.ts'
+import { agent as agentId, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../support/context/seed.ts'
 import { openVisitor, type Visitor } from './person.ts'
 
 const NO_AGENT = { type: 'not_found', code: 'agent_not_found' } as const
@@ -16,9 +18,13 @@ const NO_AGENT = { type: 'not_found', code: 'agent_not_found' } as const
 interface WireAgent {
   readonly id: string
   readonly created_at: string
+  readonly state: string
+  readonly status: string
+  readonly active_signers: number
+  readonly wallets: readonly { readonly address: string }[]
 }
 
-/** The dashboard's view of agents, and the conditions for deleting one (D9, D11). */
+/** The dashboard's endpoints for agents, and when an agent can be deleted (D9, D11). */
 describe('agents in the dashboard', () => {
   let server: ConsoleServer
   let owner: Visitor
@@ -33,7 +39,7 @@ describe('agents in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('are listed, and looked at, with what they may spend today', async () => {
+  test('are listed and shown with the amounts that they may spend today', async () => {
     await createPayment(server.context, paymentRequest(seeded, { amountUsdc: '2.25' }))
     const wallet = {
       address: seeded.wallet,
@@ -52,6 +58,7 @@ describe('agents in the dashboard', () => {
       active_signers: 1,
       pending_signers: 0,
       wallets: [wallet],
+      state: 'active',
     }
     assert.equal(new Date(String(agents[0]?.created_at)).toISOString(), agents[0]?.created_at)
     assert.deepEqual(agents, [whole])
@@ -59,7 +66,7 @@ describe('agents in the dashboard', () => {
     assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=live`), { agents: [] })
   })
 
-  test('a new one may spend nothing, and is made once however often it is asked for', async () => {
+  test('a new agent may spend nothing, and is created once, however often it is requested', async () => {
     const made: { agent: WireAgent }[] = []
     for (let time = 0; time < 2; time += 1) {
       made.push(await owner.browser.ask('POST', at('agents'), { mode: 'live', id: 'ko\u0308der 1' }, 201))
@@ -73,12 +80,40 @@ describe('agents in the dashboard', () => {
       active_signers: 0,
       pending_signers: 0,
       wallets: [],
+      state: 'no_grant',
     })
     assert.deepEqual(second, first)
     assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=live`), { agents: [first?.agent] })
   })
 
-  test('an id of any kind leads to its agent', async () => {
+  test('an agent is active only while it can pay: not while its grants are suspended or expired', async () => {
+    const { context } = server
+    const { account, grant, wallet } = seeded
+    const expiresAt = new Date(context.clock.now().getTime() - 1_000)
+    const late = agentId('late')
+    await createAgent(context, { accountId: account.id, mode: 'test', id: late, actor: OPERATOR })
+    await seedGrant(context, { ...seeded, agentId: late }, { expiresAt })
+    await suspendGrant(context, { accountId: account.id, grantId: grant.id, actor: OPERATOR })
+    const states = async () => {
+      const { agents } = await owner.browser.ask<{ agents: WireAgent[] }>('GET', `${at('agents')}?mode=test`)
+      return agents.map(({ state, status, active_signers, wallets }) => [state, status, active_signers, wallets.length])
+    }
+    assert.deepEqual(await states(), [
+      ['suspended', 'active', 1, 0],
+      ['expired', 'active', 1, 0],
+    ])
+    const other = await seedWallet(context, seeded)
+    await seedGrant(context, { ...seeded, wallet: other })
+    const { agent } = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))
+    assert.deepEqual([agent.state, agent.active_signers], ['active', 2])
+    assert.deepEqual(
+      agent.wallets.map(({ address }) => address),
+      [other],
+    )
+    assert.notEqual(other, wallet)
+  })
+
+  test('an agent is found by an id with any allowed characters', async () => {
     for (const id of ['a/b', '100%', 'köder ?#&', 'x'.repeat(64), '字'.repeat(64)]) {
       await owner.browser.ask('POST', at('agents'), { mode: 'test', id }, 201)
       const { agent } = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(id))
@@ -87,14 +122,14 @@ describe('agents in the dashboard', () => {
     }
   })
 
-  test('one with grants is not deleted, and they are named', async () => {
+  test('an agent with grants cannot be deleted, and the error names the grants', async () => {
     const answered = await owner.browser.call('DELETE', oneAt(seeded.agentId))
     const { details } = expectError(answered, { type: 'conflict', code: 'has_active_grants' })
     assert.deepEqual(details, { grants: [{ id: seeded.grant.id, wallet: seeded.wallet, status: 'active' }] })
     assert.equal((await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))).agent.id, seeded.agentId)
   })
 
-  test('one without is deleted with its connections, and can be made anew', async () => {
+  test('an agent without grants is deleted with its connections, and can be created again', async () => {
     await revoke()
     const { tokens } = await seedTokens(server.context, { account: seeded.account, agentId: seeded.agentId })
     const before = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))
@@ -119,7 +154,7 @@ describe('agents in the dashboard', () => {
     assert.equal(await isAlive(server.context, tokens.accessToken), false)
   })
 
-  test('of the other mode, another workspace, or with an id that none can have, is not found', async () => {
+  test('an agent of the other mode or another workspace, or with an id that is not allowed, is not found', async () => {
     await revoke()
     const other = await seed(server.context)
     const odd = [other.agentId, 'x'.repeat(65), '%00', '%E2%80%AE', '%20']
@@ -132,7 +167,7 @@ describe('agents in the dashboard', () => {
     assert.equal((await owner.browser.ask<{ agents: [] }>('GET', `${at('agents')}?mode=test`)).agents.length, 1)
   })
 
-  test('mode must be said', async () => {
+  test('mode is required', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answered = await owner.browser.call(method, at(`agents/${seeded.agentId}`))
       const { details } = expectError(answered, { type: 'validation_failed' })

@@ -12,10 +12,13 @@ const INVALID = { type: 'validation_failed' } as const
 const WEBHOOK = 'whk_01J00000000000000000000000'
 const DELIVERY = 'dlv_01J00000000000000000000000'
 const GRANT = 'grt_01J00000000000000000000000'
-/** In this request every field is optional. */
+/** A request in which every field is optional. */
 const CHANGE_OF_WEBHOOK = `PATCH /console/workspaces/SLUG/webhooks/${WEBHOOK}`
 
-/** A valid body for every endpoint that accepts one. `SLUG` is the visitor's own workspace, `USER` the visitor. */
+/**
+ * A valid body for every endpoint that accepts one. `SLUG` stands for the slug of the visitor's own workspace, `USER`
+ * for the visitor's id.
+ */
 const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['POST /console/sign-up/options', { name: 'Ada' }],
   ['POST /console/sign-up', { response: registration() }],
@@ -62,23 +65,23 @@ const BODIES: readonly (readonly [string, string | Buffer])[] = [
   ['cut short', '{"name":"a"'],
   ['a prototype', '{"name":"a","__proto__":{"admin":true}}'],
   ['10,000 levels deep', '['.repeat(10_000) + ']'.repeat(10_000)],
-  ['of bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['with bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ]
 
-/** Values that are invalid for every field of every body. */
+/** Values that are not valid for any field of any body. */
 const WRONG = [7, true, null, [], {}, [['x']], 'x'.repeat(60_000), ''] as const
 
 const NAMES: readonly (readonly [string, string])[] = [
-  ['white space', ' \t '],
+  ['white space only', ' \t '],
   ['NUL', 'a\u0000b'],
   ['a line break', 'a\nb'],
   ['a lone surrogate', 'a\ud800'],
-  ['what turns its direction', 'a\u202eb'],
+  ['a character that reverses the direction of text', 'a\u202eb'],
   ['a line separator', 'a\u2028b'],
   ['101 characters', 'x'.repeat(101)],
 ]
 
-describe('bad input of the dashboard is told apart, and leaves nothing behind', () => {
+describe("bad input to the dashboard's endpoints is rejected with its own errors, and changes nothing", () => {
   let server: ConsoleServer
   let visitor: Visitor
   let workspace: WireWorkspace
@@ -94,7 +97,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     )
     workspace = made.workspace
   })
-  // Each test runs in a new minute, with a new rate limit (D33).
+  // Each test moves the clock to a new minute, so that its rate limit is unused (D33).
   beforeEach(() => server.clock.setOffset((minutes += 1) * 60_000))
   after(() => server.close())
 
@@ -106,7 +109,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     afterEach(async () => assert.deepEqual(await countRows(), before))
 
     for (const [endpoint, whole] of ENDPOINTS) {
-      test(`${endpoint}: a body that is no JSON object is 400`, async () => {
+      test(`${endpoint}: a body that is not a JSON object is 400`, async () => {
         for (const [name, body] of BODIES) {
           const answer = await callAs(endpoint)(body)
           assert.equal(answer.status, 400, name)
@@ -115,7 +118,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
         expectError(await callAs(endpoint)(undefined, ['content-length', '0']), INVALID)
       })
 
-      test(`${endpoint}: another content type is 415, and more than 64 KiB 413`, async () => {
+      test(`${endpoint}: another content type is 415, and more than 64 KiB is 413`, async () => {
         const big = JSON.stringify({ ...whole, pad: 'x'.repeat(BODY_BYTES_MAX) })
         expectError(await callAs(endpoint)(big), { type: 'payload_too_large' })
         for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
@@ -125,7 +128,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
       })
 
       for (const member of Object.keys(whole)) {
-        test(`${endpoint}: a wrong ${member}, or none, is 400 and named`, async () => {
+        test(`${endpoint}: a wrong or missing ${member} is 400 and is named in the error`, async () => {
           for (const value of [...(endpoint === CHANGE_OF_WEBHOOK ? [] : [undefined]), ...WRONG]) {
             await expectInvalid(endpoint, { ...whole, [member]: value }, member)
           }
@@ -134,7 +137,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
 
       const response = whole['response'] as Record<string, unknown> | undefined
       for (const field of response === undefined ? [] : members(response)) {
-        test(`${endpoint}: a passkey's answer with a wrong ${field.join('.')} is 400 and named`, async () => {
+        test(`${endpoint}: a passkey's response with a wrong ${field.join('.')} is 400, and the field is named`, async () => {
           for (const value of [undefined, ...WRONG, 'with space', 'a+b/c=', '\u0000', 'é', 'x'.repeat(40_000)]) {
             const body = { ...whole, response: withMember(response ?? {}, field, value) }
             await expectInvalid(endpoint, body, ['response', ...field].join('.'))
@@ -143,7 +146,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
       }
 
       for (const [what, name] of whole['name'] === undefined ? [] : NAMES) {
-        test(`${endpoint}: a name of ${what} is 400 and named`, async () => {
+        test(`${endpoint}: a name with ${what} is 400 and is named in the error`, async () => {
           await expectInvalid(endpoint, { ...whole, name }, 'name')
         })
       }
@@ -151,7 +154,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   })
 
   for (const [endpoint, whole] of ENDPOINTS) {
-    test(`${endpoint}: what nobody asked for is ignored`, async () => {
+    test(`${endpoint}: unknown fields are ignored`, async () => {
       const plain = await callAs(endpoint)(whole)
       const more = await callAs(endpoint)({ ...whole, admin: true, user_id: 'usr_x' })
       assert.equal(more.status, plain.status, more.text)
@@ -159,7 +162,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 
   for (const role of ['Owner', 'root', 'owner ', 'operator', '__proto__']) {
-    test(`the role ${role} is none`, async () => {
+    test(`the role ${role} does not exist`, async () => {
       for (const endpoint of [
         'PATCH /console/workspaces/SLUG/members/USER',
         'POST /console/workspaces/SLUG/invitations',
@@ -170,14 +173,14 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 
   for (const id of ['x'.repeat(65), ' a', 'a\u0000', '.', '..', 'a\u200bb', '\u202e', 'x'.repeat(300)]) {
-    test(`the agent id ${JSON.stringify(id).slice(0, 20)} can be none`, async () => {
+    test(`the agent id ${JSON.stringify(id).slice(0, 20)} is not allowed`, async () => {
       const answer = await callAs('POST /console/workspaces/SLUG/agents')({ mode: 'test', id })
       expectNamed(expectError(answer, INVALID).details, 'id')
     })
   }
 
   for (const query of ['', '?mode=', '?mode=prod', '?mode=test&mode=live', '?mode[]=test', '?mode=Test', '?mode=%00']) {
-    test(`agents${query} names mode`, async () => {
+    test(`the error for agents${query} names mode`, async () => {
       const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/agents${query}`)
       expectNamed(expectError(answer, INVALID).details, 'mode')
     })
@@ -186,19 +189,19 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   const events: readonly (readonly [string, unknown])[] = [
     ['an unknown kind', ['payment.confirmed', 'payment.lost']],
     ['a kind twice', ['payment.confirmed', 'payment.confirmed']],
-    ['what nobody can subscribe to', ['webhook.test']],
+    ['a type that nobody can subscribe to', ['webhook.test']],
     ['a pattern', ['payment.*']],
-    ['a text', 'payment.confirmed'],
+    ['a text instead of a list', 'payment.confirmed'],
   ]
   for (const [what, value] of events) {
-    test(`a webhook for ${what} is 400, and events are named`, async () => {
+    test(`a webhook for ${what} is 400, and the error names events`, async () => {
       const whole = { mode: 'test', url: 'https://hooks.example/x', events: value }
       await expectInvalid('POST /console/workspaces/SLUG/webhooks', whole, 'events')
       await expectInvalid(CHANGE_OF_WEBHOOK, { events: value }, 'events')
     })
   }
 
-  test('a webhook is enabled or not, and nothing between', async () => {
+  test('enabled must be true or false', async () => {
     for (const enabled of ['true', 1, 0, null, [], {}, '']) {
       await expectInvalid(CHANGE_OF_WEBHOOK, { enabled }, 'enabled')
     }
@@ -206,7 +209,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
 
   const TIMES = ['soon', '2026-01-01', '2026-01-01T00:00:00', '2026-02-30T00:00:00Z', '1767225600']
   for (const member of ['from', 'to']) {
-    test(`a replay ${member} what is no time is 400 and named`, async () => {
+    test(`a replay ${member} a malformed time is 400, and the field is named`, async () => {
       const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
       for (const time of TIMES) {
         const body = { ...range, [member]: time }
@@ -215,7 +218,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     })
   }
 
-  test('a replay whose end is not after its beginning is 400', async () => {
+  test('a replay whose end is not after its start is 400', async () => {
     for (const to of ['2026-01-01T00:00:00Z', '2025-12-31T23:59:59Z', '2026-01-01T01:00:00+02:00']) {
       const body = { from: '2026-01-01T00:00:00Z', to, only: 'all' }
       await expectInvalid(`POST /console/workspaces/SLUG/webhooks/${WEBHOOK}/replay`, body, 'to')
@@ -233,7 +236,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     ['before', ['', 'x', 'dlv_', WEBHOOK, `${DELIVERY}_`, '%00']],
   ]
   for (const [name, values] of parameters) {
-    test(`deliveries with a wrong ${name} are 400, and it is named`, async () => {
+    test(`deliveries with a wrong ${name} are 400, and the error names it`, async () => {
       for (const value of [...values, `x&${name}=y`]) {
         const query = `${name === 'mode' ? '' : 'mode=test&'}${name}=${value}`
         const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/deliveries?${query}`)
@@ -243,7 +246,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 
   for (const query of ['', '?mode=', '?mode=prod', '?mode=test&mode=live']) {
-    test(`webhooks${query} and deliveries${query} name mode`, async () => {
+    test(`the errors for webhooks${query} and deliveries${query} name mode`, async () => {
       for (const path of ['webhooks', 'deliveries']) {
         const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/${path}${query}`)
         expectNamed(expectError(answer, INVALID).details, 'mode')
@@ -252,13 +255,13 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 
   for (const query of ['?before=', '?before=x', '?before=aud_x', '?before=a&before=b', '?before=%00', '?before=acc_']) {
-    test(`audit${query} names before`, async () => {
+    test(`the error for audit${query} names before`, async () => {
       const answer = await visitor.browser.call('GET', `/console/workspaces/${workspace.slug}/audit${query}`)
       expectNamed(expectError(answer, INVALID).details, 'before')
     })
   }
 
-  test('a slug or an id that can be none is 404', async () => {
+  test('a malformed slug or id is 404', async () => {
     for (const slug of [
       '%00',
       'A',
@@ -285,7 +288,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     }
   })
 
-  test('no answer repeats what was sent', async () => {
+  test('no response repeats values of the request', async () => {
     const canary = 'canary'.repeat(50)
     for (const [endpoint, whole] of ENDPOINTS) {
       const sent = Object.fromEntries(Object.keys(whole).map((member) => [member, canary]))
@@ -298,11 +301,11 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
     expectNamed(expectError(await callAs(endpoint)(body), INVALID).details, member)
   }
 
-  /** Sends each call from its own address, so that the rate limits do not interfere. */
+  /** Sends each call from a different address, so that the rate limits do not interfere. */
   function callAs(endpoint: string) {
     const [method = '', pattern = ''] = endpoint.split(' ')
     return async (body: unknown, headers: readonly string[] = []) => {
-      // Some of these requests end the session.
+      // Some of these requests end a session, so each request is sent from a new browser.
       const browser = new Browser(server)
       if (!pattern.endsWith('sign-out')) browser.cookies.set('session', String(visitor.browser.cookies.get('session')))
       browser.cookies.set('ceremony', 'svc_cer_x')
@@ -319,7 +322,7 @@ describe('bad input of the dashboard is told apart, and leaves nothing behind', 
   }
 })
 
-/** Requires that an issue names the field, or something inside it. */
+/** Checks that an issue of the error names the field, or a field inside it. */
 function expectNamed(details: unknown, member: string): void {
   assert.ok(Array.isArray(details), 'the issues are listed')
   const paths = (details as { path: string }[]).map(({ path }) => path)

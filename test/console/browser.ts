@@ -4,19 +4,19 @@ import { expectError, readBody, send, type Answer } from '../support/http-client
 
 export interface Cookie {
   readonly value: string
-  /** The attributes as they were sent, in lower case, sorted. */
+  /** The cookie's attributes as the server sent them, in lower case and sorted. */
   readonly attributes: readonly string[]
 }
 
-/** The address at which the dashboard is served, and the origin that it claims. */
+/** The address at which the dashboard is served, and the origin that its pages have in a browser. */
 interface Site {
   readonly url: string
   readonly config: { readonly authUrl: string }
 }
 
 /**
- * A browser that shows the dashboard. It has its own cookies and address, and sends the headers that tell where a
- * request comes from.
+ * Stands in for a browser that shows the dashboard. It has its own cookies and IP address. It sends the headers that
+ * show which page a request comes from.
  */
 export class Browser {
   readonly cookies = new Map<string, string>()

@@ -16,7 +16,7 @@ import type { Browser } from './browser.ts'
 import { EventSource } from './event-source.ts'
 import { openVisitor } from './person.ts'
 
-describe('what changes is told to an open page', () => {
+describe('changes are sent to open pages', () => {
   let server: ConsoleServer
   const sources: EventSource[] = []
   before(async () => {
@@ -27,7 +27,7 @@ describe('what changes is told to an open page', () => {
   })
   after(() => server.close())
 
-  test('it begins with when to come back, and that it is ready', async () => {
+  test('the stream begins with the time until a reconnection, and the message that it is ready', async () => {
     const { listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
@@ -40,7 +40,7 @@ describe('what changes is told to an open page', () => {
     assert.match(String(headers['request-id']), /^req_/)
   })
 
-  test('each kind of change is told, once', async () => {
+  test('each kind of change is sent once', async () => {
     const { seeded, listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
@@ -59,13 +59,13 @@ describe('what changes is told to an open page', () => {
       await source.waitFor('change')
       assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: [kind] } }])
     }
-    // A later change is sent alone: nothing is sent twice.
+    // The next change is sent alone: the earlier ones are not sent again.
     await pay(seeded, { amount_usdc: '11' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [{ event: 'change', data: { kinds: ['refusals'] } }])
   })
 
-  test('one that becomes visible long after its time is told all the same', async () => {
+  test('a change whose transaction commits late is sent too', async () => {
     const { seeded, listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
@@ -77,7 +77,7 @@ describe('what changes is told to an open page', () => {
     await source.waitFor('change')
   })
 
-  test('what was before is not told, nor what is of another workspace or mode', async () => {
+  test('earlier changes are not sent, nor changes in another workspace or mode', async () => {
     const { seeded, listen } = await openConsoleFixture()
     const other = await openConsoleFixture()
     await pay(seeded)
@@ -88,7 +88,7 @@ describe('what changes is told to an open page', () => {
     await announce(server.context, seeded.account, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
-    // The poll that found that event has polled this workspace too.
+    // The poll that found the other workspace's event has polled this workspace too, and found nothing.
     await announce(server.context, seeded.account, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [
@@ -97,7 +97,7 @@ describe('what changes is told to an open page', () => {
     ])
   })
 
-  test('a page that joins others is told from then on', async () => {
+  test('a page that is opened later gets the changes from then on', async () => {
     const { seeded, listen } = await openConsoleFixture()
     const first = await listen()
     await first.waitFor('ready')
@@ -110,7 +110,7 @@ describe('what changes is told to an open page', () => {
     assert.deepEqual(second.take().at(-1), { event: 'change', data: { kinds: ['deposits'] } })
   })
 
-  test('five pages of a session listen; the sixth takes the place of the oldest one', async () => {
+  test('five pages of a session can listen; the sixth one replaces the oldest', async () => {
     const { listen } = await openConsoleFixture()
     const open: EventSource[] = []
     for (let count = 0; count < 6; count += 1) open.push(await listen())
@@ -121,7 +121,7 @@ describe('what changes is told to an open page', () => {
     assert.ok(others.every(({ isEnded }) => !isEnded))
   })
 
-  test('pages that go away before they are answered leave nothing behind', async () => {
+  test('pages that disconnect before they get a response leave nothing behind', async () => {
     const { listen, browser, path } = await openConsoleFixture()
     const release = await holdTable(server.context.db, 'members')
     const gone = Array.from({ length: 5 }, () => {
@@ -148,7 +148,7 @@ describe('what changes is told to an open page', () => {
     assert.ok(open.every(({ isEnded }) => !isEnded))
   })
 
-  test('whoever may not look may not listen', async () => {
+  test('a caller who may not read the workspace may not listen', async () => {
     const { path } = await openConsoleFixture()
     const stranger = await openVisitor(server)
     await stranger.browser.refuse('GET', path, { type: 'not_found' })
@@ -159,7 +159,7 @@ describe('what changes is told to an open page', () => {
     assert.equal((await browser.call('HEAD', own)).status, 404)
   })
 
-  test('the stop of the service ends every stream at once', async () => {
+  test('a stop of the service ends every stream at once', async () => {
     const another = await openConsoleServer()
     const { listen } = await openConsoleFixture(another)
     const open = await Promise.all([listen(), listen()])
@@ -189,5 +189,5 @@ describe('what changes is told to an open page', () => {
   }
 })
 
-/** Far below the time after which connections that do not end by themselves are cut. */
+/** The time limit of a stop. It is far below the time after which the server cuts connections that are still open. */
 const STOP_MS_MAX = 5_000

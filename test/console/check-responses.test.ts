@@ -14,10 +14,14 @@ const AGENT = {
   active_signers: 1,
   pending_signers: 0,
   wallets: [],
+  state: 'active',
 }
 const { created_at: _, ...WITHOUT_TIME } = AGENT
 
-/** Every test of this folder relies on this check, so it must fail when it should. */
+/**
+ * Tests the check of responses against their contract. All tests in this folder rely on it, so it must find faulty
+ * responses.
+ */
 describe('the check of responses against their contract', () => {
   let given: TestContext
   before(async () => {
@@ -25,17 +29,17 @@ describe('the check of responses against their contract', () => {
   })
   after(() => given.close())
 
-  test('accepts what the contract describes', async () => {
+  test('accepts a response that matches the contract', async () => {
     assert.deepEqual(await call(AGENT), { status: 200, isFaulty: false })
   })
 
   const faults: readonly (readonly [string, object])[] = [
     ['a member that the contract does not list', { ...AGENT, secret: 'x' }],
     ['a missing member', WITHOUT_TIME],
-    ['a value that is none of those listed', { ...AGENT, status: 'asleep' }],
+    ['a value that is not in the list of allowed values', { ...AGENT, status: 'asleep' }],
     ['a value of another type', { ...AGENT, active_signers: '1' }],
     ['a fraction where the contract says integer', { ...AGENT, active_signers: 1.5 }],
-    ['a text that is no time', { ...AGENT, created_at: 'yesterday' }],
+    ['a text that is not a time', { ...AGENT, created_at: 'yesterday' }],
   ]
   for (const [name, agent] of faults) {
     test(`finds ${name}`, async () => {
@@ -43,13 +47,14 @@ describe('the check of responses against their contract', () => {
     })
   }
 
-  /** Returns the response of an endpoint that has the contract's schema, and whose handler returns `agent`. */
+  /** Calls an endpoint with a schema of the contract. Its handler returns `agent`. */
   async function call(agent: object): Promise<{ status: number; isFaulty: boolean }> {
     const http = openHttp(given.config, { clock: given.clock, logger: given.context.logger })
     const assertChecked = checkResponses(http)
     const { response } = AGENT_ROUTES.get.schema
     http.get('/console/agent', { schema: { response: { ...response } } }, async (_request, reply) => {
-      // Hides the type from the compiler. A value from the database could be wrong in the same way.
+      // Converting to JSON and back hides the type of `agent` from the compiler, so that the tests can return wrong
+      // values. The compiler would not notice a wrong value from the database either.
       return reply.send(JSON.parse(JSON.stringify({ agent })))
     })
     const url = await http.listen({ host: '127.0.0.1', port: 0 })

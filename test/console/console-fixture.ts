@@ -8,7 +8,7 @@ import type { ConsoleServer } from '../support/service/console-server.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
 
-/** A person at the dashboard of a workspace. */
+/** A person who is signed in to the dashboard, and their workspace. */
 export interface ConsoleFixture {
   readonly account: Account
   readonly browser: Browser
@@ -18,7 +18,7 @@ export interface ConsoleFixture {
   at(path: string): string
 }
 
-/** Signs up a new person. Creates a workspace unless one is given. */
+/** Signs up a new person, and makes them a member of the given workspace, or of a new one. */
 export async function openConsoleFixture(
   server: ConsoleServer,
   { role = 'owner', account: given, name }: { role?: Role; account?: Account; name?: string } = {},

@@ -9,9 +9,10 @@ const SITES = ['same-origin', 'same-site', 'cross-site', 'none', null] as const
 const ORIGINS = ['ours', 'other', 'null', null] as const
 
 /**
- * A request is allowed if at least one header shows that it comes from our own pages, and no header contradicts (D47).
+ * A request is allowed if at least one header shows that it comes from our own pages, and no header shows another
+ * origin (D47).
  */
-describe('requests from elsewhere', () => {
+describe('requests from other sites', () => {
   let server: ConsoleServer
   let visitor: Visitor
   before(async () => {
@@ -26,9 +27,9 @@ describe('requests from elsewhere', () => {
         ([null, 'same-origin'].includes(site) &&
           [null, 'ours'].includes(origin) &&
           (site !== null || origin !== null)) ||
-        // A browser with strict privacy settings sends `Origin: null` even for our own pages.
+        // With strict privacy settings, a browser sends `Origin: null` even for our own pages.
         (site === 'same-origin' && origin === 'null')
-      test(`Sec-Fetch-Site ${site ?? 'absent'}, Origin ${origin ?? 'absent'}: ${allowed ? 'allowed' : 'refused'}`, async () => {
+      test(`Sec-Fetch-Site ${site ?? 'absent'}, Origin ${origin ?? 'absent'}: ${allowed ? 'allowed' : 'rejected'}`, async () => {
         const headers = headersOf(site, origin)
         const before = await countWorkspaces()
         const answer = await visitor.browser.call('POST', '/console/workspaces', { name: 'Acme' }, headers)
@@ -41,7 +42,7 @@ describe('requests from elsewhere', () => {
     }
   }
 
-  test('an origin that is nearly ours is another', async () => {
+  test('an origin that is similar to ours is another origin', async () => {
     const { authUrl, baseUrl } = server.config
     const { hostname, port } = new URL(authUrl)
     const near = [baseUrl, `${authUrl}/`, authUrl.toUpperCase(), `https://${hostname}:${port}`, `http://${hostname}`]
@@ -57,7 +58,7 @@ describe('requests from elsewhere', () => {
     }
   })
 
-  test('every way to change something is refused, before the body, the session and the path are looked at', async () => {
+  test('every request for a change is rejected before the body, the session and the path are checked', async () => {
     const ways = [
       ...['POST /console/sign-out', 'POST /console/sign-in/options', 'POST /console/sign-in', 'POST /console/sign-up'],
       ...['POST /console/sign-up/options', 'POST /console/recovery', 'POST /console/recovery-codes'],
@@ -87,7 +88,7 @@ describe('requests from elsewhere', () => {
     assert.notEqual(await readSession(visitor.browser), null, 'nobody was signed out')
   })
 
-  test('a form of another site is refused, and so is one of ours: only JSON is read', async () => {
+  test('a form is rejected, whether from another site or from ours, because only JSON is accepted', async () => {
     const { authUrl } = server.config
     for (const [origin, expected] of [
       ['https://evil.example', { type: 'forbidden', code: 'cross_origin' }],
@@ -102,7 +103,7 @@ describe('requests from elsewhere', () => {
     assert.notEqual(await readSession(visitor.browser), null)
   })
 
-  test('a bearer counts for nothing: the cookie says who it is', async () => {
+  test('a bearer token is ignored: only the cookie shows who the caller is', async () => {
     const { key, account } = await seed(server.context)
     const bearer = ['authorization', `Bearer ${key}`]
     const path = `/console/workspaces/${account.slug}/members`

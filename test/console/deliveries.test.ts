@@ -29,7 +29,7 @@ describe('webhook deliveries in the dashboard', () => {
   after(() => server.close())
 
   describe('a delivery', () => {
-    test('tells of each attempt, of what came back, and of what was sent', async () => {
+    test('shows each attempt with its response, and what was sent', async () => {
       const endpoint = await fixture.createEndpoint()
       const { id } = endpoint
       const data = { payment: { memo: 'é✓', id: 'pay_x' } }
@@ -70,7 +70,7 @@ describe('webhook deliveries in the dashboard', () => {
       assert.equal(webhook?.failing_since, endedAt.toISOString())
     })
 
-    test('to nobody has an attempt without an answer', async () => {
+    test('to an address that does not respond has an attempt without a response', async () => {
       const delivery = await seedDelivery(server.context, await fixture.createEndpoint())
       await fixture.attempt({ statusCode: null, error: 'connection_refused', responseBody: null })
       const { attempts } = await fixture.browser.ask<{ attempts: object[] }>(
@@ -80,7 +80,7 @@ describe('webhook deliveries in the dashboard', () => {
       assert.partialDeepStrictEqual(attempts, [{ status_code: null, error: 'connection_refused', response_body: null }])
     })
 
-    test('is replayed as a new delivery of the same event, and its own schedule goes on', async () => {
+    test('is replayed as a new delivery of the same event, and its own schedule continues', async () => {
       const endpoint = await fixture.createEndpoint()
       const first = await seedDelivery(server.context, endpoint)
       const path = fixture.at(`deliveries/${first.id}/replay`)
@@ -99,7 +99,7 @@ describe('webhook deliveries in the dashboard', () => {
       )
     })
 
-    test('is not replayed to a disabled endpoint, nor after 30 days, when its body is gone too', async () => {
+    test('is not replayed to a disabled endpoint, or after 30 days, when its body is deleted too', async () => {
       const endpoint = await fixture.createEndpoint()
       const { id } = endpoint
       const young = await seedDelivery(server.context, endpoint)
@@ -113,7 +113,7 @@ describe('webhook deliveries in the dashboard', () => {
       await fixture.browser.refuse('POST', fixture.at(`deliveries/${young.id}/replay`), DISABLED, {})
     })
 
-    test('of a test event is like any other', async () => {
+    test('of a test event is treated like any other', async () => {
       const { id } = await fixture.create({ events: ['inbound.received'] })
       const { delivery } = await fixture.browser.ask<{ delivery: WireDelivery }>(
         'POST',
@@ -131,7 +131,7 @@ describe('webhook deliveries in the dashboard', () => {
     })
   })
 
-  test('a range of time is replayed: what failed in it, or all of it', async () => {
+  test('a range of time is replayed: only failed deliveries, or all of them', async () => {
     const endpoint = await fixture.createEndpoint()
     const { id } = endpoint
     const now = server.clock.now().getTime()
@@ -152,7 +152,7 @@ describe('webhook deliveries in the dashboard', () => {
     assert.deepEqual(await replay(4, 2.5, 'failed'), { replayed: 0 })
     const known = (await fixture.readLog()).deliveries.map((delivery) => delivery.id)
     assert.deepEqual(await replay(4, 2.5, 'all'), { replayed: 1 })
-    // Refused while that delivery is still queued.
+    // A second replay is rejected while the first one is still queued.
     const whole = { from: new Date(0).toISOString(), to: new Date(now).toISOString(), only: 'all' }
     await fixture.browser.refuse('POST', path, { type: 'conflict', code: 'replays_pending' }, whole)
     const sentAgain = (await fixture.readLog()).deliveries.find((delivery) => !known.includes(delivery.id))
@@ -170,7 +170,7 @@ describe('webhook deliveries in the dashboard', () => {
     await fixture.browser.refuse('POST', path, DISABLED, range)
   })
 
-  test('the log has pages of 50, the newest first, without gaps or doubles while more arrive', async () => {
+  test('the list has pages of 50, the newest first, without gaps or duplicates while new ones are added', async () => {
     const endpoint = await fixture.createEndpoint()
     const now = server.clock.now().getTime()
     const made: string[] = []
@@ -188,7 +188,7 @@ describe('webhook deliveries in the dashboard', () => {
     assert.deepEqual([pages, read], [3, made.toReversed()])
   })
 
-  test('the log is narrowed by endpoint, kind, state, event and time, and by all of them at once', async () => {
+  test('the list can be filtered by endpoint, type, status, event and time, and by all of them at once', async () => {
     const [one, two] = [await fixture.create(), await fixture.create({ events: ['payment.failed'] })]
     await fixture.create({ mode: 'live' })
     const now = server.clock.now().getTime()

@@ -6,12 +6,12 @@ import { openConsoleServer, type ConsoleServer } from '../support/service/consol
 import { expectError } from '../support/http-client.ts'
 import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
 import { readRows } from '../support/database/read-rows.ts'
-import { agent, seedWallet } from '../support/context/seed.ts'
+import { addWalletOwner } from '../support/context/people.ts'
+import { agent, seedGrant, seedWallet } from '../support/context/seed.ts'
 import { openConsoleFixture } from './console-fixture.ts'
-import { TERMS } from './grant-fixture.ts'
 
-/** A person cannot retry with an idempotency key, so the message differs from the one for programs. */
-describe('the enclave fails while somebody makes a wallet or a grant', () => {
+/** A person cannot retry with an idempotency key, so the error messages differ from those for programs. */
+describe('the enclave fails while a person creates a wallet or signs a grant', () => {
   let status: number
   let enclave: FakeServer
   let server: ConsoleServer
@@ -29,7 +29,7 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
     [
       503,
       ['wallet_not_created', /no wallet was added .* Create the wallet again/],
-      ['enclave_outcome_unknown', /did not confirm .* In a few minutes, check/],
+      ['enclave_outcome_unknown', /did not confirm .* Check this in a few minutes/],
     ],
     [400, refused, refused],
   ] as const) {
@@ -37,19 +37,25 @@ describe('the enclave fails while somebody makes a wallet or a grant', () => {
       status = told
       const fixture = await openConsoleFixture(server)
       const { account } = fixture
+      const { credentialId } = await addWalletOwner(server.context, fixture.userId)
       const agentId = agent('payer')
       await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
       const wallet = await seedWallet(server.context, { account, mode: 'test' })
+      const grant = await seedGrant(server.context, { account, mode: 'test', agentId, wallet })
       for (const [path, body, [code, message]] of [
-        ['wallets', { mode: 'test', name: 'Treasury' }, ofWallet],
-        ['grants', { mode: 'test', agent_id: agentId, wallet, ...TERMS }, ofGrant],
+        ['wallets', { mode: 'test', name: 'Treasury', credential_id: credentialId }, ofWallet],
+        [`grants/${grant.id}/signing-request`, { change: 'revoke' }, ofGrant],
       ] as const) {
         const answered = await fixture.browser.call('POST', fixture.at(path), body)
         const error = expectError(answered, { type: 'internal', code })
         assert.match(error.message, message)
       }
-      const made = `select 1 from grants where account_id = $1`
-      assert.equal((await readRows(server.context.db, made, [account.id])).length, 0)
+      const wallets = 'select address from wallets where account_id = $1'
+      assert.deepEqual(await readRows(server.context.db, wallets, [account.id]), [{ address: wallet }])
+      const grants = 'select status, signing_request from grants where account_id = $1'
+      assert.deepEqual(await readRows(server.context.db, grants, [account.id]), [
+        { status: 'active', signing_request: null },
+      ])
     })
   }
 })

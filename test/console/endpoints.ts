@@ -4,18 +4,18 @@ import type { Access, InputOf } from '../../server/src/console/contract/route.ts
 import { openHttp } from '../../server/src/http/open-http.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 
-/** An endpoint as its contract declares it, with the values that these tests use to call it. */
+/** An endpoint as the contract declares it, with values for calling it in a test. */
 export interface Endpoint extends Access {
   readonly method: Route['method']
   readonly url: Route['url']
-  /** `url` with the query that it requires. The path parameters are still to be filled in. */
+  /** The URL with the required query. Its path parameters must still be filled in. */
   readonly path: string
   /** A valid body, if the endpoint accepts one. */
   readonly body?: object
 }
 
 type Name = `${Route['method']} ${Route['url']}`
-/** One body for each endpoint that accepts one. The compiler checks it against the schema. */
+/** One body for each endpoint that accepts one. The compiler checks each body against the endpoint's schema. */
 type Bodies = {
   readonly [
     One in Route as One['schema'] extends { body: unknown } ? `${One['method']} ${One['url']}` : never
@@ -43,20 +43,33 @@ const BODIES: Bodies = {
   'POST /console/sign-out-elsewhere': {},
   'POST /console/passkeys/options': {},
   'POST /console/passkeys': { ...REGISTRATION, name: 'A' },
+  'POST /console/wallet-passkeys/options': {},
+  'POST /console/wallet-passkeys': { ...REGISTRATION, name: 'A' },
+  'PATCH /console/wallet-passkeys/:credential_id': { name: 'A' },
   'POST /console/workspaces': { name: 'A' },
   'POST /console/invitations/look-up': { token: 'x' },
   'POST /console/invitations/accept': { token: 'x' },
   'PATCH /console/workspaces/:slug/members/:user_id': { role: 'viewer' },
   'POST /console/workspaces/:slug/invitations': { role: 'viewer' },
   'POST /console/workspaces/:slug/agents': { mode: 'test', id: 'a' },
-  'POST /console/workspaces/:slug/wallets': { mode: 'test', name: 'W' },
+  'POST /console/workspaces/:slug/wallets': { mode: 'test', name: 'W', credential_id: 'c' },
   'POST /console/workspaces/:slug/wallets/:address/faucet': { mode: 'test' },
+  'POST /console/workspaces/:slug/wallets/:address/record': { mode: 'test', assertion: ASSERTION.response },
+  'POST /console/workspaces/:slug/wallets/:address/owner-requests': {
+    mode: 'test',
+    change: 'add',
+    credential_id: 'AA',
+  },
+  'POST /console/workspaces/:slug/wallets/:address/move': { mode: 'test', credential_id: 'AA' },
+  'POST /console/workspaces/:slug/owner-requests/:id/signature': { assertion: ASSERTION.response },
   'POST /console/workspaces/:slug/recipients': { mode: 'test', address: ADDRESS, label: 'L' },
   'POST /console/workspaces/:slug/grants': { mode: 'test', agent_id: 'a', wallet: ADDRESS, ...TERMS },
   'POST /console/workspaces/:slug/grants/:id/replacement': TERMS,
   'POST /console/workspaces/:slug/grants/:id/signing-request': { change: 'activate' },
   'POST /console/workspaces/:slug/grants/:id/signature': ASSERTION,
   'POST /console/workspaces/:slug/grants/:id/suspend': {},
+  'POST /console/workspaces/:slug/withdrawals': { mode: 'test', wallet: ADDRESS, to: ADDRESS, amount_usdc: '1' },
+  'POST /console/workspaces/:slug/withdrawals/:id/signature': ASSERTION,
   'POST /console/workspaces/:slug/keys': { mode: 'test', name: 'K' },
   'POST /console/workspaces/:slug/keys/:id/rotate': {},
   'POST /console/workspaces/:slug/keys/:id/revoke': {},
@@ -95,7 +108,7 @@ function queryOf({ schema }: Route): string {
   return required.length === 0 ? '' : `?${required.map((name) => `${name}=${QUERY[name]}`).join('&')}`
 }
 
-/** Lists every endpoint that the server has, with the access that the server really requires. */
+/** Lists every endpoint that the server really has, with the access that it really requires. */
 export async function listServedRoutes({ config, context, clock }: ConsoleServer): Promise<object[]> {
   const http = openHttp(config, { clock, logger: context.logger })
   const served: object[] = []

@@ -9,10 +9,10 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
-/** The part of a browser's `EventSource` that listens. It does not reconnect. */
+/** Stands in for a browser's `EventSource`. Unlike a browser, it does not reconnect. */
 export class EventSource {
   readonly events: ServerEvent[] = []
-  /** Everything that was sent so far. */
+  /** The whole text that the server has sent so far. */
   text = ''
   isEnded = false
   readonly #request: ClientRequest

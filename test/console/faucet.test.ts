@@ -44,7 +44,7 @@ describe('the faucet in the dashboard', () => {
     assert.deepEqual(asked, [`POST /drip application/json ${body}`])
   })
 
-  test('is no business of others: their wallets, and what is none, are not found', async () => {
+  test('does not send to wallets of others or to addresses that are not wallets: they are not found', async () => {
     const other = await openConsoleFixture(server)
     const theirs = await seedWallet(server.context, { account: other.account, mode: 'test' })
     const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
@@ -55,13 +55,13 @@ describe('the faucet in the dashboard', () => {
     assert.deepEqual(asked, [])
   })
 
-  test('gives in test mode alone', async () => {
+  test('sends in test mode only', async () => {
     await fixture.browser.refuse('POST', pathOf(wallet), NONE, { mode: 'live' })
     expectError(await fixture.browser.call('POST', pathOf(wallet), {}), { type: 'validation_failed' })
     assert.deepEqual(asked, [])
   })
 
-  test('gives ten times an hour to a workspace, whoever asks and for whichever wallet', async () => {
+  test('sends ten times an hour for a workspace, whichever member and wallet', async () => {
     const other = await openConsoleFixture(server, { account: fixture.account, role: 'admin' })
     const second = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
     const calls = Array.from({ length: FAUCETS_AN_HOUR + 2 }, (_, index) => {
@@ -83,15 +83,15 @@ describe('the faucet in the dashboard', () => {
 
   const faults: readonly (readonly [string, (response: ServerResponse) => void])[] = [
     ['refuses', (response) => answerJson(response, { error: { message: 'dry' } }, 503)],
-    ['has an answer without a hash', (response) => answerJson(response, { tx_hash: '0x12' }, 201)],
-    ['answers null', (response) => answerJson(response, null, 201)],
-    ['answers what is no JSON', (response) => response.end('<html>')],
-    ['hangs up', (response) => response.destroy()],
-    ['sends elsewhere', (response) => response.writeHead(307, { location: '/other' }).end()],
-    ['answers without end', (response) => endless(response)],
+    ['responds without a hash', (response) => answerJson(response, { tx_hash: '0x12' }, 201)],
+    ['responds with null', (response) => answerJson(response, null, 201)],
+    ['responds with a body that is not JSON', (response) => response.end('<html>')],
+    ['closes the connection', (response) => response.destroy()],
+    ['redirects to another path', (response) => response.writeHead(307, { location: '/other' }).end()],
+    ['sends a response without end', (response) => endless(response)],
   ]
   for (const [what, fault] of faults) {
-    test(`a faucet that ${what} is 503, with what to do`, async () => {
+    test(`if the faucet ${what}, the response is 503 and says what to do`, async () => {
       answer = fault
       const failed = await fixture.browser.call('POST', pathOf(wallet), { mode: 'test' })
       assert.match(expectError(failed, { type: 'unavailable' }).message, /Try again/)
@@ -100,7 +100,7 @@ describe('the faucet in the dashboard', () => {
     })
   }
 
-  test('where there is none, or only a site, the endpoint gives nothing', async () => {
+  test('if there is no faucet, or only a web site, the endpoint sends nothing', async () => {
     for (const given of [null, { kind: 'site', url: 'https://faucet.example' } as const]) {
       const without = await openConsoleServer((config) => ({ ...config, faucet: given }))
       const there = await openConsoleFixture(without)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
@@ -9,7 +10,7 @@ import type { Address } from '../../server/src/values/address.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { seedAccount } from '../support/context/connection-rows.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
-import { answer } from '../support/context/people.ts'
+import { addWalletOwner, answer } from '../support/context/people.ts'
 import { agent } from '../support/context/seed.ts'
 import { openVisitor, type Visitor } from './person.ts'
 
@@ -25,15 +26,12 @@ export interface WireGrant {
 
 export interface WireSigningRequest {
   readonly grant: WireGrant
-  readonly signing_request: { readonly options: WireRequestOptions; readonly expires_at: string } | null
-}
-
-interface WireRequestOptions {
-  readonly challenge: string
-  readonly rpId: string
-  readonly allowCredentials: readonly { readonly id: string; readonly type: string }[]
-  readonly userVerification: string
-  readonly timeout: number
+  readonly signing_request: {
+    readonly payload: string
+    readonly expires_at: string
+    readonly credentials: readonly { readonly id: string; readonly public_key: string; readonly name: string }[]
+    readonly before: readonly unknown[] | null
+  } | null
 }
 
 export const TERMS = {
@@ -43,22 +41,25 @@ export const TERMS = {
   expires_at: null,
 } as const
 
-/** The grants page of a workspace with an agent. Its owner's passkey also owns a wallet. */
+/** The grants page of a workspace with an agent. Its owner also owns a wallet. */
 export class GrantFixture {
   readonly server: ConsoleServer
   readonly account: Account
   readonly person: Visitor
+  /** The person's wallet passkey, which owns the wallet. */
+  readonly owner: SoftwarePasskey
   readonly agentId = agent(`payer ${randomBytes(3).toString('hex')}`)
   readonly wallet: Address
 
   private constructor(
     server: ConsoleServer,
     account: Account,
-    { person, wallet }: { person: Visitor; wallet: Address },
+    { person, owner, wallet }: { person: Visitor; owner: SoftwarePasskey; wallet: Address },
   ) {
     this.server = server
     this.account = account
     this.person = person
+    this.owner = owner
     this.wallet = wallet
   }
 
@@ -67,9 +68,11 @@ export class GrantFixture {
     const account = await seedAccount(ctx)
     const person = await openVisitor(server)
     await addMember(ctx, { account, userId: person.userId, role: 'owner', actor: OPERATOR })
-    const owned = { accountId: account.id, mode, name: 'Treasury', owner: person.passkey, actor: OPERATOR }
+    const owner = await addWalletOwner(ctx, person.userId)
+    const { credentialId } = owner
+    const owned = { accountId: account.id, mode, name: 'Treasury', credentialId, actor: OPERATOR }
     const { address: wallet } = await createWallet(ctx, owned)
-    const fixture = new GrantFixture(server, account, { person, wallet })
+    const fixture = new GrantFixture(server, account, { person, owner, wallet })
     await createAgent(ctx, { accountId: account.id, mode, id: fixture.agentId, actor: OPERATOR })
     return fixture
   }
@@ -78,7 +81,7 @@ export class GrantFixture {
     return `/console/workspaces/${this.account.slug}/${path}`
   }
 
-  /** Adds another person to the workspace. */
+  /** Signs up another person, and makes them a member of the workspace. */
   async join(role: Role): Promise<Visitor> {
     const visitor = await openVisitor(this.server, 'Grace')
     await addMember(this.server.context, { account: this.account, userId: visitor.userId, role, actor: OPERATOR })
@@ -108,11 +111,11 @@ export class GrantFixture {
     return this.person.browser.ask('POST', this.at(`grants/${id}/signing-request`), { change })
   }
 
-  /** Signs with the owner's passkey, in the given person's browser. */
+  /** Signs with the owner's wallet passkey, in the given person's browser. */
   async sign(id: string, change: string, { browser } = this.person): Promise<WireGrant> {
     const { signing_request: request } = await this.requestSignature(id, change)
     if (request === null) throw new Error('there is nothing to sign')
-    const body = { response: answer(this.person.passkey, request.options) }
+    const body = { response: answer(this.owner, { challenge: request.payload }) }
     return (await browser.ask<{ grant: WireGrant }>('POST', this.at(`grants/${id}/signature`), body)).grant
   }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ProblemCode } from '../../server/src/values/problem.ts'
+import { GRANT_RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
 import { answer } from '../support/context/people.ts'
 import { readRows } from '../support/database/read-rows.ts'
-import { seed, seedGrant, seedWallet } from '../support/context/seed.ts'
+import { address, seed, seedGrant, seedWallet } from '../support/context/seed.ts'
 import { Browser } from './browser.ts'
 import { GrantFixture, TERMS, type WireGrant } from './grant-fixture.ts'
 import { openVisitor } from './person.ts'
@@ -15,7 +16,7 @@ import { openVisitor } from './person.ts'
 const NOT_FOUND = { type: 'not_found' } as const
 const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 
-/** Grants from opening to revoking, with the owner's signature (D14, D15). */
+/** The whole life of a grant, from opening to revoking, with the owner's signatures (D14, D15). */
 describe('grants in the dashboard', () => {
   let sandbox: SandboxEnclave
   let server: ConsoleServer
@@ -32,7 +33,7 @@ describe('grants in the dashboard', () => {
     await sandbox.close()
   })
 
-  test('is opened for the owner to sign, and shown with all that there is to know', async () => {
+  test('is opened for the owner to sign, and shown with all its facts', async () => {
     const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
     const expiresAt = '2999-01-01T00:00:00.000Z'
     const made = await fixture.create({ recipient_allowlist: [recipient.toLowerCase()], expires_at: expiresAt })
@@ -65,21 +66,25 @@ describe('grants in the dashboard', () => {
     assert.deepEqual(await fixture.list(), [made])
   })
 
-  test('is signed by the passkey that owns the wallet, with options that a browser takes', async () => {
+  test('is signed by a wallet passkey that owns the wallet, over its complete terms', async () => {
     const { id } = await fixture.create()
     const { grant, signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.equal(grant.status, 'pending')
     assert.ok(request !== null)
-    const { challenge, timeout, ...options } = request.options
-    assert.match(challenge, /^[\w-]{100,}$/)
-    assert.ok(timeout > SIGNING_REQUEST_MS - 10_000 && timeout <= SIGNING_REQUEST_MS, String(timeout))
-    assert.deepEqual(options, {
-      rpId: new URL(server.config.authUrl).hostname,
-      allowCredentials: [{ id: fixture.person.passkey.credentialId, type: 'public-key' }],
-      userVerification: 'required',
-    })
-    assert.ok(Math.abs(Date.parse(request.expires_at) - Date.now() - timeout) < 10_000)
-    const body = { response: answer(fixture.person.passkey, request.options) }
+    const { payload, expires_at: expiresAt, credentials, before } = request
+    const left = Date.parse(expiresAt) - Date.now()
+    assert.ok(left > SIGNING_REQUEST_MS - 10_000 && left <= SIGNING_REQUEST_MS, String(left))
+    const { credentialId, publicKeySpki } = fixture.owner
+    assert.deepEqual(credentials, [{ id: credentialId, public_key: publicKeySpki, name: 'Wallet passkey' }])
+    assert.deepEqual(before, [])
+    const signed = JSON.parse(Buffer.from(payload, 'base64url').toString()) as {
+      url: string
+      body: { rules: unknown[] }
+    }
+    assert.match(signed.url, /\/v1\/policies\/[^/]+$/)
+    const terms = JSON.stringify(signed.body.rules)
+    assert.ok(terms.includes(id) && terms.includes('"1500000"'), 'the signature covers the terms')
+    const body = { response: answer(fixture.owner, { challenge: payload }) }
     const { grant: active } = await fixture.person.browser.ask<{ grant: WireGrant }>(
       'POST',
       fixture.at(`grants/${id}/signature`),
@@ -87,8 +92,16 @@ describe('grants in the dashboard', () => {
     )
     const activatedAt = active['activated_at']
     assert.equal(typeof activatedAt, 'string')
-    const signed = { status: 'active', state: 'active', activated_by: 'Ada', activated_at: activatedAt }
-    assert.deepEqual(active, { ...grant, ...signed })
+    const shown = { status: 'active', state: 'active', activated_by: 'Ada', activated_at: activatedAt }
+    assert.deepEqual(active, { ...grant, ...shown })
+  })
+
+  test('with as many recipients as a grant can have is signed, although the signature contains all of them', async () => {
+    const recipients = Array.from({ length: GRANT_RECIPIENTS_MAX }, (_, index) =>
+      address(`0x${String(index + 1).padStart(40, '0')}`),
+    )
+    const { id } = await fixture.create({ recipient_allowlist: recipients })
+    assert.equal((await fixture.sign(id, 'activate')).status, 'active')
   })
 
   test('is suspended, revoked by a signature, and told so', async () => {
@@ -137,42 +150,45 @@ describe('grants in the dashboard', () => {
     await fixture.person.browser.refuse('POST', fixture.at('grants'), { type: 'conflict', code: 'grant_exists' }, whole)
   })
 
-  test('is dropped with nothing to sign while it waits', async () => {
+  test('is canceled without a signature while it is pending', async () => {
     const { id } = await fixture.create()
     const { grant, signing_request: request } = await fixture.requestSignature(id, 'revoke')
     assert.deepEqual([grant.state, request], ['revoked', null])
   })
 
-  test('may be prepared and handed in by another admin, but the passkey is the owner’s', async () => {
+  test('may be prepared and handed in by another admin, but the wallet passkey is the owner’s, and no sign-in passkey will do', async () => {
     const { id } = await fixture.create()
     const admin = await fixture.join('admin')
     assert.equal((await fixture.show(id, admin)).is_mine_to_sign, false)
     const { signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.ok(request !== null)
     const path = fixture.at(`grants/${id}/signature`)
-    const wrong = { response: answer(admin.passkey, request.options) }
     const refusal = { type: 'validation_failed', code: 'signature_invalid' } as const
-    await admin.browser.refuse('POST', path, refusal, wrong)
+    const asked = { challenge: request.payload }
+    for (const passkey of [admin.passkey, fixture.person.passkey]) {
+      await admin.browser.refuse('POST', path, refusal, { response: answer(passkey, asked) })
+    }
     assert.equal((await fixture.show(id)).state, 'pending')
     assert.equal((await fixture.sign(id, 'activate', admin))['activated_by'], 'Grace')
   })
 
-  test('a signature over anything else, or too late, is refused', async () => {
+  test('is not changed by a signature over another request, or by one that is too late', async () => {
     const { id } = await fixture.create()
     const path = fixture.at(`grants/${id}/signature`)
-    const { passkey, browser } = fixture.person
-    const early = { response: answer(passkey, { challenge: 'AAAA' }) }
+    const { browser } = fixture.person
+    const { owner } = fixture
+    const early = { response: answer(owner, { challenge: 'AAAA' }) }
     await browser.refuse('POST', path, { type: 'conflict', code: 'grant_not_pending' }, early)
     const { signing_request: request } = await fixture.requestSignature(id, 'activate')
     assert.ok(request !== null)
     await browser.refuse('POST', path, { type: 'conflict', code: 'signing_request_stale' }, early)
     const { signature } = early.response.response
-    const right = answer(passkey, request.options)
+    const right = answer(owner, { challenge: request.payload })
     const forged = { response: { ...right, response: { ...right.response, signature } } }
     await browser.refuse('POST', path, { type: 'validation_failed', code: 'signature_invalid' }, forged)
     server.clock.setOffset(SIGNING_REQUEST_MS)
     try {
-      const late = { response: answer(passkey, request.options) }
+      const late = { response: answer(owner, { challenge: request.payload }) }
       await browser.refuse('POST', path, { type: 'conflict', code: 'signing_request_expired' }, late)
     } finally {
       server.clock.setOffset(0)
@@ -221,7 +237,7 @@ describe('grants in the dashboard', () => {
     )
   })
 
-  test('is told as expired from its time on', async () => {
+  test('is shown as expired from its End date on', async () => {
     const { id } = await fixture.create({ expires_at: new Date(Date.now() + 60 * 60 * 1_000).toISOString() })
     await fixture.sign(id, 'activate')
     server.clock.setOffset(60 * 60 * 1_000)
@@ -249,7 +265,7 @@ describe('grants in the dashboard', () => {
       (value) => ['expires_at', value] as const,
     ),
   ]
-  test('bad terms are 400 and named, of a grant and of a replacement', async () => {
+  test('invalid terms are 400 and named in the error, for a grant and for a replacement', async () => {
     const { id } = await fixture.create()
     await fixture.sign(id, 'activate')
     const before = await countGrants()
@@ -277,7 +293,7 @@ describe('grants in the dashboard', () => {
     assert.equal(await countGrants(), before)
   })
 
-  test('bad filters are 400 and named', async () => {
+  test('invalid filters are 400 and named in the error', async () => {
     for (const [query, path, code] of [
       ['', 'mode'],
       ['?mode=prod', 'mode'],
@@ -295,7 +311,7 @@ describe('grants in the dashboard', () => {
     }
   })
 
-  test('an agent or a wallet that is not there, or is of the other mode, is not found', async () => {
+  test('an agent or a wallet that does not exist, or is of the other mode, is not found', async () => {
     const whole = { mode: 'test', agent_id: fixture.agentId, wallet: fixture.wallet, ...TERMS }
     const live = await GrantFixture.open(server, 'live')
     const { browser } = fixture.person
@@ -307,7 +323,7 @@ describe('grants in the dashboard', () => {
     await live.person.browser.refuse('POST', live.at('grants'), noAgent, { ...whole, wallet: live.wallet })
   })
 
-  test('of another workspace, or none at all, is not found', async () => {
+  test('of another workspace, or with an unknown id, is not found', async () => {
     const { grant } = await seed(server.context)
     for (const odd of [grant.id, 'x', 'grt_', grant.id.toLowerCase(), '%00', '%F0%9F%8D%9C']) {
       for (const [method, path, body] of waysTo(odd)) await fixture.person.browser.refuse(method, path, NOT_FOUND, body)
@@ -315,7 +331,7 @@ describe('grants in the dashboard', () => {
     assert.deepEqual(await listStatuses(grant.id), ['active'])
   })
 
-  test('a viewer looks, and changes nothing; a stranger sees no workspace, and nobody is asked to sign in', async () => {
+  test('a viewer can read and change nothing, a stranger does not find the workspace, and neither is asked for a proof', async () => {
     const { id } = await fixture.create()
     await fixture.sign(id, 'activate')
     const [viewer, stranger, nobody] = [
@@ -338,7 +354,7 @@ describe('grants in the dashboard', () => {
     assert.deepEqual(await readState(), before)
   })
 
-  /** Lists every action on a grant. */
+  /** Lists a request for each action on a grant. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     return [
       ['GET', fixture.at(`grants/${id}`)],

@@ -16,7 +16,7 @@ describe('SIGN_UP=invited', () => {
   })
   after(() => server.close())
 
-  test('a sign-up begins with a valid invitation alone, and the page is told beforehand', async () => {
+  test('a sign-up requires a valid invitation, and the sign-up page can show this beforehand', async () => {
     const account = await seedAccount(server.context)
     const { invitation, secret } = await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })
     const browser = new Browser(server)

@@ -30,13 +30,14 @@ describe('API keys in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('a key is made with a name and its maker, its secret shown once; it works, and tells when', async () => {
+  test('a key is created with a name, its secret is shown once, and the list shows who created it and its last use', async () => {
     const made = await create({ name: ' Payroll ' })
     assert.match(made.secret, SECRET_PATTERN)
     const { id, created_at: createdAt } = made.key
     assert.match(id, /^key_[0-9A-HJKMNP-TV-Z]{26}$/)
     const expected = {
       ...{ id, mode: 'test', name: 'Payroll', created_at: createdAt, created_by: 'Ada' },
+      ...{ agent_id: null, scopes: null, last4: made.secret.slice(-4) },
       ...{ grace_until: null, revoked_at: null, state: 'active', last_used_at: null },
     }
     assert.deepEqual(made.key, expected)
@@ -55,13 +56,13 @@ describe('API keys in the dashboard', () => {
     })
   })
 
-  test('what the operator made has no maker', async () => {
+  test('a key that the operator created shows no creator', async () => {
     await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
     const [key] = await list()
     assert.deepEqual([key?.name, key?.created_by], ['API key', null])
   })
 
-  test('a rotation gives another key of the same name; the old one works on till its grace is over', async () => {
+  test('a rotation creates another key with the same name; the old one works until its grace period ends', async () => {
     const old = await create()
     const rotated = await fixture.browser.ask<IssuedApiKey>('POST', fixture.at(`keys/${old.key.id}/rotate`), {}, 201)
     assert.match(rotated.secret, SECRET_PATTERN)
@@ -85,7 +86,35 @@ describe('API keys in the dashboard', () => {
     assert.equal((await list())[1]?.state, 'expired')
   })
 
-  test('of ten rotations of one key at once, one wins', async () => {
+  test('a key for one agent and some scopes is shown as such, its rotation keeps both, and a key from before shows no characters', async () => {
+    await fixture.browser.ask('POST', fixture.at('agents'), { mode: 'test', id: 'ko\u0308der' }, 201)
+    const terms = { agent_id: 'ko\u0308der', scopes: ['wallet:transfer', 'wallet:read'] }
+    const made = await create(terms)
+    const rotated = await fixture.browser.ask<IssuedApiKey>('POST', fixture.at(`keys/${made.key.id}/rotate`), {}, 201)
+    for (const { key, secret } of [made, rotated]) {
+      const shown = { agent_id: 'köder', scopes: ['wallet:read', 'wallet:transfer'], last4: secret.slice(-4) }
+      assert.deepEqual({ agent_id: key.agent_id, scopes: key.scopes, last4: key.last4 }, shown)
+      const listed = (await list()).find(({ id }) => id === key.id)
+      assert.deepEqual({ agent_id: listed?.agent_id, scopes: listed?.scopes, last4: listed?.last4 }, shown)
+      assert.equal(JSON.parse((await callApi(secret)).text).agent_id, 'köder')
+    }
+    await readRows(server.context.db, 'update api_keys set last4 = null where id = $1', [rotated.key.id])
+    assert.equal((await list()).find(({ id }) => id === rotated.key.id)?.last4, null)
+  })
+
+  test('a key for an agent that this workspace and mode do not have is not created', async () => {
+    const other = await openConsoleFixture(server)
+    await other.browser.ask('POST', other.at('agents'), { mode: 'test', id: 'foreign' }, 201)
+    await fixture.browser.ask('POST', fixture.at('agents'), { mode: 'live', id: 'of live' }, 201)
+    const missing = { type: 'not_found', code: 'agent_not_found' } as const
+    for (const id of ['foreign', 'of live', 'nobody']) {
+      const body = { mode: 'test', name: 'Key', agent_id: id }
+      await fixture.browser.refuse('POST', fixture.at('keys'), missing, body)
+    }
+    assert.deepEqual(await list(), [])
+  })
+
+  test('of ten rotations of one key at once, one succeeds', async () => {
     const { key } = await create()
     await openConnections(server.context.db)
     const answers = await Promise.all(
@@ -99,7 +128,7 @@ describe('API keys in the dashboard', () => {
     assert.equal((await list()).length, 2)
   })
 
-  test('a revoked key is 401 at once, stays in the list, and a second time changes nothing', async () => {
+  test('a revoked key is 401 at once and stays in the list, and a second revocation changes nothing', async () => {
     const { key, secret } = await create()
     const path = fixture.at(`keys/${key.id}/revoke`)
     const first = await fixture.browser.ask<{ key: ApiKey }>('POST', path, {})
@@ -113,7 +142,7 @@ describe('API keys in the dashboard', () => {
     await fixture.browser.refuse('POST', fixture.at(`keys/${key.id}/rotate`), gone, {})
   })
 
-  test('the newest is listed first, what has ended last, and no more than a hundred', async () => {
+  test('the newest keys are first in the list, the ended ones last, and there are at most a hundred', async () => {
     const [first, second, third] = [await create(), await create(), await create()]
     await fixture.browser.ask('POST', fixture.at(`keys/${third.key.id}/revoke`), {})
     const listed = await list()
@@ -133,7 +162,7 @@ describe('API keys in the dashboard', () => {
     )
   })
 
-  test('of 60 made at once, 50 are; a rotation needs room as well, and a revocation makes some', async () => {
+  test('of 60 keys created at once, 50 are; a rotation needs one more, and a revocation frees one', async () => {
     await openConnections(server.context.db)
     const answers = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -160,7 +189,7 @@ describe('API keys in the dashboard', () => {
     await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
   })
 
-  test('a key wants the person to be there, in both modes, and a revocation never', async () => {
+  test('creating a key requires a proof of identity in both modes, and revoking one never does', async () => {
     const [live, test] = [await create({ mode: 'live' }), await create()]
     assert.match(live.secret, /^svc_live_/)
     server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
@@ -183,7 +212,7 @@ describe('API keys in the dashboard', () => {
     await fixture.browser.ask('POST', fixture.at(`keys/${live.key.id}/revoke`), {})
   })
 
-  test('a key of another workspace, and what is no key, are not found', async () => {
+  test('a key of another workspace, and an unknown id, are not found', async () => {
     const { key } = await create()
     const other = await openConsoleFixture(server)
     for (const id of [key.id, 'key_01J00000000000000000000000', 'key_', 'x', '%00']) {
@@ -203,9 +232,15 @@ describe('API keys in the dashboard', () => {
     ['name', { mode: 'test', name: 'x'.repeat(101) }],
     ['name', { mode: 'test', name: 'a\u202eb' }],
     ['name', { mode: 'test', name: ['Key'] }],
+    ['agent_id', { mode: 'test', name: 'Key', agent_id: '' }],
+    ['agent_id', { mode: 'test', name: 'Key', agent_id: ' x' }],
+    ['agent_id', { mode: 'test', name: 'Key', agent_id: 'a\u0000' }],
+    ['scopes', { mode: 'test', name: 'Key', scopes: [] }],
+    ['scopes', { mode: 'test', name: 'Key', scopes: ['wallet:read', 'wallet:read'] }],
+    ['scopes.0', { mode: 'test', name: 'Key', scopes: ['admin'] }],
   ]
   for (const [member, body] of bodies) {
-    test(`${JSON.stringify(body).slice(0, 40)} is 400, and ${member} is named`, async () => {
+    test(`${JSON.stringify(body).slice(0, 40)} is 400, and the error names ${member}`, async () => {
       const answer = await fixture.browser.call('POST', fixture.at('keys'), body)
       const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
       assert.deepEqual(

@@ -26,10 +26,10 @@ const EVENT = 'evt_01J00000000000000000000000'
 const DEPOSIT = 'dep_01J00000000000000000000000'
 const CURSOR: DepositCursor = { blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}` }
 
-describe('what came in and what became true, in the dashboard', () => {
+describe('deposits, events and connections in the dashboard', () => {
   let server: ConsoleServer
   let fixture: ConsoleFixture
-  /** Deposits are a millisecond apart, because ids of the same millisecond sort randomly. */
+  /** The deposits are recorded one millisecond apart, because ids of the same millisecond are in random order. */
   let recorded = 0
   before(async () => {
     server = await openConsoleServer()
@@ -41,7 +41,7 @@ describe('what came in and what became true, in the dashboard', () => {
   after(() => server.close())
 
   describe('deposits', () => {
-    test('are listed as they are told of, the newest first, those of one mode', async () => {
+    test('are listed as events report them, the newest first, for one mode', async () => {
       const wallet = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
       const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
       const [first] = await record([wallet])
@@ -60,7 +60,7 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.equal((await readDeposits('', 'live')).deposits.length, 1)
     })
 
-    test('are of one wallet where it is named, and of nobody else', async () => {
+    test('can be filtered by wallet, and are only of this workspace', async () => {
       const [one, other] = [await newWallet(), await newWallet()]
       const [first, , third] = await record([one, other, one])
       const { deposits } = await readDeposits(`wallet=${one.toLowerCase()}`)
@@ -73,7 +73,7 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.deepEqual(await readDeposits(`wallet=${one}`, 'test', neighbour), { deposits: [], next: null })
     })
 
-    test('come by pages without gaps and doubles, over all wallets and of one', async () => {
+    test('have pages without gaps and duplicates, for all wallets and for one', async () => {
       const [one, other] = [await newWallet(), await newWallet()]
       const ids = await record(Array.from({ length: PAGE * 2 + 7 }, (_, index) => (index % 3 === 0 ? other : one)))
       for (const [query, expected] of [
@@ -100,14 +100,14 @@ describe('what came in and what became true, in the dashboard', () => {
       ['before', 'x'],
       ['before', EVENT],
     ] as const) {
-      test(`${member}=${value} is 400 and named`, () => expectNamed('deposits', member, value))
+      test(`${member}=${value} is 400 and is named in the error`, () => expectNamed('deposits', member, value))
     }
 
     function newWallet(): Promise<Address> {
       return seedWallet(server.context, { account: fixture.account, mode: 'test' })
     }
 
-    /** Records one deposit to each of the wallets, in this order. Returns their ids. */
+    /** Records one deposit to each of the wallets, in this order. Returns the deposits' ids. */
     async function record(wallets: readonly Address[], mode: 'test' | 'live' = 'test'): Promise<string[]> {
       const { usdc: contract } = server.context.chains[mode]
       const ids: string[] = []
@@ -124,7 +124,7 @@ describe('what came in and what became true, in the dashboard', () => {
 
   describe('events', () => {
     test('are listed as receivers get them, the newest first', async () => {
-      // Ids of the same millisecond sort randomly.
+      // The events have different times, because ids of the same millisecond are in random order.
       const first = await announce(later(server.context, -1), fixture.account)
       const second = await announce(server.context, fixture.account, { type: 'payment.failed' })
       await announce(server.context, fixture.account, { mode: 'live' })
@@ -148,7 +148,7 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.equal((await readEvents('', await openConsoleFixture(server))).events.length, 0)
     })
 
-    test('come by pages without gaps and doubles', async () => {
+    test('have pages without gaps and duplicates', async () => {
       const from = new Date(server.clock.now().getTime() - 1_000_000)
       await announceMany(server.context, fixture.account, { count: PAGE + 3, from })
       const page = await readEvents()
@@ -159,7 +159,7 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.equal(new Set([...page.events, ...rest.events].map(({ id }) => id)).size, PAGE + 3)
     })
 
-    test('each has the body that is sent, byte for byte, and its deliveries', async () => {
+    test('each one has the body that is sent, byte for byte, and its deliveries', async () => {
       const endpoint = await seedEndpoint(server.context, fixture)
       const event = await announce(server.context, fixture.account)
       const detail = await fixture.browser.ask<EventDetail>('GET', `${fixture.at(`events/${event.id}`)}?mode=test`)
@@ -171,7 +171,7 @@ describe('what came in and what became true, in the dashboard', () => {
       )
     })
 
-    test('of another workspace or mode, older than 30 days, or none at all, are not found', async () => {
+    test('of another workspace or mode, older than 30 days, or with an unknown id, are not found', async () => {
       const event = await announce(server.context, fixture.account)
       const old = new Date(server.clock.now().getTime() - EVENT_RETENTION_MS - 1_000)
       const gone = await announce(server.context, fixture.account, { createdAt: old })
@@ -182,7 +182,7 @@ describe('what came in and what became true, in the dashboard', () => {
         await fixture.browser.refuse('GET', `${fixture.at(`events/${id}`)}?mode=test`, NO_EVENT)
       }
       const withoutMode = await fixture.browser.call('GET', fixture.at(`events/${event.id}`))
-      assert.equal(expectError(withoutMode, { type: 'validation_failed' }).message.startsWith('mode'), true)
+      assert.equal(expectError(withoutMode, { type: 'validation_failed' }).message, '`mode` is required.')
     })
 
     for (const [member, value] of [
@@ -191,12 +191,12 @@ describe('what came in and what became true, in the dashboard', () => {
       ['before', 'x'],
       ['before', DEPOSIT],
     ] as const) {
-      test(`${member}=${value} is 400 and named`, () => expectNamed('events', member, value))
+      test(`${member}=${value} is 400 and is named in the error`, () => expectNamed('events', member, value))
     }
   })
 
   describe('connections', () => {
-    test('tell when they were used last, and are of one mode where it is asked for', async () => {
+    test('show when they were last used, and can be filtered by mode', async () => {
       const { slug } = fixture.account
       const membership = await getMembership(server.context, { userId: fixture.userId, slug, role: 'owner' })
       const used = await seedTokens(server.context, { membership })
@@ -217,7 +217,7 @@ describe('what came in and what became true, in the dashboard', () => {
       assert.deepEqual(await list('connections?mode=live'), [['live', null]])
     })
 
-    test('mode=prod is 400 and named', () => expectNamed('connections', 'mode', 'prod'))
+    test('mode=prod is 400 and is named in the error', () => expectNamed('connections', 'mode', 'prod'))
   })
 
   async function expectNamed(path: string, member: string, value: string): Promise<void> {

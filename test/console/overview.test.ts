@@ -23,7 +23,7 @@ describe('the overview in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('it tells what was spent and refused, what is left, and what came last', async () => {
+  test('shows what was spent and rejected, what remains, and the latest payments', async () => {
     const seeded = await seed(server.context)
     const { read } = await openConsoleFixture(seeded)
     await seedPayment(server.context, seeded, { amountUsdc: '1.50' })
@@ -32,7 +32,7 @@ describe('the overview in the dashboard', () => {
     await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { amount_usdc: '11' }) })
     const deposit = await seedDeposit(seeded)
 
-    // A refusal is stored a moment after its response.
+    // The service stores a rejected request a moment after its response.
     const overview = await waitFor('the refusal', async () => {
       const found = await read('range=24h')
       return (found['counts'] as Wire)['refused'] === 1 && found
@@ -45,6 +45,7 @@ describe('the overview in the dashboard', () => {
       range: '24h',
       bar_seconds: 3_600,
       spent_usdc: '3.500001',
+      withdrawn_usdc: '0',
       counts: { confirmed: 1, pending: 1, failed: 1, refused: 1 },
       caps: [
         {
@@ -90,7 +91,7 @@ describe('the overview in the dashboard', () => {
     assert.deepEqual([live['spent_usdc'], live['spend'], live['payments']], ['0', [], []])
   })
 
-  test('whoever asks while one is read shares the next one, which knows what happened meanwhile', async () => {
+  test('callers that wait while the overview is being read share the next read, which includes later payments', async () => {
     const seeded = await seed(server.context)
     const { read } = await openConsoleFixture(seeded)
     const release = await holdTable(server.context.db, 'payment_refusals')
@@ -98,7 +99,7 @@ describe('the overview in the dashboard', () => {
     await waitFor('the first', async () => (await countHeld()) === 1)
     await seedPayment(server.context, seeded)
     const others = Array.from({ length: 8 }, () => read('range=24h'))
-    // Another range is being read at the same time, and was requested last.
+    // Requests another range, which the server reads at the same time.
     const beside = read('range=7d')
     await waitFor('another range', async () => (await countHeld()) === 2)
     await release()
@@ -106,7 +107,7 @@ describe('the overview in the dashboard', () => {
     assert.equal((await first)['range'], '24h')
   })
 
-  test('a range that there is not is 400, and named; so is none', async () => {
+  test('an unknown range, and a missing one, are 400 and named in the error', async () => {
     const { browser, path } = await openConsoleFixture(await seed(server.context))
     for (const query of ['?mode=test&range=1y', '?mode=test']) {
       const error = expectError(await browser.call('GET', `${path}${query}`), { type: 'validation_failed' })
@@ -128,7 +129,7 @@ describe('the overview in the dashboard', () => {
     return (await readRows(server.context.db, text)).length
   }
 
-  /** Inserts a deposit as the watcher would, and returns it in the form in which the API returns it. */
+  /** Inserts a deposit in the same way as the service's deposit watcher. Returns the deposit in the form of the API. */
   async function seedDeposit({ account, wallet }: Seed): Promise<Wire> {
     const told = {
       id: 'dep_01M7ZJDS8P0000000000030D0F',
@@ -151,6 +152,6 @@ describe('the overview in the dashboard', () => {
 })
 
 const PAYMENT_MEMBERS = [
-  ...['agent_id', 'amount_usdc', 'created_at', 'failure_code', 'from', 'grant_id', 'id', 'idempotency_key', 'memo'],
-  ...['pending_reason', 'status', 'to', 'tx_hash'],
+  ...['agent_id', 'amount_usdc', 'confirmed_at', 'created_at', 'failure_code', 'from', 'grant_id', 'id'],
+  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'status', 'to', 'tx_hash'],
 ]

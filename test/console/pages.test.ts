@@ -33,7 +33,7 @@ describe("the dashboard's pages and files", () => {
 
   const pages = ['/', '/sign-in', '/sign-up', '/recover', '/invite/svc_inv_x', '/consent?request=svc_oar_x', '/account']
   for (const path of [...pages, '/w/acme', '/w/acme/agents', '/w/acme/a/b?c=d']) {
-    test(`${path} is the page, which nobody frames, caches or loads into`, async () => {
+    test(`${path} is the page, which cannot be framed or cached, and which loads nothing from elsewhere`, async () => {
       const answer = await get(path)
       assert.deepEqual([answer.status, answer.text], [200, PAGE])
       expectPageHeaders(answer)
@@ -47,7 +47,7 @@ describe("the dashboard's pages and files", () => {
   })
 
   for (const path of ['/nowhere', '/sign-in/', '/w', '/invite', '/assetsx', '/index.html', '/v1x', '/.env']) {
-    test(`${path} is a page with 404 to a browser, and the envelope to a program`, async () => {
+    test(`${path} is a 404 with a page for a browser, and with the error envelope for a program`, async () => {
       const answer = await get(path, HTML)
       assert.deepEqual([answer.status, answer.text], [404, PAGE])
       expectPageHeaders(answer)
@@ -58,13 +58,13 @@ describe("the dashboard's pages and files", () => {
 
   const programs = ['/console', '/console/', '/console/nowhere', '/console/session/x', '/v1', '/v1/nowhere', '/oauth/x']
   for (const path of [...programs, '/.well-known/x', '/console?x', '/assets/nothing.js', '/assets/', '/assets']) {
-    test(`${path} is the envelope to everybody`, async () => {
+    test(`${path} is a 404 with the error envelope for every client`, async () => {
       expectError(await get(path, HTML), { type: 'not_found' })
       expectError(await get(path), { type: 'not_found' })
     })
   }
 
-  test('an unknown path of the endpoints is 404 by any method, and is kept by no cache', async () => {
+  test('an unknown path below /console is 404 with any method, and is not cached', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await send(server.url, { host: server.host, method, path: '/console/nowhere', headers: HTML })
       expectError(answer, { type: 'not_found' })
@@ -81,7 +81,7 @@ describe("the dashboard's pages and files", () => {
     }
   })
 
-  test('what is no GET has no page', async () => {
+  test('a request with a method other than GET gets no page', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
       for (const path of ['/', '/sign-in', '/nowhere', '/assets/main-1a2b.js']) {
         expectError(await send(server.url, { host: server.host, method, path, headers: HTML }), { type: 'not_found' })
@@ -89,7 +89,7 @@ describe("the dashboard's pages and files", () => {
     }
   })
 
-  test('an asset is kept for good, since its name changes with it', async () => {
+  test('an asset is cached without limit, because its name changes with its content', async () => {
     const answer = await get('/assets/main-1a2b.js')
     assert.deepEqual([answer.status, answer.text], [200, ASSET])
     assert.match(String(answer.headers['content-type']), /^(?:text|application)\/javascript\b/)
@@ -98,7 +98,7 @@ describe("the dashboard's pages and files", () => {
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
   })
 
-  test('an asset comes compressed to whoever takes it so, and its copy is no file of its own', async () => {
+  test('an asset is sent compressed if the client accepts that, and the compressed file has no path of its own', async () => {
     const outgoing = request(`${server.url}/assets/main-1a2b.js`, {
       agent: false,
       headers: { 'accept-encoding': 'gzip, br', host: server.host },
@@ -117,7 +117,7 @@ describe("the dashboard's pages and files", () => {
     expectError(await get('/assets/main-1a2b.js.br'), { type: 'not_found' })
   })
 
-  test('nothing beside the assets can be reached through them', async () => {
+  test('only assets can be read through the path of the assets', async () => {
     const ways = ['../index.html', '..%2findex.html', '%2e%2e/index.html', '%2e%2e%2findex.html', '..%5cindex.html']
     for (const way of [...ways, './../index.html', '%00', 'main-1a2b.js%00', '/main-1a2b.js', '.hidden']) {
       for (const headers of [[], HTML]) {
@@ -130,7 +130,7 @@ describe("the dashboard's pages and files", () => {
     }
   })
 
-  test('on the REST host there is none of it', async () => {
+  test('on the REST host, none of the dashboard is served', async () => {
     for (const path of ['/', '/sign-in', '/nowhere', '/assets/main-1a2b.js', '/console/session', '/console/nowhere']) {
       const onRestHost = await getFrom(server.config.baseUrl, path)
       expectError(onRestHost, { type: 'not_found' })
@@ -142,7 +142,7 @@ describe("the dashboard's pages and files", () => {
     assert.equal((await getFrom(server.config.baseUrl, '/console/session')).headers['cache-control'], 'no-store')
   })
 
-  test('where both hosts are one, that one has it', async () => {
+  test('if both hosts are the same, this host serves the dashboard', async () => {
     const one = await openConsoleServer((config) => ({ ...config, baseUrl: config.authUrl }))
     try {
       for (const path of ['/', '/assets/main-1a2b.js', '/console/session']) {
@@ -154,7 +154,7 @@ describe("the dashboard's pages and files", () => {
     }
   })
 
-  test('no other origin may read, and none is told otherwise', async () => {
+  test('no other origin can read a response, and no header allows it', async () => {
     for (const [method, path] of [
       ['GET', '/console/session'],
       ['GET', '/'],
@@ -167,13 +167,13 @@ describe("the dashboard's pages and files", () => {
     }
   })
 
-  test('the contract of /v1 does not hold the endpoints', async () => {
+  test("openapi.json does not contain the dashboard's endpoints", async () => {
     const { paths } = readBody<{ paths: object }>(await get('/openapi.json'), 200)
     assert.ok(Object.keys(paths).length > 0)
     for (const path of Object.keys(paths)) assert.match(path, /^\/v1\//)
   })
 
-  test('without a built dashboard it does not start, and says what to do', async () => {
+  test('without a built dashboard, the server does not start, and says what to do', async () => {
     const { context, config, clock } = server
     const http = openHttp(config, { clock, logger: context.logger })
     const options = { ...config, dashboardDir: join(tmpdir(), 'bursar-no-such-dashboard') }

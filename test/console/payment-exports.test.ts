@@ -16,9 +16,9 @@ import { waitFor } from '../support/wait-for.ts'
 import type { Browser } from './browser.ts'
 import { openVisitor } from './person.ts'
 
-/** Far more than the buffers between a server and a client that does not read can hold. */
+/** An export that is much larger than the buffers between the server and a client that does not read. */
 const MANY = { count: 20_000, memo: 'm'.repeat(190) }
-/** Far below the time after which connections that do not end by themselves are cut. */
+/** The time limit of a stop. It is far below the time after which the server cuts connections that are still open. */
 const STOP_MS_MAX = 5_000
 
 describe('exports of payments', () => {
@@ -28,7 +28,7 @@ describe('exports of payments', () => {
   })
   after(() => server.close())
 
-  test('the export is CSV with the name of what it is of, narrowed as the list is', async () => {
+  test('an export is CSV, its name says what it contains, and it can be filtered like the list', async () => {
     const { seeded, browser, path } = await openConsoleFixture()
     for (const memo of ['lunch, "late"', '=1+1']) {
       await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, { memo }) })
@@ -50,7 +50,7 @@ describe('exports of payments', () => {
     assert.equal((await browser.call('HEAD', path)).status, 404)
   })
 
-  test('one of many pages is whole', async () => {
+  test('an export of many pages is complete', async () => {
     const { seeded, browser, path } = await openConsoleFixture()
     const ids = await seedManyPayments(server.context, seeded, { count: 1_700, before: server.clock.now() })
     const lines = (await browser.call('GET', path)).text.split('\r\n').slice(1, -1)
@@ -60,7 +60,7 @@ describe('exports of payments', () => {
     )
   })
 
-  test('a session has one under way, a process three; the next one is refused until one is over', async () => {
+  test('a session can run one export and a process three; further ones are rejected until one has ended', async () => {
     const desks = await Promise.all(Array.from({ length: 4 }, () => openConsoleFixture()))
     const release = await holdTable(server.context.db, 'payments')
     try {
@@ -80,7 +80,7 @@ describe('exports of payments', () => {
     }
   })
 
-  test('one that is given up makes room, wherever it stood', async () => {
+  test('an export that is given up makes room for another, at whatever point', async () => {
     const { seeded, browser, path } = await openConsoleFixture()
     const release = await holdTable(server.context.db, 'payments')
     const early = open(server, path, browser)
@@ -97,7 +97,7 @@ describe('exports of payments', () => {
     await isServed({ browser, path: `${path}&q=nothing` })
   })
 
-  test('one that breaks in the middle does not end as if it were whole', async () => {
+  test('an export that breaks off does not look complete', async () => {
     const { seeded, browser, path } = await openConsoleFixture()
     await seedManyPayments(server.context, seeded, { ...MANY, before: server.clock.now() })
     const incoming = await open(server, path, browser).incoming
@@ -110,7 +110,7 @@ describe('exports of payments', () => {
     assert.equal(incoming.complete, false)
   })
 
-  test('the stop of the service ends one whose reader takes no more', async () => {
+  test('a stop of the service ends an export whose reader reads no more', async () => {
     const another = await openConsoleServer()
     const { seeded, browser, path } = await openConsoleFixture(another)
     await seedManyPayments(another.context, seeded, { ...MANY, before: another.clock.now() })
@@ -121,7 +121,7 @@ describe('exports of payments', () => {
     await assert.rejects(text(incoming), { code: 'ECONNRESET' })
   })
 
-  /** Waits until this many exports are in progress. Works while the table is locked. */
+  /** Waits until this many exports are waiting for the locked table of payments. */
   async function areUnderWay(count: number): Promise<void> {
     const text = `select count(*) as waiting from pg_locks where not granted and relation = 'payments'::regclass`
     const query = {
@@ -156,7 +156,7 @@ async function isServed({ browser, path }: Asked): Promise<void> {
   await waitFor('room', async () => (await browser.call('GET', path)).status === 200)
 }
 
-/** Opens an export with a client that does not read until the test lets it. */
+/** Opens an export as a client that reads nothing until the test allows it. */
 function open(server: ConsoleServer, path: string, browser: Browser) {
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const answered = Promise.withResolvers<IncomingMessage>()

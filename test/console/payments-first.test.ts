@@ -9,17 +9,17 @@ import { seed, type Seed } from '../support/context/seed.ts'
 import { paymentBody } from '../support/service/test-service.ts'
 import { openVisitor } from './person.ts'
 
-/** More than the reads that can run and wait together. */
+/** The number of concurrent reads. The server can neither run nor queue so many reads at once, so it rejects some. */
 const READS = 120
 
-describe('a dashboard that reads much', () => {
+describe('a dashboard that reads much data', () => {
   let server: ConsoleServer
   before(async () => {
     server = await openConsoleServer((config) => ({ ...config, database: { ...config.database, connectionsMax: 2 } }))
   })
   after(() => server.close())
 
-  test('keeps no payment waiting, whether it is made or refused; what is too much is 503', async () => {
+  test('does not delay payments, accepted or rejected; reads above the limit are 503', async () => {
     const [seeded, paying] = [await seed(server.context), await seed(server.context)]
     const { browser, path } = await openConsoleFixture(seeded)
     const holder = server.openAnother()

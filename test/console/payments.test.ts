@@ -34,7 +34,7 @@ describe('payments in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('a payment by an API key is told with all that is known of it', async () => {
+  test('a payment by an API key is shown with everything that is known about it', async () => {
     const fixture = await openConsoleFixture()
     const { endpoint } = await makeEndpoint(server.context, fixture.seeded.account)
     const made = paymentOf(await fixture.pay({ memo: 'lunch', idempotency_key: 'k', amount_usdc: '1.50' }))
@@ -46,6 +46,7 @@ describe('payments in the dashboard', () => {
     const credential = payment['credential'] as Wire
     const expected: Wire = {
       ...made,
+      kind: 'transfer',
       agent_id: fixture.seeded.agentId,
       grant_id: fixture.seeded.grant.id,
       failure_code: null,
@@ -72,12 +73,12 @@ describe('payments in the dashboard', () => {
     )
   })
 
-  test('it is refreshed from the chain, and its events follow, with where each was sent', async () => {
+  test('reading a payment updates it from the chain, and shows its events with their deliveries', async () => {
     const fixture = await openConsoleFixture()
     await makeEndpoint(server.context, fixture.seeded.account)
     await makeEndpoint(server.context, fixture.seeded.account, { events: ['payment.confirmed'] })
     const made = paymentOf(await fixture.pay())
-    // The other payments must not be affected.
+    // This second payment must not be affected by the confirmation of the first one.
     await fixture.pay()
     server.chains.test.receipts.set(String(made['tx_hash']), {
       contract: server.config.chains.test.usdc,
@@ -108,7 +109,7 @@ describe('payments in the dashboard', () => {
     )
   })
 
-  test('one that the enclave refused says so', async () => {
+  test('a payment that the enclave rejected shows that', async () => {
     const fixture = await openConsoleFixture()
     server.enclave.behave = () => 'reject'
     const made = paymentOf(await fixture.pay())
@@ -124,7 +125,7 @@ describe('payments in the dashboard', () => {
     )
   })
 
-  test('one by a connection names its client; one from before this was kept names nobody', async () => {
+  test('a payment by a connection names its client; one from before clients were stored names none', async () => {
     const fixture = await openConsoleFixture()
     const connected = await seedTokens(server.context, {
       account: fixture.seeded.account,
@@ -139,13 +140,14 @@ describe('payments in the dashboard', () => {
     assert.deepEqual([told['credential'], told['accepted_at']], [null, null])
   })
 
-  test('the list is narrowed by its parameters, page by page', async () => {
+  test('the list can be filtered by its parameters, page by page', async () => {
     const fixture = await openConsoleFixture()
     const made = paymentOf(await fixture.pay({ memo: 'lunch' }))
     const [first] = (await fixture.list()).payments
     const { agentId, grant, wallet } = fixture.seeded
     assert.deepEqual(first, {
       ...made,
+      kind: 'transfer',
       agent_id: agentId,
       grant_id: grant.id,
       failure_code: null,
@@ -191,7 +193,7 @@ describe('payments in the dashboard', () => {
     ['before', 'before=ref_01M7ZJDS8P0000000000030D0F'],
   ] as const
   for (const [member, query] of faults) {
-    test(`${query.slice(0, 40)} is 400, and names ${member}`, async () => {
+    test(`${query.slice(0, 40)} is 400, and the error names ${member}`, async () => {
       const { browser, at } = await openConsoleFixture()
       const paths = [at('payments'), ...(member === 'before' ? [] : [at('payments/export')])]
       for (const path of paths) {
@@ -202,7 +204,7 @@ describe('payments in the dashboard', () => {
     })
   }
 
-  test('what is of another workspace or mode is not there', async () => {
+  test('payments of another workspace or mode are not found', async () => {
     const [fixture, other] = [await openConsoleFixture(), await openConsoleFixture()]
     const id = String(paymentOf(await fixture.pay())['id'])
     await fixture.pay({ amount_usdc: '11' })
@@ -217,7 +219,7 @@ describe('payments in the dashboard', () => {
     assert.deepEqual(await fixture.list('', 'live'), { payments: [], next: null })
   })
 
-  test('a refused request is told with its answer', async () => {
+  test('a rejected request is listed with its response', async () => {
     const fixture = await openConsoleFixture()
     const answer = await fixture.pay({ amount_usdc: '11', memo: 'dinner', idempotency_key: 'k' })
     const error = expectError(answer, { type: 'forbidden', code: 'amount_too_large' })
@@ -250,14 +252,14 @@ describe('payments in the dashboard', () => {
     assert.deepEqual(none.refusals, [])
   })
 
-  test('what is no refusal of a payment leaves none: bad input, no credential, an agent that is not the connection’s', async () => {
+  test('bad input, a missing credential and an agent of another connection are not stored as rejected requests', async () => {
     const fixture = await openConsoleFixture()
     const { tokens } = await seedTokens(server.context, { account: fixture.seeded.account, scopes: ['wallet:read'] })
     expectError(await fixture.pay({ amount_usdc: '-1' }), { type: 'validation_failed', code: 'amount_invalid' })
     expectError(await fixture.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
     expectError(await fixture.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
     expectError(await fixture.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
-    // Refusals are stored in order, so an earlier one would be there too.
+    // Rejected requests are stored in order. So if the earlier ones had been stored, they would be visible too.
     await fixture.pay({ amount_usdc: '11' })
     const refusal = await fixture.findRefusal()
     const page = await fixture.browser.ask('GET', `${fixture.at('refusals')}?mode=test`)

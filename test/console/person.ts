@@ -19,7 +19,7 @@ export interface WireWorkspace {
   readonly role: string
 }
 
-/** A signed-in person and their browser. */
+/** A signed-in person, with the browser and the passkey that they use. */
 export interface Visitor {
   readonly browser: Browser
   readonly userId: string
@@ -32,7 +32,7 @@ interface CreationOptions {
   readonly user: { readonly id: string; readonly name: string }
 }
 
-/** Signs up as the dashboard does, but over HTTP only. */
+/** Signs up a person over HTTP, with the same requests as the dashboard. */
 export async function signUp(
   server: { readonly context: Pick<Context, 'relyingParty'> },
   browser: Browser,
@@ -71,7 +71,10 @@ export async function readSession(browser: Browser): Promise<WireSession | null>
   return (await browser.ask<{ session: WireSession | null }>('GET', '/console/session')).session
 }
 
-/** Signs in a person with the domain's own functions, in a new browser. This uses no rate limit of ceremonies. */
+/**
+ * Signs up a person with the domain's own functions, in a new browser. So the rate limits of sign-ups and sign-ins are
+ * not used up.
+ */
 export async function openVisitor(server: ConsoleServer, name = 'Ada'): Promise<Visitor> {
   const { userId, passkey, recoveryCodes, secret } = await signUpPerson(server.context, name)
   const browser = new Browser(server)

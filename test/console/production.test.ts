@@ -6,7 +6,7 @@ import { answer } from '../support/context/people.ts'
 import { Browser, readCookies } from './browser.ts'
 import { beginSignIn, readSession, signUp, type WireSession } from './person.ts'
 
-/** Behind a proxy that speaks HTTPS (D3, D47). */
+/** In production, the service runs behind a proxy that terminates HTTPS (D3, D47). */
 describe('the dashboard in production', () => {
   let server: ConsoleServer
   before(async () => {
@@ -19,7 +19,7 @@ describe('the dashboard in production', () => {
   })
   after(() => server.close())
 
-  test('a browser takes the cookies from this very host over HTTPS alone', async () => {
+  test('the cookies are bound to this exact host, and are sent over HTTPS only', async () => {
     const browser = new Browser(server)
     const { passkey } = await signUp(server, browser)
     assert.deepEqual([...browser.cookies.keys()], ['__Host-session'])
@@ -48,7 +48,7 @@ describe('the dashboard in production', () => {
     })
   })
 
-  test('the names of development count for nothing', async () => {
+  test('the cookie names of development are ignored', async () => {
     const browser = new Browser(server)
     const { passkey } = await signUp(server, browser)
     const secret = String(browser.cookies.get('__Host-session'))
@@ -65,7 +65,7 @@ describe('the dashboard in production', () => {
     assert.equal(session.passkeys, 1)
   })
 
-  test('over plain HTTP there is nothing, and no cookie is set or looked at', async () => {
+  test('over plain HTTP nothing is served, and no cookie is set or read', async () => {
     for (const path of ['/', '/assets/main-1a2b.js', '/console/session', '/console/sign-in/options']) {
       const headers = ['origin', server.config.authUrl, 'x-forwarded-proto', 'http']
       const answered = await send(server.url, {
@@ -79,7 +79,7 @@ describe('the dashboard in production', () => {
     }
   })
 
-  test('a page of the REST host is another origin', async () => {
+  test('a page of the REST host has another origin', async () => {
     const browser = new Browser(server)
     const headers = ['origin', server.config.baseUrl, 'sec-fetch-site', 'same-site']
     const answered = await browser.call('POST', '/console/sign-in/options', {}, headers)

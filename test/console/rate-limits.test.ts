@@ -11,7 +11,7 @@ const CEREMONIES = 20
 const SIGN_UPS = 10
 const REQUESTS = 300
 
-/** The dashboard has rate limits of its own, apart from those of `/v1` (D33). */
+/** The dashboard's rate limits are separate from those of `/v1` (D33). */
 describe('rate limits of the dashboard', () => {
   let server: ConsoleServer
   before(async () => {
@@ -20,7 +20,7 @@ describe('rate limits of the dashboard', () => {
   afterEach(() => server.clock.setOffset(0))
   after(() => server.close())
 
-  test('20 ceremonies a minute can be begun from one address, however many browsers there are', async () => {
+  test('20 sign-ins or sign-ups a minute can be started from one address, with however many browsers', async () => {
     const browsers = [new Browser(server, '10.1.0.1'), new Browser(server, '10.1.0.1')]
     const begin: readonly (readonly [string, object])[] = [
       ['/console/sign-in/options', {}],
@@ -41,7 +41,7 @@ describe('rate limits of the dashboard', () => {
     assert.equal((await pick(browsers, 0).call('POST', '/console/sign-in/options', {})).status, 200)
   })
 
-  test('10 sign-ups an hour can be begun from one address, and sign-ins go on', async () => {
+  test('10 sign-ups an hour can be started from one address, and sign-ins are still possible', async () => {
     const browsers = [new Browser(server, '10.1.0.9'), new Browser(server, '10.1.0.9')]
     const begin = (index: number) => pick(browsers, index).call('POST', '/console/sign-up/options', { name: 'Ada' })
     for (let index = 0; index < SIGN_UPS; index += 1) assert.equal((await begin(index)).status, 200, String(index))
@@ -53,7 +53,7 @@ describe('rate limits of the dashboard', () => {
     assert.equal((await begin(0)).status, 200)
   })
 
-  test('the ceremonies of somebody signed in count for their address too', async () => {
+  test('passkey requests of signed-in people count for their address too', async () => {
     const { browser } = await openVisitor(server)
     const paths = ['/console/verification/options', '/console/passkeys/options']
     for (let index = 0; index < CEREMONIES; index += 1) {
@@ -62,7 +62,7 @@ describe('rate limits of the dashboard', () => {
     for (const path of paths) expectTooMany(await browser.call('POST', path, {}))
   })
 
-  test('of 60 ceremonies begun at once exactly 20 are', async () => {
+  test('of 60 started at once, exactly 20 are accepted', async () => {
     const browser = new Browser(server, '10.1.0.3')
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => browser.call('POST', '/console/sign-in/options', {})),
@@ -71,7 +71,7 @@ describe('rate limits of the dashboard', () => {
     assert.equal(answers.filter(({ status }) => status === 429).length, 60 - CEREMONIES)
   })
 
-  test('a session has 300 requests a minute, whatever they are, from whichever address', async () => {
+  test('a session has 300 requests a minute, of any kind and from any address', async () => {
     const { browser } = await openVisitor(server)
     const elsewhere = new Browser(server)
     elsewhere.cookies.set('session', String(browser.cookies.get('session')))
@@ -99,7 +99,7 @@ describe('rate limits of the dashboard', () => {
     assert.equal((await browser.call('GET', '/console/session')).status, 200)
   })
 
-  test('an address without a session has 300 requests a minute, made-up cookies or not; exactly, in a burst', async () => {
+  test('an address without a session has exactly 300 requests a minute, even in a burst or with made-up cookies', async () => {
     const browsers = Array.from({ length: 8 }, (_, index) => {
       const browser = new Browser(server, '10.1.0.4')
       if (index % 2 === 0) browser.cookies.set('session', `svc_ses_${'x'.repeat(49 - index)}`)
@@ -112,7 +112,7 @@ describe('rate limits of the dashboard', () => {
     assert.equal(answers.filter((answer) => answer.status === 429).length, 40)
   })
 
-  test('what comes from elsewhere costs a session nothing', async () => {
+  test('requests from other sites do not count against a session', async () => {
     const { browser } = await openVisitor(server)
     for (let index = 0; index < REQUESTS; index += 1) {
       const answer = await browser.call('POST', '/console/sign-out', {}, ['origin', 'https://evil.example'])
@@ -122,7 +122,7 @@ describe('rate limits of the dashboard', () => {
   })
 })
 
-/** Returns the items one after the other, starting again after the last one. */
+/** Returns the item at the index. After the last item, starts again with the first one. */
 function pick<Item>(items: readonly Item[], index: number): Item {
   const item = items[index % items.length]
   assert.ok(item !== undefined)

@@ -24,7 +24,7 @@ describe('recipients in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('an address gets a label, and another one, and loses it; each is told once', async () => {
+  test('an address gets a label, then another one, and loses it; each change is in the audit log once', async () => {
     const made = await label(RECIPIENT.toLowerCase(), ' Shop ')
     assert.deepEqual(made, { address: RECIPIENT, label: 'Shop', created_at: made.created_at })
     assert.deepEqual(await list(), [made])
@@ -42,7 +42,7 @@ describe('recipients in the dashboard', () => {
     ])
   })
 
-  test('they are listed by their labels, those of one mode', async () => {
+  test('are listed by label, for one mode', async () => {
     for (const name of ['zoo', 'Bank', 'apple']) await label(makeAddress(), name)
     await label(RECIPIENT, 'Live one', 'live')
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('recipients in the dashboard', () => {
     )
   })
 
-  test('there are a thousand in a mode at the most, exactly, and those can still be renamed', async () => {
+  test('there can be exactly a thousand in a mode, and they can still be renamed then', async () => {
     await readRows(
       server.context.db,
       `insert into recipients select $1, 'test', '0x' || lpad(to_hex(n), 40, '0'), 'Seeded ' || n, $2
@@ -80,7 +80,7 @@ describe('recipients in the dashboard', () => {
     await label(RECIPIENT, 'There is room')
   })
 
-  test('one of another workspace or mode, one that is gone, and what is none, are not found', async () => {
+  test('a recipient of another workspace or mode, a removed one, and an unknown one are not found', async () => {
     await label(RECIPIENT, 'Shop')
     const other = await openConsoleFixture(server)
     await other.browser.refuse('DELETE', `${other.at(`recipients/${RECIPIENT}`)}?mode=test`, NONE)
@@ -95,12 +95,12 @@ describe('recipients in the dashboard', () => {
     ...['x', '0x12', `${RECIPIENT}0`, RECIPIENT.replace('C', 'c'), `0x${'0'.repeat(40)}`],
   ]
   for (const wrong of addresses) {
-    test(`${String(wrong)} can be no recipient`, async () => {
+    test(`${String(wrong)} cannot be a recipient`, async () => {
       await expectNamed({ mode: 'test', address: wrong, label: 'L' }, 'address', 'address_invalid')
     })
   }
 
-  test('neither can the USDC contract', async () => {
+  test('the USDC contract cannot be a recipient', async () => {
     const { usdc } = server.context.chains.test
     await expectNamed({ mode: 'test', address: usdc, label: 'L' }, 'address', 'address_invalid')
   })
@@ -117,7 +117,7 @@ describe('recipients in the dashboard', () => {
     ['label', { mode: 'test', address: RECIPIENT, label: 'a\u202eb' }],
   ]
   for (const [member, body] of bodies) {
-    test(`${JSON.stringify(body).slice(0, 100)} is 400, and ${member} is named`, () => expectNamed(body, member))
+    test(`${JSON.stringify(body).slice(0, 100)} is 400, and the error names ${member}`, () => expectNamed(body, member))
   }
 
   async function expectNamed(body: object, member: string, code?: 'address_invalid'): Promise<void> {

@@ -15,22 +15,28 @@ import { address, seedWallet } from '../support/context/seed.ts'
 import { Browser } from './browser.ts'
 import { openConsoleFixture } from './console-fixture.ts'
 import { openVisitor } from './person.ts'
+import { addWalletOwner } from '../support/context/people.ts'
 
 type Call = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 /** The status for allowed callers, and the lowest role that is allowed. */
-type Row = readonly [name: string, status: number, role: 'viewer' | 'admin', call: () => Promise<Call>]
+type Row = readonly [name: string, status: number, role: 'viewer' | 'admin', call: (by: string) => Promise<Call>]
 
 const TABLES = ['wallets', 'recipients', 'api_keys', 'rate_windows', 'audit_entries', 'sessions', 'attempt_windows']
-/** The table of rate limits. It changes even if a request is rejected. */
+/** The table of rate limits. A rejected request may change it. */
 const COUNTED_ANYWAY = 'attempt_windows'
 const CROSS_SITE = ['sec-fetch-site', 'cross-site', 'origin', 'https://evil.example']
 
-/** What each role may do with a workspace's assets, using the session's cookie (D46, D47). */
+/**
+ * What each role may do with keys, wallets, recipients and logs (D46), and that each request requires our own origin
+ * (D47).
+ */
 describe('who may do what with keys, wallets, recipients and logs', () => {
   let faucet: FakeServer
   let server: ConsoleServer
   let account: Account
   let callers: Readonly<Record<'owner' | 'admin' | 'viewer' | 'stranger' | 'nobody', Browser>>
+  /** The credential id of each person's wallet passkey. */
+  const walletPasskeys = new Map<string, string>()
   let given = 0
   before(async () => {
     faucet = await startFakeServer((_request, _body, response) => {
@@ -41,8 +47,11 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     server = await openConsoleServer((config) => ({ ...config, faucet: endpoint }))
     account = { ...(await seedAccount(server.context)) }
     await readRows(server.context.db, `update accounts set plan = 'scale' where id = $1`, [account.id])
-    const browserOf = async (role: 'owner' | 'admin' | 'viewer') =>
-      (await openConsoleFixture(server, { account, role })).browser
+    const browserOf = async (role: 'owner' | 'admin' | 'viewer') => {
+      const { browser, userId } = await openConsoleFixture(server, { account, role })
+      walletPasskeys.set(role, (await addWalletOwner(server.context, userId)).credentialId)
+      return browser
+    }
     const [owner, admin, viewer] = [await browserOf('owner'), await browserOf('admin'), await browserOf('viewer')]
     const stranger = (await openVisitor(server)).browser
     callers = { owner, admin, viewer, stranger, nobody: new Browser(server) }
@@ -61,7 +70,7 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     ['revoke a key', 200, 'admin', async () => ['POST', at(`keys/${await newKey()}/revoke`), {}]],
     ['list wallets', 200, 'viewer', async () => ['GET', at('wallets?mode=test')]],
     ['look at a wallet', 200, 'viewer', async () => ['GET', at(`wallets/${await newWallet()}?mode=test`)]],
-    ['create a wallet', 201, 'admin', async () => ['POST', at('wallets'), { mode: 'test', name: 'W' }]],
+    ['create a wallet', 201, 'admin', async (role) => ['POST', at('wallets'), walletOf(role)]],
     ['ask the faucet', 201, 'admin', async () => ['POST', at(`wallets/${await newWallet()}/faucet`), { mode: 'test' }]],
     ['list deposits', 200, 'viewer', async () => ['GET', at('deposits?mode=test')]],
     ['list recipients', 200, 'viewer', async () => ['GET', at('recipients?mode=test')]],
@@ -73,17 +82,18 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
   for (const [name, status, role, makeCall] of rows) {
     const isWrite = role === 'admin'
     test(`to ${name}: ${status} for an owner and an admin, ${isWrite ? 403 : status} for a viewer; else 404, or 401`, async () => {
-      await expectDone('owner', await makeCall(), { status, isWrite })
-      await expectDone('admin', await makeCall(), { status, isWrite })
-      if (isWrite) await expectRefused('viewer', await makeCall(), { type: 'forbidden', code: 'role_insufficient' })
-      else await expectDone('viewer', await makeCall(), { status, isWrite })
-      await expectRefused('stranger', await makeCall(), { type: 'not_found' })
-      await expectRefused('nobody', await makeCall(), { type: 'unauthenticated' })
+      await expectDone('owner', await makeCall('owner'), { status, isWrite })
+      await expectDone('admin', await makeCall('admin'), { status, isWrite })
+      if (isWrite)
+        await expectRefused('viewer', await makeCall('viewer'), { type: 'forbidden', code: 'role_insufficient' })
+      else await expectDone('viewer', await makeCall('viewer'), { status, isWrite })
+      await expectRefused('stranger', await makeCall('stranger'), { type: 'not_found' })
+      await expectRefused('nobody', await makeCall('nobody'), { type: 'unauthenticated' })
     })
 
     if (isWrite) {
       test(`to ${name} from another site is refused, whoever it is`, async () => {
-        const [method, path, body] = await makeCall()
+        const [method, path, body] = await makeCall('owner')
         const before = await readState([])
         for (const headers of [[], CROSS_SITE]) {
           const answer = await callers.owner.call(method, path, body, headers)
@@ -94,7 +104,7 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     }
   }
 
-  test('sessions are for who is signed in, and from our own pages', async () => {
+  test('the list of sessions requires a session, and a request from our own pages', async () => {
     for (const [method, path] of [
       ['GET', '/console/sessions'],
       ['DELETE', '/console/sessions/x'],
@@ -106,6 +116,10 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     expectError(answer, { type: 'forbidden', code: 'cross_origin' })
     assert.equal(await readState([]), before)
   })
+
+  function walletOf(role: string): object {
+    return { mode: 'test', name: 'W', credential_id: walletPasskeys.get(role) ?? 'AAAA' }
+  }
 
   async function expectDone(
     caller: keyof typeof callers,
@@ -150,7 +164,7 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     return (await announce(server.context, account)).id
   }
 
-  /** Reads everything that the endpoints could have changed, including the number of faucet calls. */
+  /** Reads everything that the endpoints could change, including the number of faucet calls. */
   async function readState(without: readonly string[] = [COUNTED_ANYWAY]): Promise<string> {
     const parts = TABLES.filter((table) => !without.includes(table)).map(async (table) => {
       const sql = `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as sum from ${table} t`

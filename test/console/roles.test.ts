@@ -23,7 +23,10 @@ import { openVisitor, type Visitor } from './person.ts'
 const CALLERS = ['owner', 'admin', 'viewer', 'stranger', 'nobody'] as const
 type Caller = (typeof CALLERS)[number]
 
-/** The status for an owner, an admin and a viewer. A stranger gets 404, and a caller without a session gets 401. */
+/**
+ * A request, and its status for an owner, an admin and a viewer. Somebody who is not a member gets 404, and a caller
+ * without a session gets 401.
+ */
 type Row = readonly [name: string, statuses: readonly [number, number, number], call: () => Promise<Call>]
 interface Call {
   readonly method?: string
@@ -39,7 +42,7 @@ const TABLES = [
 const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
 
-/** What owners, admins and viewers may do to each other (D46). */
+/** What owners, admins and viewers may change about each other (D46). */
 describe('who may do what in a workspace', () => {
   let server: ConsoleServer
   let account: Account
@@ -74,7 +77,7 @@ describe('who may do what in a workspace', () => {
     ['invite a viewer', [201, 201, 403], async () => ({ path: at('invitations'), body: { role: 'viewer' } })],
     ['invite an admin', [201, 201, 403], async () => ({ path: at('invitations'), body: { role: 'admin' } })],
     ['invite an owner', [201, 403, 403], async () => ({ path: at('invitations'), body: { role: 'owner' } })],
-    ['take an invitation back', [200, 200, 403], takeInvitationBack],
+    ['revoke an invitation', [200, 200, 403], takeInvitationBack],
     ['read the audit log', [200, 200, 200], async () => ({ path: at('audit') })],
     ['list agents', [200, 200, 200], async () => ({ path: `${at('agents')}?mode=test` })],
     ['create an agent', [201, 201, 403], createAgent],
@@ -84,10 +87,10 @@ describe('who may do what in a workspace', () => {
     ['look at a grant', [200, 200, 200], async () => ({ path: at(`grants/${await newGrant()}`) })],
     ['suspend a grant', [200, 200, 403], async () => ({ path: at(`grants/${await newGrant()}/suspend`), body: {} })],
     ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
-    ['disconnect a client', [200, 200, 403], disconnect],
+    ['disconnect an application', [200, 200, 403], disconnect],
     ['read the overview', [200, 200, 200], async () => ({ path: `${at('overview')}?mode=test&range=24h` })],
     ['list payments', [200, 200, 200], async () => ({ path: `${at('payments')}?mode=test` })],
-    ['list refusals', [200, 200, 200], async () => ({ path: `${at('refusals')}?mode=test` })],
+    ['list rejected requests', [200, 200, 200], async () => ({ path: `${at('refusals')}?mode=test` })],
     ['list webhooks', [200, 200, 200], async () => ({ path: `${at('webhooks')}?mode=test` })],
     ['look at a webhook', [200, 200, 200], async () => ({ path: at(`webhooks/${await endpointId()}`) })],
     ['create a webhook', [201, 201, 403], async () => ({ path: at('webhooks'), body: HOOK })],
@@ -101,7 +104,7 @@ describe('who may do what in a workspace', () => {
     ['replay a delivery', [201, 201, 403], replayOne],
   ]
   for (const [name, statuses, makeCall] of rows) {
-    test(`to ${name}: ${statuses.join(', ')} for an owner, an admin, a viewer; else 404, or 401`, async () => {
+    test(`to ${name}: ${statuses.join(', ')} for an owner, an admin, a viewer; otherwise 404 or 401`, async () => {
       for (const [index, caller] of CALLERS.entries()) {
         const status = [...statuses, 404, 401][index] ?? 0
         const { method, path, body } = await makeCall()
@@ -129,10 +132,13 @@ describe('who may do what in a workspace', () => {
       'an invitation’s acceptance',
       async () => ({ path: '/console/invitations/accept', body: { token: await invite() } }),
     ],
-    ['what an application asks for', async () => ({ path: `/console/authorization-requests/${await openRequest()}` })],
+    [
+      'the details of an authorization request',
+      async () => ({ path: `/console/authorization-requests/${await openRequest()}` }),
+    ],
   ]
   for (const [name, makeCall] of own) {
-    test(`${name}: 401 for whoever is not signed in`, async () => {
+    test(`${name}: 401 for a caller who is not signed in`, async () => {
       const { method, path, body } = await makeCall()
       const before = await readState()
       const nobody = new Browser(server)
@@ -142,7 +148,7 @@ describe('who may do what in a workspace', () => {
     })
   }
 
-  test('whoever wants to leave may, but for the last owner', async () => {
+  test('every member may leave, except the last owner', async () => {
     const workspace = await seedAccount(server.context)
     const people: Visitor[] = []
     for (const role of ['viewer', 'admin', 'owner', 'owner'] as const) {
@@ -159,7 +165,7 @@ describe('who may do what in a workspace', () => {
     }
   })
 
-  test('a role that was taken away is gone with the next request', async () => {
+  test('a role that was removed has no effect from the next request on', async () => {
     const visitor = await openVisitor(server)
     const { userId } = visitor
     await addMember(server.context, { account, userId, role: 'admin', actor: OPERATOR })
@@ -170,7 +176,7 @@ describe('who may do what in a workspace', () => {
     await visitor.browser.refuse('GET', at('members'), { type: 'not_found' })
   })
 
-  test('what belongs to another workspace is not found in one’s own', async () => {
+  test('items of another workspace are not found in one’s own', async () => {
     const other = await seedTokens(server.context)
     const [row] = await readRows(server.context.db, 'select id from connections where account_id = $1', [
       other.membership.account.id,
@@ -273,7 +279,7 @@ describe('who may do what in a workspace', () => {
     const deliveryId = await newDelivery()
     await readRows(
       server.context.db,
-      // Also resets the delivery that the previous caller replayed. While a replay is queued, no other one is.
+      // Also ends the replay that the previous caller has queued: while one is queued, no other replay is accepted.
       `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at
         where id = $1 or status = 'pending' and trigger = 'replay'`,
       [deliveryId],
@@ -299,7 +305,7 @@ describe('who may do what in a workspace', () => {
     return (await seedRequest(server.context)).handle
   }
 
-  /** Reads everything that the endpoints could have changed. */
+  /** Reads everything that the endpoints could change. */
   async function readState(): Promise<string> {
     const parts = TABLES.map(async (table) => {
       const sql = `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as sum from ${table} t`

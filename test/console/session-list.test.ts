@@ -13,7 +13,7 @@ import { openVisitor, readSession, type Visitor } from './person.ts'
 
 const NONE = { type: 'not_found', code: 'session_not_found' } as const
 
-describe('where a person is signed in', () => {
+describe("the list of a person's sessions", () => {
   let server: ConsoleServer
   let visitor: Visitor
   let elsewhere: Browser
@@ -26,7 +26,7 @@ describe('where a person is signed in', () => {
   })
   after(() => server.close())
 
-  test('each browser is listed, the one that asks marked; no secret nor its hash', async () => {
+  test('each browser is listed, the current one is marked, and no secret or hash is shown', async () => {
     await openVisitor(server, 'Somebody else')
     const text = (await visitor.browser.call('GET', '/console/sessions')).text
     const { sessions } = JSON.parse(text) as { sessions: SessionEntry[] }
@@ -48,7 +48,7 @@ describe('where a person is signed in', () => {
       assert.ok(!text.includes(String(browser.cookies.get('session'))))
   })
 
-  test('another browser is signed out, and told of in the log', async () => {
+  test('another browser is signed out, and the audit log says so', async () => {
     await createWorkspace(server.context, { userId: visitor.userId, name: 'Acme' })
     const other = (await list()).find(({ current }) => !current)
     assert.deepEqual(await visitor.browser.ask('DELETE', `/console/sessions/${other?.id}`), {})
@@ -66,7 +66,7 @@ describe('where a person is signed in', () => {
     await visitor.browser.refuse('DELETE', `/console/sessions/${other?.id}`, NONE)
   })
 
-  test('of five sign-outs of one browser at once, one did it', async () => {
+  test('of five requests to sign out one browser at once, one succeeds', async () => {
     const other = (await list()).find(({ current }) => !current)
     const path = `/console/sessions/${other?.id}`
     const answers = await Promise.all(Array.from({ length: 5 }, () => visitor.browser.call('DELETE', path)))
@@ -76,7 +76,7 @@ describe('where a person is signed in', () => {
     assert.equal(await readSession(elsewhere), null)
   })
 
-  test('one’s own browser may be the one: it is signed out, and its cookie gone', async () => {
+  test('the current browser can be signed out too, and its cookie is deleted', async () => {
     const own = (await list()).find(({ current }) => current)
     assert.deepEqual(await visitor.browser.ask('DELETE', `/console/sessions/${own?.id}`), {})
     assert.equal(visitor.browser.cookies.has('session'), false)
@@ -84,7 +84,7 @@ describe('where a person is signed in', () => {
     await visitor.browser.refuse('GET', '/console/sessions', { type: 'unauthenticated' })
   })
 
-  test('somebody else’s session, and what is none, are not found', async () => {
+  test('a session of another person, and an unknown id, are not found', async () => {
     const other = await openVisitor(server)
     const [theirs] = await list(other.browser)
     for (const id of [theirs?.id, 'x', '0'.repeat(32), '%00']) {
@@ -93,7 +93,7 @@ describe('where a person is signed in', () => {
     assert.notEqual(await readSession(other.browser), null)
   })
 
-  test('one that has ended is listed no more, and can not be ended again', async () => {
+  test('a session that has ended is not listed, and cannot be ended again', async () => {
     const other = (await list()).find(({ current }) => !current)
     server.clock.setOffset(SESSION_IDLE_MS - 60_000)
     assert.equal((await list()).length, 2, 'the one that asks is seen meanwhile')

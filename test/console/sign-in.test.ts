@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const EXPIRED = { type: 'validation_failed', code: 'ceremony_expired' } as const
 
-/** People sign up and in by passkey, and the session's cookie ends when they sign out (D46, D47). */
+/** People sign up and sign in with a passkey. When they sign out, the session ends (D46, D47). */
 describe('signing up, in and out', () => {
   let server: ConsoleServer
   let browser: Browser
@@ -24,7 +24,7 @@ describe('signing up, in and out', () => {
   afterEach(() => server.clock.setOffset(0))
   after(() => server.close())
 
-  test('whoever signs up is signed in, with a passkey and ten recovery codes', async () => {
+  test('a person who signs up is signed in, with a passkey and ten recovery codes', async () => {
     assert.equal(await readSession(browser), null)
     const { userId, recoveryCodes } = await signUp(server, browser, ' Ada Lovelace ')
     assert.equal(new Set(recoveryCodes).size, 10)
@@ -38,6 +38,7 @@ describe('signing up, in and out', () => {
       passkeys: 1,
       recovery_codes_left: 10,
       verified: true,
+      signer_url: 'http://signer.localhost:4101',
     })
     assert.match(userId, /^usr_/)
     assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 7 * 24 * HOUR_MS) < MINUTE_MS)
@@ -45,14 +46,14 @@ describe('signing up, in and out', () => {
     assert.equal((await readSession(browser))?.verified, false)
   })
 
-  test('one signs in with a passkey alone; who it is, it says', async () => {
+  test('a passkey alone is enough to sign in, and shows who the person is', async () => {
     const [ada, bob] = [await signUp(server, new Browser(server)), await signUp(server, new Browser(server), 'Bob')]
     assert.equal((await signIn(browser, bob.passkey)).user.name, 'Bob')
     assert.equal((await readSession(browser))?.user.id, bob.userId)
     assert.equal((await signIn(browser, ada.passkey)).user.id, ada.userId)
   })
 
-  test('signing out ends the session at the server, whoever still has the cookie', async () => {
+  test('signing out ends the session on the server, even for somebody who still has the cookie', async () => {
     const { browser: mine } = await openVisitor(server)
     const stolen = new Browser(server)
     stolen.cookies.set('session', String(mine.cookies.get('session')))
@@ -68,7 +69,7 @@ describe('signing up, in and out', () => {
     assert.deepEqual(await mine.ask('POST', '/console/sign-out', {}), {}, 'nobody may sign out too')
   })
 
-  test('signing out elsewhere ends every other session of the person, and no other person’s', async () => {
+  test('signing out elsewhere ends all other sessions of the person, and no session of others', async () => {
     const { browser: mine, passkey } = await openVisitor(server)
     const { browser: foreign } = await openVisitor(server)
     const [phone, tablet] = [new Browser(server), new Browser(server)]
@@ -80,7 +81,7 @@ describe('signing up, in and out', () => {
     await browser.refuse('POST', '/console/sign-out-elsewhere', { type: 'unauthenticated' }, {})
   })
 
-  test('a session that was known before the sign-in is worth nothing after it', async () => {
+  test('a session from before the sign-in is not valid after it', async () => {
     const { browser: mine, passkey } = await openVisitor(server)
     const fixed = new Browser(server)
     const planted = String(mine.cookies.get('session'))
@@ -91,7 +92,7 @@ describe('signing up, in and out', () => {
     assert.notEqual(await readSession(mine), null)
   })
 
-  test('no value that a browser was given beforehand becomes a session', async () => {
+  test('no value that a browser had before becomes a session', async () => {
     const { passkey } = await openVisitor(server)
     for (const planted of ['planted', '', 'svc_ses_', '%00', 'a%', 'svc_ses_'.padEnd(57, 'a'), 'x'.repeat(4_000)]) {
       const fixed = new Browser(server)
@@ -104,7 +105,7 @@ describe('signing up, in and out', () => {
     assert.match(String(browser.cookies.get('session')), /^svc_ses_\w{49}$/)
   })
 
-  test('a session ends after 12 idle hours, and after 7 days at the latest', async () => {
+  test('a session ends after 12 hours without a request, and after 7 days at the latest', async () => {
     const { browser: idle } = await openVisitor(server)
     server.clock.setOffset(12 * HOUR_MS - 1_000)
     assert.notEqual(await readSession(idle), null)
@@ -119,7 +120,7 @@ describe('signing up, in and out', () => {
     assert.equal(await readSession(busy), null)
   })
 
-  test('the cookies are HttpOnly, of the whole site, and no other site sends them along', async () => {
+  test('the cookies are HttpOnly, are valid for the whole host, and are not sent from other sites', async () => {
     const { passkey } = await openVisitor(server)
     const opened = await browser.call('POST', '/console/sign-in/options', {})
     const ceremony = readCookies(opened).get('ceremony')
@@ -139,7 +140,7 @@ describe('signing up, in and out', () => {
     assert.ok(!done.text.includes(String(cookies.get('session')?.value)), 'the secret is in the cookie alone')
   })
 
-  test('a challenge is answered once, by the browser that asked, in time, and for what it was made', async () => {
+  test('a challenge is valid once, for the browser that requested it, in time, and for its purpose', async () => {
     const { passkey, browser: other } = await openVisitor(server)
     const body = await beginSignIn(browser, passkey)
     const ceremony = String(browser.cookies.get('ceremony'))
@@ -164,7 +165,7 @@ describe('signing up, in and out', () => {
     }
   })
 
-  test('a body that is not looked at does not use the challenge up', async () => {
+  test('a request that is rejected because of its body does not use up the challenge', async () => {
     const { passkey } = await openVisitor(server)
     const body = await beginSignIn(browser, passkey)
     await browser.refuse('POST', '/console/sign-in', { type: 'validation_failed' }, { response: {} })
@@ -172,7 +173,7 @@ describe('signing up, in and out', () => {
     await browser.ask('POST', '/console/sign-in', body)
   })
 
-  test('a passkey that nobody has, and an answer that is not of the passkey, sign nobody in', async () => {
+  test('an unknown passkey, and a response that another passkey signed, sign nobody in', async () => {
     const { passkey } = await openVisitor(server)
     const stranger = makePasskey(server.context, Buffer.alloc(32, 7).toString('base64url'))
     const unknown = await beginSignIn(browser, stranger)
@@ -188,7 +189,7 @@ describe('signing up, in and out', () => {
     assert.equal(await readSession(browser), null)
   })
 
-  test('a recovery code signs in once, and a passkey can be added with it', async () => {
+  test('a recovery code signs in once, and then a passkey can be added', async () => {
     const { recoveryCodes, userId } = await openVisitor(server)
     const code = String(recoveryCodes[0])
     const { session } = await browser.ask<{ session: WireSession }>('POST', '/console/recovery', {
@@ -215,7 +216,7 @@ describe('signing up, in and out', () => {
     assert.equal((await signIn(new Browser(server), fresh)).user.id, userId)
   })
 
-  test('what a session alone does not allow is allowed for ten minutes after a passkey said yes', async () => {
+  test('for ten minutes after a proof by passkey, actions that require one are allowed', async () => {
     const { browser: mine, passkey } = await openVisitor(server)
     server.clock.setOffset(11 * MINUTE_MS)
     const required = { type: 'forbidden', code: 'verification_required' } as const
@@ -238,7 +239,7 @@ describe('signing up, in and out', () => {
     await mine.refuse('POST', '/console/recovery-codes', required, {})
   })
 
-  test("somebody else's passkey verifies nothing", async () => {
+  test("another person's passkey is not a proof", async () => {
     const [ada, bob] = [await openVisitor(server), await openVisitor(server)]
     const { options } = await ada.browser.ask<{ options: { challenge: string } }>(
       'POST',
@@ -250,7 +251,7 @@ describe('signing up, in and out', () => {
     await ada.browser.refuse('POST', '/console/verification', invalid, body)
   })
 
-  test('passkeys are listed and removed, all but the last', async () => {
+  test('passkeys are listed and can be removed, except the last one', async () => {
     const { browser: mine, passkey } = await openVisitor(server)
     const only = { type: 'conflict', code: 'last_passkey' } as const
     await mine.refuse('DELETE', `/console/passkeys/${passkey.credentialId}`, only)
@@ -281,7 +282,7 @@ describe('signing up, in and out', () => {
     await mine.refuse('DELETE', `/console/passkeys/${second.credentialId}`, only)
   })
 
-  test('the browser is noted with a sign-in, cut to what can be kept', async () => {
+  test("the browser's name is stored with a sign-in, shortened if necessary", async () => {
     const { passkey, userId } = await openVisitor(server)
     const body = await beginSignIn(browser, passkey)
     const headers = ['origin', server.config.authUrl, 'user-agent', `Mozilla/5.0 ${'é'.repeat(500)}`]
@@ -291,7 +292,7 @@ describe('signing up, in and out', () => {
     assert.ok(devices.some((device) => device.startsWith('Mozilla/5.0') && device.length === 200))
   })
 
-  test('a passkey that is registered already is 409, and its ceremony is over', async () => {
+  test('a passkey that is already registered is 409, and its challenge is used up', async () => {
     const { browser: mine, passkey } = await openVisitor(server)
     const { options } = await mine.ask<{ options: { challenge: string } }>('POST', '/console/passkeys/options', {})
     const body = { response: passkey.register(toBytes(options.challenge)), name: 'Again' }

@@ -17,17 +17,20 @@ import { openVisitor, verify, type Visitor } from './person.ts'
 const UNPROVED = { type: 'forbidden', code: 'verification_required' } as const
 const W = '/console/workspaces/:slug'
 
-/** For endpoints that need a proof only for some requests: a body that needs one. */
+/**
+ * The bodies of requests that require a recent proof by passkey. The same endpoints accept other bodies without a
+ * proof.
+ */
 const CRITICAL_BODIES: ReadonlyMap<string, object | undefined> = new Map<string, object | undefined>([
   [`PATCH ${W}/members/:user_id`, { role: 'owner' }],
-  // The request needs no body. The member is an admin.
+  // This request has no body. It requires a proof because the member is an admin.
   [`DELETE ${W}/members/:user_id`, undefined],
   [`POST ${W}/invitations`, { role: 'admin' }],
   [`PATCH ${W}/webhooks/:id`, { url: 'https://thief.example/x' }],
 ])
 
-/** The owner proved by passkey ten minutes ago, and somebody has copied the cookie since (D59). */
-describe('whoever has stolen a session cookie', () => {
+/** An owner proved their identity by passkey ten minutes ago, and somebody has stolen their cookie since then (D59). */
+describe('a thief of a session cookie', () => {
   let server: ConsoleServer
   let owner: ConsoleFixture
   let admin: ConsoleFixture
@@ -50,7 +53,7 @@ describe('whoever has stolen a session cookie', () => {
   })
   after(() => server.close())
 
-  test('can bring a viewer in, and make nobody an owner or admin', async () => {
+  test('can add a viewer, and cannot make anybody an owner or admin', async () => {
     const { invitation } = await thief.ask<{ invitation: { url: string } }>(
       'POST',
       owner.at('invitations'),
@@ -62,7 +65,7 @@ describe('whoever has stolen a session cookie', () => {
     for (const role of ['owner', 'admin']) {
       await thief.refuse('PATCH', owner.at(`members/${accomplice.userId}`), UNPROVED, { role })
     }
-    // The actions that an owner would take next, up to live money.
+    // These are the next actions of a thief who wants to spend live money.
     const tooLow = { type: 'forbidden', code: 'role_insufficient' } as const
     for (const mode of ['live', 'test'] satisfies Mode[]) {
       await accomplice.browser.refuse('POST', owner.at('keys'), tooLow, { mode, name: 'Mine' })
@@ -70,14 +73,15 @@ describe('whoever has stolen a session cookie', () => {
     assert.deepEqual(await listRoles(), ['admin', 'owner', 'viewer', 'viewer'])
   })
 
-  test('can lower and remove no owner or admin, the owner whose cookie it is included', async () => {
+  test("cannot remove an owner or admin or lower their role, not even that of the cookie's owner", async () => {
     const second = await openConsoleFixture(server, { account: owner.account })
     for (const { userId } of [owner, second, admin]) {
       await thief.refuse('PATCH', owner.at(`members/${userId}`), UNPROVED, { role: 'viewer' })
       await thief.refuse('DELETE', owner.at(`members/${userId}`), UNPROVED)
     }
     assert.deepEqual((await listRoles()).slice(0, 3), ['admin', 'owner', 'owner'])
-    // Setting the current role changes nothing, and a viewer has no rights to lose.
+    // These two changes need no proof. The first one sets the role that the member already has. The second one removes
+    // a viewer, who has no rights to lose.
     await thief.ask('PATCH', owner.at(`members/${admin.userId}`), { role: 'admin' })
     await thief.ask('DELETE', owner.at(`members/${accomplice.userId}`))
   })
@@ -91,13 +95,13 @@ describe('whoever has stolen a session cookie', () => {
     const { method, path, proof, body } = endpoint
     const name = nameOf(endpoint)
     if (proof === 'required' || proof === 'conditional') {
-      test(`is refused ${name}`, async () => {
+      test(`cannot call ${name} without a proof`, async () => {
         thief.cookies.set('ceremony', 'x')
         await thief.refuse(method, fill(method, path), UNPROVED, CRITICAL_BODIES.get(name) ?? body)
       })
     } else {
-      test(`is asked for no proof at ${name}, which ${proof.notNeeded}`, async () => {
-        // Uses another person each time, because signing out would end the thief's session.
+      test(`needs no proof to call ${name}, which ${proof.notNeeded}`, async () => {
+        // Each request uses another person's session, because signing out would end the thief's own session.
         const stale = await openConsoleFixture(server, { account: owner.account })
         await letProofGrowOld(stale)
         const answer = await stale.browser.call(method, fill(method, path), body)
@@ -106,12 +110,12 @@ describe('whoever has stolen a session cookie', () => {
     }
   }
 
-  test('is asked for no proof where something is only read', () => {
+  test('needs no proof to read', () => {
     const reading = ENDPOINTS.filter(({ method }) => method === 'GET')
     assert.deepEqual(new Set(reading.map(({ proof }) => proof)), new Set([READS]))
   })
 
-  test('has lost it as soon as the owner proves to be there', async () => {
+  test('loses the session as soon as the owner proves their identity', async () => {
     await verify(owner.browser, owner.passkey)
     await thief.refuse('GET', owner.at('members'), { type: 'unauthenticated' })
     await owner.browser.ask('PATCH', owner.at(`members/${viewer.userId}`), { role: 'admin' })
@@ -130,7 +134,7 @@ describe('whoever has stolen a session cookie', () => {
     return members.map(({ role }) => role).toSorted()
   }
 
-  /** Fills in the ids of existing items, so that the request could change them. */
+  /** Replaces the path parameters with ids of existing items, so that the request could really change something. */
   function fill(method: string, path: string): string {
     const kind = /(keys|webhooks)\/:id/.exec(path)?.[1] ?? ''
     return path
@@ -138,5 +142,6 @@ describe('whoever has stolen a session cookie', () => {
       .replace(':address', ADDRESS)
       .replace(':user_id', method === 'PATCH' ? viewer.userId : admin.userId)
       .replace(':id', ids[kind] ?? 'x')
+      .replace(':credential_id', 'x')
   }
 })

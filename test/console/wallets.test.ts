@@ -2,41 +2,52 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Passkey } from '../../server/src/console/contract/passkeys.ts'
 import type { Wallet } from '../../server/src/console/contract/wallets.ts'
-import { restoreSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
+import { restoreSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { makePasskey, toBytes } from '../support/context/people.ts'
+import { addWalletOwner, makePasskey, toBytes } from '../support/context/people.ts'
 import { openConnections, readRows } from '../support/database/read-rows.ts'
 import { address, seed, seedWallet } from '../support/context/seed.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 import { openVisitor, verify } from './person.ts'
 
 const NO_WALLET = { type: 'not_found', code: 'wallet_not_found' } as const
+const KEY = { credential_id: 'AAAA' } as const
 const NO_PASSKEY = { type: 'not_found', code: 'passkey_not_found' } as const
 
 describe('wallets in the dashboard', () => {
   let server: ConsoleServer
   let fixture: ConsoleFixture
+  /** The wallet passkey of the fixture's person. */
+  let owner: SoftwarePasskey
   let offsetMs = 0
   before(async () => {
     server = await openConsoleServer()
   })
   beforeEach(async () => {
     fixture = await openConsoleFixture(server)
+    owner = await addWalletOwner(server.context, fixture.userId)
     for (const chain of [server.chains.test, server.chains.live]) chain.down = false
   })
   after(() => server.close())
 
-  test('a wallet is made under the one passkey of whoever makes it, and shown with what it holds', async () => {
+  test('a wallet is made under a wallet passkey of whoever makes it, and shown with what it holds', async () => {
     server.chains.test.balanceMicro = 12_500_000n
     const made = await create({ name: ' Treasury ' })
     const expected = {
       ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
-      owner: { passkey_name: 'First passkey', user_name: 'Ada', is_mine: true },
+      owner: { passkey_name: 'Wallet passkey', user_name: 'Ada', is_mine: true },
+      owners: [
+        {
+          ...{ credential_id: owner.credentialId, name: 'Wallet passkey', user_name: 'Ada', is_mine: true },
+          ...{ has_record: false, added_at: made.created_at },
+        },
+      ],
+      ...{ is_at_risk: false, needs_move: false },
       ...{ balance_usdc: '12.5', coin: null, grants: 0 },
     }
     assert.deepEqual(made, expected)
@@ -46,11 +57,11 @@ describe('wallets in the dashboard', () => {
     assert.deepEqual(await list('live'), [])
     assert.deepEqual((await readAudit(server.context.db, fixture.account.id)).at(-1), {
       ...{ actor_kind: 'user', actor_id: fixture.userId, action: 'wallet.created', subject: made.address },
-      details: { mode: 'test', name: 'Treasury' },
+      details: { mode: 'test', name: 'Treasury', credential_id: owner.credentialId },
     })
   })
 
-  test('the newest comes last', async () => {
+  test('the newest wallet is last in the list', async () => {
     const names = ['b', 'a', 'c']
     for (const name of names) await create({ name })
     assert.deepEqual(
@@ -59,49 +70,45 @@ describe('wallets in the dashboard', () => {
     )
   })
 
-  test('a named passkey owns it, else the one that was used last; somebody else’s is not found', async () => {
-    const second = await addPasskey('Laptop')
-    assert.equal((await create({ credential_id: fixture.passkey.credentialId })).owner.passkey_name, 'First passkey')
-    assert.equal((await create({ credential_id: second })).owner.passkey_name, 'Laptop')
-    await readRows(server.context.db, 'update passkeys set last_used_at = $2 where credential_id = $1', [
-      fixture.passkey.credentialId,
-      new Date(server.clock.now().getTime() + 1_000),
-    ])
-    assert.equal((await create()).owner.passkey_name, 'First passkey')
+  test('a wallet passkey of the caller owns it; a sign-in passkey, or somebody else’s, is not found', async () => {
+    const second = await addWalletOwner(server.context, fixture.userId, 'Laptop')
+    assert.equal((await create()).owner.passkey_name, 'Wallet passkey')
+    assert.equal((await create({ credential_id: second.credentialId })).owner.passkey_name, 'Laptop')
     const other = await openVisitor(server)
-    for (const id of [other.passkey.credentialId, 'AAAA']) {
+    const foreign = await addWalletOwner(server.context, other.userId)
+    for (const id of [fixture.passkey.credentialId, other.passkey.credentialId, foreign.credentialId, 'AAAA']) {
       const body = { mode: 'live', name: 'W', credential_id: id }
       await fixture.browser.refuse('POST', fixture.at('wallets'), NO_PASSKEY, body)
     }
     assert.deepEqual(await list('live'), [])
-    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2, Laptop: 1 })
+    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 0 })
   })
 
-  test('passkeys tell how many wallets they own, of the workspaces where the person still is', async () => {
+  test('sign-in passkeys tell how many wallets from before they own, of the workspaces where the person still is', async () => {
     const other = await openConsoleFixture(server)
     await addMember(server.context, { account: fixture.account, userId: other.userId, role: 'admin', actor: OPERATOR })
-    await create()
-    await create({ mode: 'live' })
-    const body = { mode: 'test', name: 'Theirs' }
-    const { wallet } = await other.browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), body, 201)
+    await createOwnedBySignIn(fixture.passkey)
+    await createOwnedBySignIn(fixture.passkey, { mode: 'live' })
+    const wallet = await createOwnedBySignIn(other.passkey)
     assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2 })
     assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 1 })
-    assert.equal((await get(wallet.address)).owner.is_mine, false)
+    assert.equal((await get(wallet)).owner.is_mine, false)
     await fixture.browser.ask('DELETE', fixture.at(`members/${other.userId}`))
     assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 0 })
   })
 
-  test('an owner whose passkey was removed is nobody’s name', async () => {
+  test("a wallet whose passkey was removed shows no owner's name", async () => {
     const second = await addPasskey('Laptop')
-    const made = await create({ credential_id: second })
-    await fixture.browser.ask('DELETE', `/console/passkeys/${second}`)
-    const { owner } = await get(made.address)
-    assert.deepEqual(owner, { passkey_name: null, user_name: null, is_mine: false })
+    const wallet = await createOwnedBySignIn(second)
+    assert.equal((await get(wallet)).owner.passkey_name, 'Laptop')
+    await fixture.browser.ask('DELETE', `/console/passkeys/${second.credentialId}`)
+    assert.deepEqual((await get(wallet)).owner, { passkey_name: null, user_name: null, is_mine: false })
   })
 
   test('whoever registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
-    const id = await addPasskey('Laptop')
-    const { address: wallet } = await create({ credential_id: id })
+    const removed = await addPasskey('Laptop')
+    const wallet = await createOwnedBySignIn(removed)
+    const { credentialId: id } = removed
     await fixture.browser.ask('DELETE', `/console/passkeys/${id}`)
     const mallory = await openConsoleFixture(server, { account: fixture.account, role: 'viewer', name: 'Mallory' })
     await addPasskey('Spoofed', mallory, id)
@@ -115,38 +122,24 @@ describe('wallets in the dashboard', () => {
     assert.equal((await ownedByPasskeys(mallory))['Spoofed'], 0)
   })
 
-  test('a passkey that is not ES256 owns none: it is refused by its name, and passed over where none is named', async () => {
-    const other = await addPasskey('Laptop')
-    await readRows(
-      server.context.db,
-      `update passkeys set public_key_cose = '\\xa1', last_used_at = $2 where credential_id = $1`,
-      [other, new Date(server.clock.now().getTime() + 1_000)],
-    )
-    assert.equal((await create()).owner.passkey_name, 'First passkey')
-    await refuseOwner({ credential_id: other })
-    await readRows(server.context.db, `update passkeys set public_key_cose = '\\xa1' where user_id = $1`, [
-      fixture.userId,
-    ])
-    await refuseOwner({})
-    assert.equal((await list()).length, 1)
-  })
-
   test('a name has a hundred characters, whatever they are made of', async () => {
     assert.equal((await create({ name: '🦊'.repeat(100) })).name, '🦊'.repeat(100))
   })
 
-  test('without the person there is none: the passkey is asked for first', async () => {
+  test('a wallet requires a recent proof by passkey', async () => {
     server.clock.setOffset((offsetMs += RECENT_PROOF_MS))
     const unverified = { type: 'forbidden', code: 'verification_required' } as const
-    await fixture.browser.refuse('POST', fixture.at('wallets'), unverified, { mode: 'test', name: 'W' })
+    await fixture.browser.refuse('POST', fixture.at('wallets'), unverified, {
+      ...{ mode: 'test', name: 'W', credential_id: owner.credentialId },
+    })
     assert.deepEqual(await list(), [])
     await verify(fixture.browser, fixture.passkey)
     await create()
   })
 
-  test('of ten at once, as many are made as the plan has', async () => {
+  test('of ten created at once, only as many succeed as the plan allows', async () => {
     await openConnections(server.context.db)
-    const body = { mode: 'test', name: 'Race' }
+    const body = { mode: 'test', name: 'Race', credential_id: owner.credentialId }
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => fixture.browser.call('POST', fixture.at('wallets'), body)),
     )
@@ -159,7 +152,7 @@ describe('wallets in the dashboard', () => {
     assert.equal((await list()).length, 3)
   })
 
-  test('while the chain does not answer, balances are unknown and all else is there', async () => {
+  test('while the chain does not respond, balances are unknown and everything else is shown', async () => {
     await create()
     await create()
     server.clock.setOffset((offsetMs += 16_000))
@@ -174,7 +167,7 @@ describe('wallets in the dashboard', () => {
     assert.equal((await create({ mode: 'live' })).balance_usdc, '1000000000')
   })
 
-  test('a list’s balances are a few seconds old, those of a wallet by itself are not', async () => {
+  test('the balances in the list are a few seconds old, that of a single wallet is current', async () => {
     server.chains.test.balanceMicro = 1_000_000n
     const { address: wallet } = await create()
     server.chains.test.balanceMicro = 2_000_000n
@@ -186,7 +179,7 @@ describe('wallets in the dashboard', () => {
     assert.equal((await list())[0]?.balance_usdc, '3')
   })
 
-  test('of very many wallets the balances of the newest hundred are read', async () => {
+  test('of very many wallets, the balances of the newest hundred are read', async () => {
     const account = fixture.account
     for (let count = 0; count < 105; count += 1) await seedWallet(server.context, { account, mode: 'test' })
     const balances = (await list()).map(({ balance_usdc: balance }) => balance)
@@ -195,7 +188,7 @@ describe('wallets in the dashboard', () => {
     assert.ok(balances.slice(5).every((balance) => balance !== null))
   })
 
-  test('a wallet tells its grants that are not revoked', async () => {
+  test('a wallet shows its grants, except the revoked ones', async () => {
     const seeded = await seed(server.context)
     const { browser } = await openConsoleFixture(server, { account: seeded.account, role: 'viewer' })
     const path = `/console/workspaces/${seeded.account.slug}/wallets/${seeded.wallet}?mode=test`
@@ -206,7 +199,7 @@ describe('wallets in the dashboard', () => {
     assert.equal(await count(), 0)
   })
 
-  test('a wallet of another workspace or mode, and what is none, are not found', async () => {
+  test('a wallet of another workspace or mode, and an unknown one, are not found', async () => {
     const made = await create()
     const other = await openConsoleFixture(server)
     await other.browser.refuse('GET', `${other.at(`wallets/${made.address}`)}?mode=test`, NO_WALLET)
@@ -217,20 +210,21 @@ describe('wallets in the dashboard', () => {
   })
 
   const bodies: readonly (readonly [string, object])[] = [
-    ['mode', { name: 'W' }],
-    ['mode', { mode: 'prod', name: 'W' }],
-    ['name', { mode: 'test' }],
-    ['name', { mode: 'test', name: ' ' }],
-    ['name', { mode: 'test', name: 'x'.repeat(101) }],
-    ['name', { mode: 'test', name: 'a\nb' }],
-    ['name', { mode: 'test', name: '\u200b\u3164\u00ad' }],
-    ['name', { mode: 'test', name: 'a\u202eb' }],
+    ['mode', { name: 'W', ...KEY }],
+    ['mode', { mode: 'prod', name: 'W', ...KEY }],
+    ['name', { mode: 'test', ...KEY }],
+    ['name', { name: ' ', mode: 'test', ...KEY }],
+    ['name', { name: 'x'.repeat(101), mode: 'test', ...KEY }],
+    ['name', { name: 'a\nb', mode: 'test', ...KEY }],
+    ['name', { name: '\u200b\u3164\u00ad', mode: 'test', ...KEY }],
+    ['name', { name: 'a\u202eb', mode: 'test', ...KEY }],
+    ['credential_id', { mode: 'test', name: 'W' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: '' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: 'a+b' }],
     ['credential_id', { mode: 'test', name: 'W', credential_id: 7 }],
   ]
   for (const [member, body] of bodies) {
-    test(`${JSON.stringify(body).slice(0, 50)} is 400, and ${member} is named`, async () => {
+    test(`${JSON.stringify(body).slice(0, 50)} is 400, and the error names ${member}`, async () => {
       const answer = await fixture.browser.call('POST', fixture.at('wallets'), body)
       const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
       assert.equal(details[0]?.path, member)
@@ -239,7 +233,7 @@ describe('wallets in the dashboard', () => {
   }
 
   async function create(wanted: object = {}): Promise<Wallet> {
-    const body = { mode: 'test', name: 'Wallet', ...wanted }
+    const body = { mode: 'test', name: 'Wallet', credential_id: owner.credentialId, ...wanted }
     return (await fixture.browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), body, 201)).wallet
   }
 
@@ -251,18 +245,21 @@ describe('wallets in the dashboard', () => {
     return (await fixture.browser.ask<{ wallet: Wallet }>('GET', `${fixture.at(`wallets/${wallet}`)}?mode=test`)).wallet
   }
 
-  async function refuseOwner(wanted: object): Promise<void> {
-    const answer = await fixture.browser.call('POST', fixture.at('wallets'), { mode: 'test', name: 'W', ...wanted })
-    const details = expectError(answer, { type: 'validation_failed' }).details as { path: string }[]
-    assert.equal(details[0]?.path, 'credential_id')
+  /** Creates a wallet as it was before wallet passkeys existed: a sign-in passkey owns it. */
+  async function createOwnedBySignIn(passkey: SoftwarePasskey, wanted: object = {}): Promise<string> {
+    const { address: wallet } = await create(wanted)
+    await readRows(server.context.db, 'delete from wallet_owners where wallet_address = $1', [wallet])
+    const own = 'update wallets set owner_credential_id = $2, owner_public_key = $3 where address = $1'
+    await readRows(server.context.db, own, [wallet, passkey.credentialId, Buffer.from(passkey.publicKeyCose)])
+    return wallet
   }
 
-  /** Adds a passkey, under a given credential id if there is one: a browser can send any id. */
+  /** Adds a passkey. It can have a given credential id, because a browser can send any id. */
   async function addPasskey(
     name: string,
     { browser }: Pick<ConsoleFixture, 'browser'> = fixture,
     id?: string,
-  ): Promise<string> {
+  ): Promise<SoftwarePasskey> {
     type Options = { challenge: string; user: { id: string } }
     const { options } = await browser.ask<{ options: Options }>('POST', '/console/passkeys/options', {})
     const fresh = makePasskey(server.context, options.user.id)
@@ -270,7 +267,7 @@ describe('wallets in the dashboard', () => {
     const body = { name, response: passkey.register(toBytes(options.challenge)) }
     const { passkey: made } = await browser.ask<{ passkey: Passkey }>('POST', '/console/passkeys', body, 201)
     assert.equal(made.wallets, 0)
-    return made.id
+    return passkey
   }
 
   async function ownedByPasskeys({ browser }: Pick<ConsoleFixture, 'browser'> = fixture): Promise<

@@ -40,7 +40,10 @@ export interface Log {
   readonly next: string | null
 }
 
-/** The webhooks page of a new workspace, for its owner. */
+/**
+ * The webhook endpoints and deliveries of a new workspace, and its owner. Tests use it to call the dashboard's
+ * endpoints.
+ */
 export class WebhookDesk {
   readonly server: ConsoleServer
   readonly account: Account
@@ -91,7 +94,10 @@ export class WebhookDesk {
     return await getEndpoint(this.server.context, { accountId: this.account.id, id })
   }
 
-  /** Claims a delivery as a sender would, some time later: the given one, or any of the workspace. */
+  /**
+   * Claims the given delivery, or any delivery of the workspace, for an attempt, as the sender does. `laterMs` moves
+   * the clock forward for this.
+   */
   async claim(id?: string, laterMs = 0): Promise<ClaimedDelivery> {
     const ctx = later(this.server.context, laterMs)
     const bounds = { hangs: false, inFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, places: ALL_FREE, leaseMs: LEASE_MS }
@@ -107,7 +113,7 @@ export class WebhookDesk {
     return wanted
   }
 
-  /** Lets a sender attempt a delivery, with the given outcome. */
+  /** Claims a delivery and records an attempt with this outcome, as the sender does. */
   async attempt(
     outcome: Pick<AttemptOutcome, 'statusCode' | 'error' | 'responseBody'>,
     { id, laterMs }: { id?: string; laterMs?: number } = {},

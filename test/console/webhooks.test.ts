@@ -12,8 +12,8 @@ import { URL_OF_HOOK, WebhookDesk, type WireWebhook } from './webhook-desk.ts'
 const NO_WEBHOOK = { type: 'not_found', code: 'webhook_not_found' } as const
 const NO_DELIVERY = { type: 'not_found', code: 'delivery_not_found' } as const
 
-/** Endpoints, their limits and their deliveries, as owners manage them (D45). */
-describe('webhook endpoints in the dashboard', () => {
+/** Owners manage webhook endpoints and their deliveries, within the limits (D45). */
+describe('a webhook endpoint in the dashboard', () => {
   let server: ConsoleServer
   let fixture: WebhookDesk
   before(async () => {
@@ -24,7 +24,7 @@ describe('webhook endpoints in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('is made with a secret that is shown once, and listed without it', async () => {
+  test('is created with a secret that is shown once, and is listed without it', async () => {
     const events = ['payment.failed', 'payment.confirmed']
     const made = await fixture.browser.call('POST', fixture.at('webhooks'), { mode: 'test', url: URL_OF_HOOK, events })
     const { webhook } = JSON.parse(made.text) as { webhook: Record<string, string> }
@@ -49,13 +49,13 @@ describe('webhook endpoints in the dashboard', () => {
     for (const { text } of [listed, alone]) assert.ok(!text.includes(String(secret)))
   })
 
-  test('is of one mode', async () => {
+  test('belongs to one mode', async () => {
     const ours = await fixture.create({ mode: 'test' })
     const live = await fixture.create({ mode: 'live' })
     assert.deepEqual([await listIds('test'), await listIds('live')], [[ours.id], [live.id]])
   })
 
-  test('changes one thing at a time, and what is not named stays', async () => {
+  test('can be changed in one field, and the others stay', async () => {
     const { secret: _, ...made } = await fixture.create()
     const moved = { ...made, url: 'https://hooks.example/other' }
     assert.deepEqual(await fixture.change(made.id, { url: moved.url }), moved)
@@ -69,7 +69,7 @@ describe('webhook endpoints in the dashboard', () => {
     assert.deepEqual(await fixture.list(), [on])
   })
 
-  test('gets another secret by rotation, shown once as well', async () => {
+  test('gets a new secret by rotation, which is shown once too', async () => {
     const { secret, ...made } = await fixture.create()
     const path = fixture.at(`webhooks/${made.id}/rotate-secret`)
     const { webhook } = await fixture.browser.ask<{ webhook: WireWebhook }>('POST', path, {})
@@ -81,7 +81,7 @@ describe('webhook endpoints in the dashboard', () => {
     assert.deepEqual((await fixture.claim()).secrets, [fresh, secret])
   })
 
-  test('is gone when it is deleted, and what was to come is canceled', async () => {
+  test('is deleted, and its waiting deliveries are canceled', async () => {
     const endpoint = await fixture.createEndpoint()
     const { id } = endpoint
     const delivery = await seedDelivery(server.context, endpoint)
@@ -95,7 +95,7 @@ describe('webhook endpoints in the dashboard', () => {
     )
   })
 
-  test('is refused where nothing may be sent to, and so is a move to there', async () => {
+  test('is rejected if events may not be sent to its URL, and so is a change to such a URL', async () => {
     const { id } = await fixture.create()
     const urls = [
       ...['http://hooks.example/in', 'ftp://hooks.example', 'hooks.example', 'https://127.0.0.1/in'],
@@ -127,7 +127,7 @@ describe('webhook endpoints in the dashboard', () => {
     assert.deepEqual(await listIds('test'), [id])
   })
 
-  test('is one of 20 in each mode', async () => {
+  test('is one of at most 20 in each mode', async () => {
     for (let index = 0; index < 20; index += 1) await fixture.create()
     const body = { mode: 'test', url: URL_OF_HOOK, events: ['payment.created'] }
     await fixture.browser.refuse(
@@ -139,7 +139,7 @@ describe('webhook endpoints in the dashboard', () => {
     await fixture.create({ mode: 'live' })
   })
 
-  test('of another workspace, or none at all, is not found', async () => {
+  test('of another workspace, or with an unknown id, is not found', async () => {
     const other = await WebhookDesk.open(server)
     const endpoint = await other.createEndpoint()
     const { id } = endpoint
@@ -155,7 +155,7 @@ describe('webhook endpoints in the dashboard', () => {
     assert.equal((await getEndpoint(server.context, { accountId: other.account.id, id })).url, URL_OF_HOOK)
   })
 
-  test('leaves in the audit log who did what to it, and no secret', async () => {
+  test('has its changes in the audit log, with who made them and without secrets', async () => {
     const { id, secret } = await fixture.create()
     await fixture.change(id, { enabled: false })
     await fixture.change(id, { enabled: true })
@@ -189,7 +189,7 @@ describe('webhook endpoints in the dashboard', () => {
     return (await fixture.list(mode)).map(({ id }) => id)
   }
 
-  /** Lists every action on an endpoint. */
+  /** Lists a request for each action on an endpoint. */
   function waysTo(id: string): readonly (readonly [string, string, object?])[] {
     const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', only: 'all' }
     return [

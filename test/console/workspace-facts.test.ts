@@ -10,7 +10,7 @@ import { readRows } from '../support/database/read-rows.ts'
 import { agent, seedWallet } from '../support/context/seed.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
-describe('what the dashboard tells of a workspace', () => {
+describe('the facts of a workspace in the dashboard', () => {
   let server: ConsoleServer
   let fixture: ConsoleFixture
   before(async () => {
@@ -21,7 +21,7 @@ describe('what the dashboard tells of a workspace', () => {
   })
   after(() => server.close())
 
-  test('its plan and one’s role in it, and where its chains and its API are', async () => {
+  test("show its plan, the person's role, its chains and the address of the API", async () => {
     const { slug, name } = fixture.account
     const { test: testChain, live } = server.config.chains
     assert.deepEqual(await readWorkspace(), {
@@ -36,7 +36,7 @@ describe('what the dashboard tells of a workspace', () => {
     })
   })
 
-  test('of a faucet of ours no more than that there is one, and in test mode alone', async () => {
+  test('show only that there is a faucet, and only in test mode', async () => {
     const faucet = { kind: 'endpoint', url: 'https://secret.example/faucet' } as const
     const other = await openConsoleServer((config) => {
       const { test: testChain, live } = config.chains
@@ -49,7 +49,7 @@ describe('what the dashboard tells of a workspace', () => {
     assert.deepEqual([chains.test.explorer_url, chains.live.explorer_url], [null, 'https://basescan.org'])
   })
 
-  test('what of its plan is used: live payments of this month, agents and wallets of each mode', async () => {
+  test('show what is used of its plan: live payments of this month, agents and wallets of each mode', async () => {
     const { account } = fixture
     const before = await readUse()
     const none = { used: 0, limit: 100 }

@@ -4,6 +4,7 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { decideAuthorizationRequest } from '../../server/src/domain/connections/decide-authorization-request.ts'
 import { getMembership } from '../../server/src/domain/members/queries.ts'
+import { recordDocumentClient } from '../../server/src/domain/connections/record-document-client.ts'
 import { registerClient } from '../../server/src/domain/connections/register-client.ts'
 import { isAlive, seedRequest, seedTokens, sessionOf } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
@@ -43,7 +44,7 @@ interface WireAuditPage {
   readonly next: string | null
 }
 
-describe('workspaces of the dashboard', () => {
+describe('workspaces in the dashboard', () => {
   let server: ConsoleServer
   let owner: Visitor
   let workspace: WireWorkspace
@@ -59,7 +60,7 @@ describe('workspaces of the dashboard', () => {
   afterEach(() => server.clock.setOffset(0))
   after(() => server.close())
 
-  test('whoever makes a workspace owns it', async () => {
+  test('the person who creates a workspace owns it', async () => {
     assert.match(workspace.slug, /^acme-corp/)
     assert.deepEqual([workspace.name, workspace.role], ['Acme Corp', 'owner'])
     assert.deepEqual((await readSession(owner.browser))?.workspaces, [workspace])
@@ -71,7 +72,7 @@ describe('workspaces of the dashboard', () => {
     )
   })
 
-  test('an invitation leads to the workspace, once; its link is told once', async () => {
+  test('an invitation leads to the workspace once, and its link is shown once', async () => {
     const invitation = await invite('admin')
     const { url, ...rest } = invitation
     assert.ok(url.startsWith(`${server.config.authUrl}/invite/svc_inv_`), url)
@@ -103,7 +104,7 @@ describe('workspaces of the dashboard', () => {
     assert.deepEqual(invitations, [])
   })
 
-  test('an invitation that was taken back, or is too old, leads nowhere; nor does a made-up one', async () => {
+  test('a revoked, an expired and an unknown invitation are rejected', async () => {
     const missing = { type: 'not_found', code: 'invitation_not_found' } as const
     const [taken, old] = [await invite('viewer'), await invite('viewer')]
     assert.deepEqual(await owner.browser.ask('DELETE', at(`invitations/${taken.id}`)), {})
@@ -123,7 +124,7 @@ describe('workspaces of the dashboard', () => {
     }
   })
 
-  test('inviting an owner or admin takes a proof of the last ten minutes, a viewer does not', async () => {
+  test('inviting an owner or admin requires a proof of the last ten minutes, inviting a viewer does not', async () => {
     server.clock.setOffset(10 * 60_000)
     try {
       for (const role of ['owner', 'admin']) {
@@ -140,7 +141,7 @@ describe('workspaces of the dashboard', () => {
     }
   })
 
-  test('an agent that a person makes is theirs in the audit log (D48)', async () => {
+  test('the audit log names the person who created an agent (D48)', async () => {
     const answer = await owner.browser.call('POST', at('agents'), { mode: 'test', id: 'made by Olga' })
     assert.equal(answer.status, 201)
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
@@ -151,7 +152,7 @@ describe('workspaces of the dashboard', () => {
     )
   })
 
-  test('the audit log tells who did what, the newest first, page by page', async () => {
+  test('the audit log shows who did what, the newest first, page by page', async () => {
     const member = await openVisitor(server, 'Mia')
     await member.browser.ask('POST', '/console/invitations/accept', { token: tokenOf(await invite('viewer')) })
     await owner.browser.ask('PATCH', at(`members/${member.userId}`), { role: 'admin' })
@@ -201,7 +202,7 @@ describe('workspaces of the dashboard', () => {
     assert.deepEqual(seen, seen.toSorted().toReversed())
   })
 
-  test('the audit log names whoever left, too, and says so; the operator has no name', async () => {
+  test('the audit log also names people who have left, and marks them; the operator has no name', async () => {
     const member = await openVisitor(server, 'Lea')
     const account = (await getMembership(server.context, { userId: owner.userId, slug: workspace.slug, role: 'owner' }))
       .account
@@ -216,7 +217,7 @@ describe('workspaces of the dashboard', () => {
     ])
   })
 
-  test('an agent that is called like a stranger’s id does not make the audit log tell their name', async () => {
+  test("if an agent's id looks like the id of a stranger, the audit log does not show the stranger's name", async () => {
     const stranger = await openVisitor(server, 'Stranger')
     await owner.browser.ask('POST', at('agents'), { mode: 'test', id: stranger.userId }, 201)
     const answer = await owner.browser.call('GET', at('audit'))
@@ -224,7 +225,7 @@ describe('workspaces of the dashboard', () => {
     assert.ok(!JSON.stringify(answer).includes('Stranger'))
   })
 
-  test('a connection is listed, and ends at once', async () => {
+  test('a connection is listed, and can be ended at once', async () => {
     const { userId } = owner
     const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
     const client = await registerClient(server.context, {
@@ -246,7 +247,7 @@ describe('workspaces of the dashboard', () => {
     assert.equal(connections.length, 1)
     const { id, created_at: createdAt, expires_at: expiresAt, ...rest } = connections[0] ?? {}
     assert.deepEqual(rest, {
-      client: { name: '<b>Claude</b>', redirect_hosts: ['127.0.0.1', 'claude.example:8443'] },
+      client: { name: '<b>Claude</b>', document_host: null, redirect_hosts: ['127.0.0.1', 'claude.example:8443'] },
       mode: 'test',
       agent_id: agentId,
       scopes: ['wallet:read'],
@@ -271,7 +272,7 @@ describe('workspaces of the dashboard', () => {
     ['http://[::1]:9/cb', '[::1]:9', 'loopback'],
     ['https://localhost/cb', 'localhost', 'https'],
   ] as const) {
-    test(`a request that leads to ${redirectUri} names ${host}`, async () => {
+    test(`the page for a request that redirects to ${redirectUri} names ${host}`, async () => {
       const { userId } = owner
       const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
       const client = await registerClient(server.context, {
@@ -287,6 +288,7 @@ describe('workspaces of the dashboard', () => {
       assert.deepEqual(rest, { scopes: ['wallet:read'], agent_id: null })
       assert.deepEqual(told, {
         name: 'A client',
+        document_host: null,
         redirect_host: host,
         redirect_uri_kind: kind,
         registered_at: client.createdAt.toISOString(),
@@ -297,7 +299,40 @@ describe('workspaces of the dashboard', () => {
     })
   }
 
-  test('a request that is unknown, decided or too old is not shown', async () => {
+  test('a client with a metadata document is identified by the host of its URL', async () => {
+    const { userId } = owner
+    const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
+    const redirectUri = 'http://127.0.0.1:5000/callback'
+    const client = await recordDocumentClient(server.context, {
+      url: 'https://claude.example:8443/oauth/client.json',
+      name: 'Not verified',
+      redirectUris: ['http://127.0.0.1/callback'],
+      scopes: ['wallet:read'],
+      freshForMs: 60_000,
+      source: 'fetched',
+    })
+    const options = { membership, client, redirectUri, scopes: ['wallet:read'] } as const
+    const { handle } = await seedRequest(server.context, options)
+    const { request } = await owner.browser.ask<{ request: { client: Record<string, unknown> } }>(
+      'GET',
+      `/console/authorization-requests/${handle}`,
+    )
+    assert.deepEqual(request.client, {
+      name: 'Not verified',
+      document_host: 'claude.example:8443',
+      redirect_host: '127.0.0.1:5000',
+      redirect_uri_kind: 'loopback',
+      registered_at: client.createdAt.toISOString(),
+    })
+    await seedTokens(server.context, options)
+    const { connections } = await owner.browser.ask<{ connections: { client: { document_host: string | null } }[] }>(
+      'GET',
+      at('connections'),
+    )
+    assert.ok(connections.some(({ client }) => client.document_host === 'claude.example:8443'))
+  })
+
+  test('an unknown, a decided and an expired request are not shown', async () => {
     const { userId } = owner
     const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
     const missing = { type: 'not_found', code: 'authorization_request_not_found' } as const

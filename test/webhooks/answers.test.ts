@@ -23,8 +23,8 @@ interface Expected {
   readonly body: Buffer | string | null
 }
 
-// `post-json.*.test.ts` tests all kinds of responses. These tests cover what the service concludes from a response and
-// stores.
+// The files `post-json.*.test.ts` test all kinds of responses. The tests here check what the service concludes from a
+// response, and what it stores.
 
 const SUCCESSES: Readonly<Record<string, readonly [Answer, number, Buffer | string]>> = {
   '200': [(response) => response.end('thanks'), 200, 'thanks'],
@@ -76,7 +76,7 @@ const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> =
   ],
 }
 
-describe('an answer', () => {
+describe('the response of an endpoint', () => {
   let sending: SenderFixture
   let account: Account
   let subscription: Subscription
@@ -91,7 +91,7 @@ describe('an answer', () => {
   after(() => sending.close())
 
   for (const [what, [answer, status, body]] of Object.entries(SUCCESSES)) {
-    test(`cases 8, 10, 11: is a success with ${what}, and kept as it came`, async () => {
+    test(`with ${what} is a success, and is stored as it was received`, async () => {
       sending.startSender()
       subscription.receiver.reply(answer)
       const { delivery, attempts } = await deliverOne(sending, account, subscription)
@@ -101,7 +101,7 @@ describe('an answer', () => {
   }
 
   for (const [what, [reply, expected]] of Object.entries(FAILURES)) {
-    test(`cases 8, 10: is a failure with ${what}`, async () => {
+    test(`with ${what} is a failure`, async () => {
       sending.startSender()
       subscription.receiver.reply(reply)
       const { delivery, attempts } = await deliverOne(sending, account, subscription)
@@ -111,7 +111,7 @@ describe('an answer', () => {
     })
   }
 
-  test('case 8: a redirect is not followed, to ourselves or anywhere', async () => {
+  test('that is a redirect is not followed, neither to ourselves nor anywhere else', async () => {
     sending.startSender()
     const elsewhere = await sending.subscribe(await makeAccount(sending.ctx))
     const headers = { location: elsewhere.receiver.url }
@@ -123,7 +123,7 @@ describe('an answer', () => {
     assert.equal(elsewhere.receiver.received.length, 0)
   })
 
-  test('case 9: one limit bounds the whole attempt: silence, headers and bodies that drip', async () => {
+  test('must arrive within one time limit for the whole attempt, even if headers and body arrive byte by byte', async () => {
     const attemptMs = 250
     sending.startSender({ attemptMs })
     const cases: readonly (readonly [Answer, number | null])[] = [

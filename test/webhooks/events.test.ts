@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
-import { createPayment } from '../../server/src/domain/payments/create-payment.ts'
+import { createPayment } from '../../server/src/domain/payment-requests/create-payment.ts'
 import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/retry-schedule.ts'
 import { getEndpoint, listEndpoints } from '../../server/src/domain/webhooks/queries.ts'
@@ -31,7 +31,7 @@ describe('an event', () => {
   afterEach(() => sending.reset())
   after(() => sending.close())
 
-  test('cases 21, 23: of a burst reaches each endpoint once, and receivers can sort by its time and id', async () => {
+  test('that is one of many at once reaches each endpoint once, and receivers can sort by time and id', async () => {
     const subscriptions = await Promise.all([1, 2, 3].map(() => sending.subscribe(account)))
     const from = ctx.clock.now()
     await announceMany(ctx, account, { count: BURST, from })
@@ -54,7 +54,7 @@ describe('an event', () => {
     for (const { receiver } of subscriptions) assert.equal(receiver.received.length, BURST)
   })
 
-  test('case 22: is sent when what made it true is committed, and never when that was undone', async () => {
+  test('is sent once its transaction is committed, and never if it is rolled back', async () => {
     const { receiver } = await sending.subscribe(account)
     sending.startSender()
     const undone = makeEvent(ctx, account)
@@ -71,7 +71,7 @@ describe('an event', () => {
       await transaction.batch([...appendEvent(kept)])
       await open.promise
     })
-    // Until the transaction commits, no sender sees the event.
+    // No sender can read the event before the transaction commits.
     await sending.lookedAround()
     assert.equal(receiver.received.length, 0)
     open.resolve()
@@ -84,7 +84,7 @@ describe('an event', () => {
     )
   })
 
-  test('case 22: of a payment is heard once, with the payment; a refused one is not heard of', async () => {
+  test('about a payment is sent once, with the payment; a rejected payment has no event', async () => {
     const seeded = await seed(ctx)
     const { receiver } = await sending.subscribe(seeded.account)
     sending.startSender()
@@ -101,7 +101,7 @@ describe('an event', () => {
     assert.deepEqual([sent['id'], sent['amount_usdc'], sent['memo']], [payment.id, '1.5', 'é✓'])
   })
 
-  test('case 23: keeps its id through every attempt and replay, so that receivers know it again', async () => {
+  test('keeps its id through every attempt and replay, so that receivers recognize it', async () => {
     const { receiver, endpoint } = await sending.subscribe(account, { reply: 500 })
     sending.startSender()
     const event = await announce(ctx, account)
@@ -116,7 +116,7 @@ describe('an event', () => {
     }
   })
 
-  test('case 24: is signed with a secret that stands nowhere: not in logs, rows, errors or answers', async () => {
+  test('is signed with a secret that no log, row, error or response contains', async () => {
     const lines: string[] = []
     const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
     const subscription = await sending.subscribe(account, { reply: 500 })
@@ -125,7 +125,7 @@ describe('an event', () => {
       id: subscription.endpoint.id,
       actor: OPERATOR,
     })
-    // A response that repeats everything that the request contained.
+    // The receiver's response repeats everything that the request contained.
     subscription.receiver.reply((response, { rawHeaders, body }) =>
       response.writeHead(500).end(rawHeaders.join() + body),
     )

@@ -50,7 +50,7 @@ describe('a replay', () => {
       return log.delivery.finishedAt !== null && log
     })
 
-  test('cases 17, 18: of a delivered event is a new delivery of the same id and bytes, with a new signature', async () => {
+  test('of a delivered event is a new delivery with the same id and bytes, and a new signature', async () => {
     const { receiver } = subscription
     const { delivery } = await deliverOne(sending, account, subscription)
     sending.advance(DAY_MS)
@@ -65,7 +65,7 @@ describe('a replay', () => {
     assert.notEqual(second?.headers['service-signature'], first?.headers['service-signature'])
   })
 
-  test('case 17: of a failed event brings it at last; one that fails is not tried again', async () => {
+  test('of a failed event delivers it; a replay that fails is not retried', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -81,11 +81,11 @@ describe('a replay', () => {
     assert.equal(receiver.received.length, 7)
     receiver.reply(200)
     assert.equal((await ended(await replay(delivery))).delivery.status, 'succeeded')
-    // The first delivery keeps its final status.
+    // The replay is a new delivery, so the first one keeps its final status.
     assert.equal((await ended(delivery)).delivery.status, 'failed')
   })
 
-  test('case 17: of an event that is still to be tried neither ends nor shifts its schedule', async () => {
+  test('of an event that will be retried neither ends nor moves its schedule', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const { delivery } = await deliverOne(sending, account, subscription)
@@ -104,7 +104,7 @@ describe('a replay', () => {
     assert.equal((await sending.logs(endpoint)).length, 2)
   })
 
-  test('case 17: asked for twice is two deliveries, of an event that receivers can tell apart by its id', async () => {
+  test("that is requested twice makes two deliveries; the event's id shows receivers that they are the same", async () => {
     const { delivery } = await deliverOne(sending, account, subscription)
     const [left, right] = await Promise.all([replay(delivery), replay(delivery)])
     await Promise.all([ended(left), ended(right)])
@@ -113,7 +113,7 @@ describe('a replay', () => {
     assert.equal(new Set(received.map(({ eventId }) => eventId)).size, 1)
   })
 
-  test('case 17: goes to no disabled endpoint, and is none of what is no longer kept', async () => {
+  test('is not possible to a disabled endpoint, or for an event that is not stored any more', async () => {
     const { delivery } = await deliverOne(sending, account, subscription)
     const subject = { accountId: account.id, id: subscription.endpoint.id }
     await changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR })
@@ -124,7 +124,7 @@ describe('a replay', () => {
     assert.equal(subscription.receiver.received.length, 1)
   })
 
-  test('of a range brings each of its events once more, and no others', async () => {
+  test('of a range of time delivers each of its events once more, and no others', async () => {
     const { receiver, endpoint } = subscription
     const events: string[] = []
     for (let count = 0; count < 4; count += 1) {
@@ -149,7 +149,7 @@ describe('a replay', () => {
     assert.equal(await replayRange(ctx, { ...range, only: 'failed', actor: OPERATOR }), 0)
   })
 
-  test('case 19: what an endpoint wants now is asked of later events only', async () => {
+  test("does not depend on the endpoint's current subscription, which is used for later events only", async () => {
     const { receiver, endpoint } = subscription
     const subject = { accountId: account.id, id: endpoint.id }
     await changeEndpoint(ctx, { ...subject, change: { events: ['payment.failed'] }, actor: OPERATOR })
@@ -160,7 +160,7 @@ describe('a replay', () => {
     await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] }, actor: OPERATOR })
     receiver.reply(200)
     sending.advance(MINUTE_MS)
-    // The endpoint still receives events that it was subscribed to when they happened, and never others.
+    // The endpoint receives exactly the events to which it was subscribed when they happened.
     await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.status === 'succeeded')
     await sending.lookedAround()
     assert.deepEqual(
@@ -169,7 +169,7 @@ describe('a replay', () => {
     )
   })
 
-  test('case 25: of another workspace, or a test of its endpoint, is not to be had', async () => {
+  test('is not possible for a caller of another workspace, who can also send no test event', async () => {
     const stranger = await makeAccount(ctx)
     const { delivery } = await deliverOne(sending, account, subscription)
     const { id } = subscription.endpoint
@@ -185,7 +185,7 @@ describe('a replay', () => {
     assert.equal(subscription.receiver.received.length, 1)
   })
 
-  test('case 25: test and live endpoints each get their own events, test events among them', async () => {
+  test('is separate for each mode: events and test events reach only endpoints of their own mode', async () => {
     const live = await sending.subscribe(account, { mode: 'live' })
     const inTest = await announce(ctx, account, { mode: 'test' })
     const inLive = await announce(ctx, account, { mode: 'live' })

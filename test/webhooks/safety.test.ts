@@ -18,10 +18,10 @@ import { openSenderFixture, type SenderFixture } from '../support/context/sender
 
 const PUBLIC = '93.184.216.34'
 
-// `allowed-address.test.ts` and `check-url.test.ts` test each address and spelling, and `agents.test.ts` each kind of
-// connection.
+// `allowed-address.test.ts` and `check-url.test.ts` test each address and spelling, and `agents.test.ts` tests each
+// kind of connection.
 
-describe('where events go', () => {
+describe('the addresses to which events may be sent', () => {
   let sending: SenderFixture
   let ctx: Context
   let account: Account
@@ -51,7 +51,7 @@ describe('where events go', () => {
     await dns.close()
   })
 
-  /** Returns the error of an event's first attempt at the URL, under the policy of production. */
+  /** Sends an event to the URL under the policy of production. Returns the error of the first attempt. */
   async function attemptAt(url: string): Promise<AttemptError | null | undefined> {
     const strict = {
       ...ctx,
@@ -72,26 +72,26 @@ describe('where events go', () => {
     return attempts[0]?.error
   }
 
-  test('case 12: nowhere, when a name resolves to what is not public, be it one address among others', async () => {
+  test('exclude a host name if any of its addresses is not public', async () => {
     for (const name of ['private', 'metadata', 'mixed', 'six', 'only-six', 'translated', 'mapped', 'alias']) {
       assert.equal(await attemptAt(`https://${name}.example/`), 'blocked_address', name)
     }
   })
 
-  test('case 12: nowhere, when a name does not resolve', async () => {
+  test('exclude a host name that does not resolve', async () => {
     for (const name of ['missing', 'broken', 'empty']) {
       assert.equal(await attemptAt(`https://${name}.example/`), 'dns_error', name)
     }
   })
 
-  test('case 13: not where a URL leads that was fine when it was made, and is not any more', async () => {
+  test('exclude a URL that was allowed when it was registered, and is not allowed any more', async () => {
     const { receiver } = await sending.subscribe(account)
     assert.equal(await attemptAt(receiver.url), 'blocked_address')
     assert.equal(await attemptAt(receiver.url.replace('localhost', '127.0.0.1')), 'blocked_address')
     assert.equal(receiver.received.length, 0)
   })
 
-  test('case 14: not to a server whose name is not proven; and to one whose name is', async (t) => {
+  test('exclude a server without a valid certificate for its name, and include one with it', async (t) => {
     const trusted = createSelfSigned('localhost')
     const expired = createSelfSigned('localhost', { until: '210101000000Z' })
     const other = createSelfSigned('other.example')
@@ -116,7 +116,7 @@ describe('where events go', () => {
     }
   })
 
-  test('case 27: never to ourselves: neither at creation, nor by a later change, nor when it is sent', async () => {
+  test('exclude our own, when an endpoint is created, when it is changed, and when an event is sent', async () => {
     const { baseUrl, authUrl } = sending.given.config
     for (const origin of [
       baseUrl,
@@ -137,7 +137,8 @@ describe('where events go', () => {
     await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR }), {
       code: 'url_not_allowed',
     })
-    // An address that was someone else's yesterday may be ours today.
+    // The receiver's address now counts as one of our own. This can happen: an address that somebody else used
+    // yesterday may be ours today.
     const ours = { ...ctx, outbound: { ...ctx.outbound, ownOrigins: [new URL(receiver.url).origin] } }
     const event = await announce(ctx, account)
     sending.startSender({ ctx: ours })
@@ -146,7 +147,7 @@ describe('where events go', () => {
     assert.equal(receiver.received.length, 0)
   })
 
-  test('case 27: a delivery is no event: it brings forth nothing more', async () => {
+  test('a delivery causes no further event', async () => {
     const { receiver, endpoint } = await sending.subscribe(account)
     receiver.reply(410)
     sending.startSender()

@@ -23,7 +23,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-describe('the schedule', () => {
+describe('the schedule of a delivery', () => {
   let sending: SenderFixture
   let ctx: Context
   let account: Account
@@ -40,7 +40,7 @@ describe('the schedule', () => {
   afterEach(() => sending.reset())
   after(() => sending.close())
 
-  test('case 5: six attempts, 1 minute, 5 minutes, 15 minutes, 1 hour and 6 hours from one to the next', async () => {
+  test('has six attempts, with 1 minute, 5 minutes, 15 minutes, 1 hour and 6 hours between them', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -53,7 +53,7 @@ describe('the schedule', () => {
       )
       assert.deepEqual([delivery.status, delivery.attempts], ['pending', made])
       assert.equal(Number(delivery.nextAttemptAt), endOf(attempts.at(-1)) + delayMs)
-      // The retry is not sent early: another delivery is sent in the meantime, and this one is not.
+      // Twenty seconds before the retry is due, the sender searches for due deliveries, and does not send the retry.
       sending.advance(delayMs - 20 * SECOND_MS)
       await sending.lookedAround()
       assert.equal(receiver.received.length, made)
@@ -71,7 +71,7 @@ describe('the schedule', () => {
     assert.equal(receiver.received.length, 6)
   })
 
-  test('case 5: a success ends it', async () => {
+  test('ends with a success', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -89,7 +89,7 @@ describe('the schedule', () => {
     assert.equal(receiver.received.length, 2)
   })
 
-  test('case 8: a Retry-After changes nothing about it', async () => {
+  test('is not changed by Retry-After', async () => {
     for (const [status, after] of [
       [429, '3600'],
       [503, '0'],
@@ -102,7 +102,7 @@ describe('the schedule', () => {
     }
   })
 
-  test('case 8: a 410 disables the endpoint at once, and what waits stands still', async () => {
+  test('stops after a 410, which disables the endpoint at once', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const waiting = await announce(ctx, account)
@@ -118,7 +118,7 @@ describe('the schedule', () => {
     assert.deepEqual(await disablingsOf(account), [{ mode: 'test', because: 'gone' }])
   })
 
-  test('case 15: nothing is sent, and nothing made, while an endpoint is disabled; then what waited goes on', async () => {
+  test('stops while the endpoint is disabled, without new deliveries, and then continues', async () => {
     const { receiver, endpoint } = subscription
     const subject = { accountId: account.id, id: endpoint.id }
     receiver.reply(500)
@@ -143,7 +143,7 @@ describe('the schedule', () => {
     )
   })
 
-  test('case 15: what waited for an endpoint is canceled when it is deleted', async () => {
+  test('is canceled when the endpoint is deleted', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -155,7 +155,7 @@ describe('the schedule', () => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('case 15: an attempt that is under way when its endpoint is disabled still tells how it ended', async () => {
+  test('still records an attempt that was in progress when the endpoint was disabled', async () => {
     const { receiver, endpoint } = subscription
     const release = receiver.hold()
     const event = await announce(ctx, account)
@@ -166,7 +166,7 @@ describe('the schedule', () => {
     assert.equal(delivery.status, 'succeeded')
   })
 
-  test('case 16: five days of nothing but failures disable an endpoint, and the log says so', async () => {
+  test('five days with failures only disable an endpoint, and the audit log says so', async () => {
     const { receiver, endpoint } = subscription
     const subject = { accountId: account.id, id: endpoint.id }
     receiver.reply(500)
@@ -178,7 +178,7 @@ describe('the schedule', () => {
       assert.equal(disabledAt, null, `on day ${day}`)
       assert.equal(Number(failingSince), endOf(first.attempts[0]))
     }
-    // The remaining attempts of the last one fail too.
+    // The remaining attempts of the last delivery fail too.
     sending.advance(DAY_MS)
     const { disabledBecause } = await waitFor('the endpoint to be disabled', async () => {
       const found = await getEndpoint(ctx, subject)
@@ -188,7 +188,7 @@ describe('the schedule', () => {
     assert.deepEqual(await disablingsOf(account), [{ mode: 'test', because: 'failing' }])
   })
 
-  test('case 16: one success among the failures, and the five days begin anew', async () => {
+  test('after one success among the failures, the five days begin again', async () => {
     const { receiver, endpoint } = subscription
     const subject = { accountId: account.id, id: endpoint.id }
     for (let day = 0; day < 12; day += 3) {

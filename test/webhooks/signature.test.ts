@@ -7,6 +7,7 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/retry-schedule.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
+import { paymentData } from '../support/context/event-data.ts'
 import { announce, makeAccount } from '../support/context/delivery-rows.ts'
 import type { Received } from '../support/wires/receiver.ts'
 import {
@@ -16,11 +17,12 @@ import {
   type Subscription,
 } from '../support/context/sender-fixture.ts'
 
-/** Values that jsonb, or a second serialization, would change. */
+/** Values that would change if they were stored as jsonb or serialized a second time. */
 const AWKWARD = {
   payment: {
     z: 1,
     a: 2,
+    ...paymentData('payment.confirmed', new Date()),
     memo: 'é✓ \u{1F980} "\\/ \u2028\u0007 </script>',
     amount_usdc: '123456789012345678.100000',
     tiny: 1e-7,
@@ -31,7 +33,7 @@ const AWKWARD = {
   },
 }
 
-describe('what is sent', () => {
+describe('the request of a delivery', () => {
   let sending: SenderFixture
   let ctx: Context
   let account: Account
@@ -48,7 +50,7 @@ describe('what is sent', () => {
   afterEach(() => sending.reset())
   after(() => sending.close())
 
-  test('case 26: our headers, with a length that is right, and no others', async () => {
+  test('has our headers, with the right length, and no others', async () => {
     const { event } = await deliverOne(sending, account, subscription)
     const { receiver, secret } = subscription
     const [received] = receiver.received
@@ -79,7 +81,7 @@ describe('what is sent', () => {
     assertSignedBy(received, [secret])
   })
 
-  test('case 2: the bytes that were signed, the same at each attempt, whatever they hold', async () => {
+  test('has the signed bytes as its body, the same in each attempt, whatever they contain', async () => {
     const { receiver, endpoint, secret } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account, { data: AWKWARD })
@@ -98,7 +100,7 @@ describe('what is sent', () => {
     }
   })
 
-  test('case 3: each attempt has its own time and signature, within seconds of now, and the same event id', async () => {
+  test('has a time and a signature for each attempt, within seconds of now, and the same event id', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -116,7 +118,7 @@ describe('what is sent', () => {
     assert.equal(signatures.size, 6)
   })
 
-  test('case 4: two signatures while a rotation overlaps, one after it, on what was due before it too', async () => {
+  test('has two signatures during a rotation, and then one, even if it was due before', async () => {
     const { receiver, endpoint, secret: oldSecret } = subscription
     receiver.reply(500)
     const event = await announce(ctx, account)
@@ -134,7 +136,7 @@ describe('what is sent', () => {
   })
 })
 
-/** Checks that exactly these secrets signed the delivery, in this order. */
+/** Checks that the delivery has signatures with exactly these secrets, in this order. */
 function assertSignedBy(received: Received | undefined, secrets: readonly string[]): void {
   assert.ok(received !== undefined)
   const { seconds, hex } = signatureOf(received)

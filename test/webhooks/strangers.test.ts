@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 const ENDPOINTS = 240
 const EVENTS = 6
 const STEADY_EVENTS = 10
-/** Longer than the test waits for anything, so hanging attempts keep their places. */
+/** The time limit of an attempt. It is longer than the test, so attempts that hang keep their places until the end. */
 const ENDLESS_MS = 120_000
 
 const HANGING = 'select id from webhook_endpoints where hangs and account_id = any ($1) order by id'
@@ -18,7 +18,7 @@ const ERRORS = 'select distinct error from delivery_attempts where account_id = 
 const UNDER_WAY = `select endpoint_id, count(*) as count from deliveries
   where leased_until is not null and account_id = any ($1) group by endpoint_id order by endpoint_id`
 
-describe('a stranger whose endpoints take every post and never answer', () => {
+describe('a workspace whose endpoints accept every request and never respond', () => {
   let sending: SenderFixture
   let hanging: Receiver
   before(async () => {
@@ -31,18 +31,18 @@ describe('a stranger whose endpoints take every post and never answer', () => {
   after(() => sending.close())
 
   for (const workspaces of [12, ENDPOINTS]) {
-    test(`delays nobody else, with ${ENDPOINTS} of them in ${workspaces} workspaces`, async () => {
+    test(`delays nobody else, with ${ENDPOINTS} such endpoints in ${workspaces} workspaces`, async () => {
       await openStrangers(workspaces)
       const { account, receiver } = await openSteady()
       sending.startSender({ attemptMs: ENDLESS_MS })
       await waitFor('each workspace to hold a place', () => hanging.waiting.now >= workspaces)
       await sendOneByOne(account, receiver)
-      // All events of the other workspace were delivered while every hanging attempt was still open.
+      // The receiver of the other workspace now has all events, and every hanging attempt is still open.
       assert.equal(hanging.waiting.now, hanging.received.length)
     })
   }
 
-  test('has one attempt under way to each of them once they have hung, over all senders', async () => {
+  test('has at most one attempt in progress to each endpoint that hangs, over all senders', async () => {
     const strangers = await openStrangers(12)
     const ids = strangers.map(({ id }) => id)
     const timing = sending.startSender({ attemptMs: 50 })
@@ -52,8 +52,8 @@ describe('a stranger whose endpoints take every post and never answer', () => {
     assert.equal((await hangingEndpoints(ids)).length, ENDPOINTS)
     const { account, receiver } = await openSteady()
     for (const ctx of [sending.ctx, sending.given.openAnother()]) sending.startSender({ ctx, attemptMs: ENDLESS_MS })
-    // Counted in the database, because the receiver may still be reading older posts that have timed out in the
-    // meantime.
+    // The attempts are counted in the database, because the receiver may still be reading requests that have already
+    // timed out.
     const underWay = async (): Promise<unknown[]> => await readRows(sending.ctx.db, UNDER_WAY, [ids])
     await waitFor('an attempt to each of them', async () => (await underWay()).length === ENDPOINTS)
     await sendOneByOne(account, receiver)
@@ -87,7 +87,7 @@ describe('a stranger whose endpoints take every post and never answer', () => {
     return { account, receiver }
   }
 
-  /** Sends each event after the previous one has arrived. */
+  /** Sends events one by one: each one after the previous one has arrived. */
   async function sendOneByOne(account: Account, receiver: Receiver): Promise<void> {
     for (let sent = 1; sent <= STEADY_EVENTS; sent += 1) {
       await announce(sending.ctx, account)

@@ -7,13 +7,15 @@ import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.t
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
 import { announce, makeAccount } from '../support/context/delivery-rows.ts'
 import type { Received } from '../support/wires/receiver.ts'
+import { paymentData } from '../support/context/event-data.ts'
 import { openSenderFixture, type SenderFixture, type Subscription } from '../support/context/sender-fixture.ts'
 
 const REFUSED = Stripe.errors.StripeSignatureVerificationError
 const TEXT = 'é✓ "\\ \u2028 \u{1F980}'
 
-// Case 1: a widely used verifier accepts the signature's format unchanged (D44).
-describe("the verifier of `stripe`'s own package", () => {
+// The verifier in Stripe's package is widely used. It must accept our signatures, because they have the same format
+// (D44).
+describe("the verifier of Stripe's own package", () => {
   let sending: SenderFixture
   let account: Account
   let subscription: Subscription
@@ -31,28 +33,30 @@ describe("the verifier of `stripe`'s own package", () => {
   async function receive(): Promise<Received> {
     const { receiver } = subscription
     const count = receiver.received.length
-    await announce(sending.ctx, account, { data: { payment: { memo: TEXT, amount_usdc: '1.5', z: 1, a: 2 } } })
+    await announce(sending.ctx, account, {
+      data: { payment: { z: 1, a: 2, ...paymentData('payment.confirmed', new Date()), memo: TEXT } },
+    })
     await receiver.arrived(count + 1)
     const received = receiver.received[count]
     assert.ok(received !== undefined)
     return received
   }
 
-  test('takes our header, body and secret as they are', async () => {
+  test('accepts our header, body and secret without changes', async () => {
     const received = await receive()
     const event: unknown = verify(received, subscription.secret)
     assert.deepEqual(event, JSON.parse(String(received.body)))
     assert.equal((event as { id?: unknown }).id, received.eventId)
   })
 
-  test('makes the same header of the same body, secret and time', async () => {
+  test('makes the same header from the same body, secret and time', async () => {
     const received = await receive()
     const payload = String(received.body)
     const made = { payload, secret: subscription.secret, timestamp: timeOf(received) }
     assert.equal(Stripe.webhooks.generateTestHeaderString(made), headerOf(received))
   })
 
-  test('refuses another bit anywhere in the body, and a byte more or less', async () => {
+  test('rejects a changed bit anywhere in the body, and a missing or additional byte', async () => {
     const received = await receive()
     const { body } = received
     for (let at = 0; at < body.length; at += 1) {
@@ -65,7 +69,7 @@ describe("the verifier of `stripe`'s own package", () => {
     }
   })
 
-  test('refuses another secret, another time in the header, and the same after five minutes', async () => {
+  test('rejects another secret, another time in the header, and a signature that is older than five minutes', async () => {
     const { secret } = subscription
     const received = await receive()
     assert.throws(() => verify(received, `${secret}a`), REFUSED)
@@ -75,7 +79,7 @@ describe("the verifier of `stripe`'s own package", () => {
     assert.throws(() => verify(received, secret, 301), /outside the tolerance/)
   })
 
-  test('takes the old and the new secret while a rotation overlaps, then the new one alone', async () => {
+  test('accepts the old and the new secret during a rotation, then only the new one', async () => {
     const oldSecret = subscription.secret
     const subject = { accountId: account.id, id: subscription.endpoint.id }
     const { secret } = await rotateSecret(sending.ctx, { ...subject, actor: OPERATOR })
@@ -89,7 +93,7 @@ describe("the verifier of `stripe`'s own package", () => {
   })
 })
 
-/** Verifies a delivery, `laterSeconds` after it was signed. */
+/** Verifies a delivery with Stripe's package, as if `laterSeconds` had passed since it was signed. */
 function verify(received: Received, secret: string, laterSeconds?: number): Stripe.Event {
   if (laterSeconds === undefined) return Stripe.webhooks.constructEvent(received.body, headerOf(received), secret)
   const at = (timeOf(received) + laterSeconds) * 1_000

@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const IN_FLIGHT_MAX = 4
-/** The time that a slow response takes. */
+/** How long a receiver takes to respond. */
 const WORK_MS = 5
 
 describe('senders', () => {
@@ -33,7 +33,7 @@ describe('senders', () => {
   const subscribe = (count: number): Promise<Subscription[]> =>
     Promise.all(Array.from({ length: count }, () => sending.subscribe(account)))
 
-  test('case 7: many on one database send each event to each endpoint once, and never two of one at once', async () => {
+  test('on one database send each event to each endpoint once, and never the same event twice at once', async () => {
     const subscriptions = await subscribe(5)
     for (const { receiver } of subscriptions) {
       receiver.reply((response) => void setTimeout(() => response.end(), WORK_MS))
@@ -41,7 +41,7 @@ describe('senders', () => {
     await announceMany(ctx, account, { count: 60, from: ctx.clock.now() })
     const another = sending.given.openAnother()
     await openConnections(ctx.db, another.db)
-    // One worker has a clock that is ahead, but by less than a lease allows.
+    // The clock of one worker is ahead of the others, but by less than the length of a lease.
     const contexts = [ctx, another, later(another, LEASE_MS / 2)]
     for (const context of contexts) sending.startSender({ ctx: context })
     for (const { receiver, endpoint } of subscriptions) {
@@ -54,7 +54,7 @@ describe('senders', () => {
     }
   })
 
-  test('case 20: an endpoint that hangs has four places, over all senders, and no more', async () => {
+  test('make at most four attempts at once to an endpoint that hangs, over all senders', async () => {
     const [subscription] = await subscribe(1)
     assert.ok(subscription !== undefined)
     const { receiver } = subscription
@@ -70,13 +70,13 @@ describe('senders', () => {
     assertEachOnce(receiver.received, 30)
   })
 
-  test('case 20: twenty endpoints that hang, with a queue each, delay nobody', async () => {
+  test('delay no other endpoint because of twenty endpoints that hang, each with a queue', async () => {
     const hanging = await subscribe(20)
     const releases = hanging.map(({ receiver }) => receiver.hold())
     await announceMany(ctx, account, { count: 20, from: ctx.clock.now() })
     const healthyAccount = await makeAccount(ctx)
     const healthy = await Promise.all([1, 2, 3].map(() => sending.subscribe(healthyAccount)))
-    // This event is due after all deliveries that hang.
+    // The events of the healthy endpoints are created a second later, so they are due after all hanging deliveries.
     sending.advance(1_000)
     sending.startSender()
     for (const { receiver } of hanging) await receiver.arrived(IN_FLIGHT_MAX)
@@ -84,14 +84,14 @@ describe('senders', () => {
     sending.advance(1_000)
     await allEnded(healthyAccount)
     for (const { receiver } of healthy) assertEachOnce(receiver.received, 50)
-    // None of the hanging attempts has ended in the meantime.
+    // Until now, none of the hanging attempts has ended.
     for (const { receiver } of hanging) assert.equal(receiver.waiting.now, IN_FLIGHT_MAX)
     for (const release of releases) release()
     await allEnded(account)
     for (const { receiver } of hanging) assertEachOnce(receiver.received, 20)
   })
 
-  test('a stop waits for what is under way, and claims nothing more', async () => {
+  test('finish what is in progress when they are stopped, and claim nothing more', async () => {
     const [subscription] = await subscribe(1)
     assert.ok(subscription !== undefined)
     const { receiver, endpoint } = subscription
@@ -112,7 +112,7 @@ describe('senders', () => {
     await waitFor('its connections to be closed', () => receiver.waiting.now === 0)
   })
 
-  test('stops at any moment lose nothing, double nothing and leave no lease', async () => {
+  test('lose nothing, send nothing twice and leave no lease, at whatever moment they are stopped', async () => {
     const subscriptions = await subscribe(6)
     await announceMany(ctx, account, { count: 50, from: ctx.clock.now() })
     const total = (): number => subscriptions.reduce((sum, { receiver }) => sum + receiver.received.length, 0)
@@ -130,7 +130,7 @@ describe('senders', () => {
     await allEnded(account)
   })
 
-  test('a clock that is moved far ends no attempt, doubles none and loses none (case 28)', async () => {
+  test('lose nothing, send nothing twice and end no attempt if the clock is moved far', async () => {
     const [subscription] = await subscribe(1)
     assert.ok(subscription !== undefined)
     const { receiver, endpoint } = subscription
@@ -167,20 +167,23 @@ describe('senders', () => {
       await gate.close()
     })
 
-    /** Holds the next matching statement. Returns a function that returns whether it is held yet. */
+    /**
+     * Holds back the next matching statement, or the response to it. Returns a function that tells whether it is held
+     * back yet.
+     */
     function holdNext(marker: string, side: 'request' | 'answer'): () => boolean {
       let isHeld = false
       void gate.hold(marker, side).held.then(() => (isHeld = true))
       return () => isHeld
     }
 
-    test('case 6: an event that was posted and not recorded is sent again after the lease, as the same attempt', async () => {
+    test('send an event again after the lease, as the same attempt, if it was sent and not recorded', async () => {
       const { receiver, endpoint } = subscription
       const isHeld = holdNext('finish_delivery', 'request')
       const event = await announce(ctx, account)
       sending.startSender({ ctx: dying.context })
       await waitFor('the statement to be held', isHeld)
-      // Cuts the connection, as if the process had died at this point.
+      // Cuts the connection at this point, as if the process had died.
       gate.cut()
       sending.startSender()
       sending.advance(LEASE_MS / 2)
@@ -203,7 +206,7 @@ describe('senders', () => {
       assert.deepEqual(receiver.received[1]?.body, receiver.received[0]?.body)
     })
 
-    test('case 6: what died while it waited for its claim is sent by another after the lease', async () => {
+    test('send a delivery again after the lease if its worker died while it waited for its claim', async () => {
       const { receiver, endpoint } = subscription
       const isHeld = holdNext('lease_deliveries', 'answer')
       const event = await announce(ctx, account)
@@ -217,7 +220,7 @@ describe('senders', () => {
       assertEachOnce(receiver.received, 1)
     })
 
-    test('for a moment: the outcome is recorded when it is back, and nothing is sent twice', async () => {
+    test('record an outcome when the database is back after a moment, and send nothing twice', async () => {
       const { receiver, endpoint } = subscription
       for (const side of ['request', 'answer'] as const) {
         const count = receiver.received.length
@@ -247,7 +250,7 @@ describe('senders', () => {
   }
 })
 
-/** Checks that this many deliveries arrived, each of another event, and each with the number of the first attempt. */
+/** Checks that this many deliveries arrived. Each must be for another event, and must be the first attempt. */
 function assertEachOnce(received: readonly { eventId: string; attempt: number }[], count: number): void {
   assert.equal(received.length, count)
   assert.equal(new Set(received.map(({ eventId }) => eventId)).size, count)
