@@ -4,7 +4,7 @@ import { runFaults } from '../support/faults/run-faults.ts'
 
 const PAYMENTS = 150
 
-test('payments under random faults of the provider: what landed is confirmed, once, within the caps', async () => {
+test('payments under random faults of the provider: each transfer on the chain belongs to one confirmed payment within the caps', async () => {
   const run = await runFaults({
     payments: PAYMENTS,
     share: 0.2,
@@ -18,7 +18,7 @@ test('payments under random faults of the provider: what landed is confirmed, on
   })
   assert.deepEqual(run.violations, [])
   assert.equal(run.evidence.payments.length, run.report.recorded)
-  // The run covered enough: payments landed, and some met faults and caps.
+  // Checks that the run tested enough: many transfers were made, and many sends had faults.
   assert.ok(run.evidence.transfers.length > PAYMENTS / 2, `${run.evidence.transfers.length} transfers landed`)
   assert.ok(Object.values(run.faults).reduce((sum, count) => sum + count, 0) > PAYMENTS / 10)
   assert.ok((run.report.refusals.get('daily_cap_exceeded') ?? 0) > 0)

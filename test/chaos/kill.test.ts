@@ -16,9 +16,12 @@ import { startStatementGate, type StatementGate } from '../support/database/stat
 import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** By then the leases of a dead server have expired (the reconciler's is the longest), and with them its attempts. */
+/**
+ * After this time, all leases of a dead server have expired, and so have its attempts to pay. The reconciler's lease is
+ * the longest.
+ */
 const LEASES_SECONDS = 31
-/** After this time, the enclave can no longer receive an earlier request. */
+/** After this time, the enclave rejects a request that was sent earlier, because its signature has expired. */
 const SETTLING_SECONDS = 10 * 60
 const CAP_USDC = '100'
 const AMOUNT_USDC = '2.50'
@@ -28,22 +31,22 @@ const ACCEPT_STATEMENT = 'mark_payment_accepted'
 
 interface Step {
   readonly name: string
-  /** Whether the enclave signed before the server died. */
+  /** Whether the enclave had already signed when the server died. */
   readonly isSigned: boolean
-  /** Whether the acceptance had been recorded before the server died. */
+  /** Whether the service had recorded the enclave's acceptance when the server died. */
   readonly isWritten: boolean
   readonly hold: (fixture: SandboxFixture, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
 }
 
 const STEPS: readonly Step[] = [
   {
-    name: 'after the reservation, before the enclave has the request',
+    name: 'after the reservation, before the enclave has received the request',
     isSigned: false,
     isWritten: false,
     hold: ({ enclave }) => enclave.hold('request'),
   },
   {
-    name: 'when the enclave has signed, before its answer comes',
+    name: 'after the enclave has signed, before its response arrives',
     isSigned: true,
     isWritten: false,
     hold: ({ enclave }) => enclave.hold('answer'),
@@ -55,7 +58,7 @@ const STEPS: readonly Step[] = [
     hold: (_world, database) => database.hold(ACCEPT_STATEMENT, 'request'),
   },
   {
-    name: 'when it is written, before the HTTP answer goes out',
+    name: 'after the acceptance is recorded, before the HTTP response is sent',
     isSigned: true,
     isWritten: true,
     hold: (_world, database) => database.hold(ACCEPT_STATEMENT, 'answer'),
@@ -84,20 +87,21 @@ describe('a server that is killed in the middle of a payment', () => {
       const retried = await pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key })
       assert.equal(retried.status, 201, retried.text)
       assert.equal(retried.headers['idempotent-replayed'], 'true')
-      // The dead server's last request arrives only now. The enclave rejects it, or has responded to it long ago.
+      // Forwards the dead server's last request, or the response to it, which the proxy has held back so far. The
+      // request has expired, so the enclave rejects it.
       await hold.release?.()
       await checkPaidOnce(payer, retried.body.payment.id)
     })
 
     if (!step.isSigned) continue
-    test(`${step.name}: without a retry the payment is confirmed all the same`, async () => {
+    test(`${step.name}: without a retry, the payment is confirmed too`, async () => {
       const { payer, id } = await killDuringPayment(step)
       await fixture.advanceClock(LEASES_SECONDS)
       await checkPaidOnce(payer, id)
     })
   }
 
-  test('a request that the enclave never got, and nobody retries, fails when the settling time is over, and frees the cap', async () => {
+  test('a payment that never reached the enclave and is not retried fails after the settling time, and frees the cap', async () => {
     const { payer, id, hold } = await killDuringPayment(STEPS[0])
     const lookUp = `/v1/transactions?reference_id=${id}`
     const countLookUps = (): number => fixture.enclave.requests.filter(({ path }) => path === lookUp).length
@@ -115,7 +119,7 @@ describe('a server that is killed in the middle of a payment', () => {
     assert.deepEqual(await fixture.chains.test.listTransfers(payer.wallet), [])
   })
 
-  test('SIGTERM lets a payment that is under way finish', async () => {
+  test('after SIGTERM, a payment that is in progress is finished', async () => {
     const payer = await createPayer(fixture, { dailyCapUsdc: CAP_USDC })
     const hold = fixture.enclave.hold('answer')
     const paying = pay(fixture, payer, { amount_usdc: AMOUNT_USDC })
@@ -148,7 +152,9 @@ describe('a server that is killed in the middle of a payment', () => {
     return { payer, key, hold, id: String(rows[0]?.['id']) }
   }
 
-  /** Checks that no transfer is lost or duplicated, the cap and the record are right, and each event exists once. */
+  /**
+   * Checks that exactly one transfer was made, that the cap and the record are right, and that each event exists once.
+   */
   async function checkPaidOnce(payer: PayerFixture, id: string): Promise<void> {
     await waitForRecord(fixture, id, 'confirmed')
     const payment = await readPayment(fixture, payer, id)

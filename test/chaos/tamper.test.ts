@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { signerSealContext } from '../../server/src/domain/agents/signer-seal-context.ts'
 import { readConfig } from '../../server/src/config.ts'
+import { slotSealContext } from '../../server/src/domain/wallets/slot-seal-context.ts'
+import { SLOTS_PER_WALLET } from '../../server/src/domain/wallets/wallet.ts'
 import { openEnclave } from '../../server/src/enclave/open-enclave.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
@@ -22,13 +23,13 @@ import { waitFor } from '../support/wait-for.ts'
 import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const HOUR_SECONDS = 60 * 60
-/** Longer than an owner's signature is valid (D15). */
+/** An owner's signature expires after five minutes (D15). This is a second longer. */
 const SIGNATURE_SECONDS = 5 * 60 + 1
 
 interface Tampering {
   readonly name: string
   readonly grant: PayerOptions
-  /** The SQL that changes the grant's row; `$1` is its id. */
+  /** The SQL that changes the grant's row in the database. `$1` is the grant's id. */
   readonly tamper: string
   readonly payment: Readonly<Record<string, unknown>>
   readonly prepare?: (fixture: SandboxFixture, payer: PayerFixture) => Promise<unknown>
@@ -77,7 +78,7 @@ const TAMPERINGS: readonly Tampering[] = [
   },
 ]
 
-describe("the enclave refuses on its own, whatever the service's database says", () => {
+describe("the enclave enforces the signed policy, whatever the service's database contains", () => {
   let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
@@ -85,7 +86,7 @@ describe("the enclave refuses on its own, whatever the service's database says",
   after(() => fixture.close())
 
   for (const { name, grant, tamper, payment, prepare } of TAMPERINGS) {
-    test(`a record that was tampered with to allow ${name} moves nothing`, async () => {
+    test(`a database row that was changed to allow ${name} moves no money`, async () => {
       const payer = await createPayer(fixture, await withExpiry(grant))
       await prepare?.(fixture, payer)
       const refused = await pay(fixture, payer, payment)
@@ -105,24 +106,28 @@ describe("the enclave refuses on its own, whatever the service's database says",
     })
   }
 
-  test('a payment that the signed policy allows is signed, so the refusals above are about the policy', async () => {
+  test('a payment that the signed policy allows is signed, which shows that the policy caused the rejections above', async () => {
     const payer = await createPayer(fixture, await withExpiry({}))
     assert.equal((await pay(fixture, payer)).body.payment.status, 'pending')
   })
 
-  test("the service's credentials alone change no signer", async () => {
+  test("the service's credentials alone change no signer and no owner", async () => {
     const payer = await createPayer(fixture)
     const path = await walletPath(payer)
     const before = await askEnclave('GET', path)
-    const answer = await askEnclave('PATCH', path, { body: '{"additional_signers":[]}' })
-    assert.equal(answer.status, 401, answer.text)
+    for (const body of ['{"additional_signers":[]}', '{"owner_id":null}']) {
+      const answer = await askEnclave('PATCH', path, { body })
+      assert.equal(answer.status, 401, answer.text)
+    }
+    const { owner_id: owner } = JSON.parse(before.text) as { owner_id: string }
+    const members = await askEnclave('PATCH', `/v1/key_quorums/${owner}`, { body: '{"display_name":"x"}' })
+    assert.equal(members.status, 401, members.text)
     assert.equal((await askEnclave('GET', path)).text, before.text)
   })
 
-  test("the service's credentials alone change no policy", async () => {
+  test("the service's credentials alone cannot change a policy", async () => {
     const payer = await createPayer(fixture)
-    const rows = await fixture.query('select enclave_policy_id from grants where id = $1', [payer.grantId])
-    const path = `/v1/policies/${String(rows[0]?.['enclave_policy_id'])}`
+    const path = await policyPath(payer)
     const before = await askEnclave('GET', path)
     for (const [method, body] of [['PATCH', '{"rules":[]}'] as const, ['DELETE', undefined] as const]) {
       const answer = await askEnclave(method, path, body === undefined ? {} : { body })
@@ -131,40 +136,52 @@ describe("the enclave refuses on its own, whatever the service's database says",
     assert.equal((await askEnclave('GET', path)).text, before.text)
   })
 
-  test("an owner's signature that is replayed after its expiry brings no signer back", async () => {
+  test("an owner's signature that is replayed after its expiry brings no rules back", async () => {
     const payer = await createPayer(fixture)
-    const path = await walletPath(payer)
+    const path = await policyPath(payer)
     const signed = fixture.enclave.requests.findLast((request) => request.method === 'PATCH' && request.path === path)
     assert.ok(signed !== undefined, 'the grant was not signed')
     await fixture.control(`/grants/${payer.grantId}/revoke`)
-    assert.deepEqual(await listSigners(path), [])
+    assert.deepEqual(await listRules(path), [])
     await fixture.advanceClock(SIGNATURE_SECONDS)
     const replayed = await askEnclave('PATCH', path, { replay: signed })
     assert.equal(replayed.status, 401, replayed.text)
     assert.match(replayed.text, /expired/)
-    assert.deepEqual(await listSigners(path), [])
+    assert.deepEqual(await listRules(path), [])
   })
 
-  test("an owner's signature is good for the request that was signed, and for no other", async () => {
+  test("an owner's signature is valid only for the request that was signed", async () => {
     const payer = await createPayer(fixture)
-    const path = await walletPath(payer)
+    const path = await policyPath(payer)
     const signed = fixture.enclave.requests.findLast((request) => request.method === 'PATCH' && request.path === path)
     assert.ok(signed !== undefined, 'the grant was not signed')
-    const before = await listSigners(path)
-    const answer = await askEnclave('PATCH', path, { replay: signed, body: '{"additional_signers":[]}' })
-    assert.equal(answer.status, 401, answer.text)
-    const other = await walletPath(await createPayer(fixture))
-    assert.equal((await askEnclave('PATCH', other, { replay: signed })).status, 401)
-    assert.deepEqual(await listSigners(path), before)
+    const before = await listRules(path)
+    const wider = String(signed.body).replace('"lte"', '"gte"')
+    assert.notEqual(wider, String(signed.body))
+    for (const body of ['{"rules":[]}', wider]) {
+      const answer = await askEnclave('PATCH', path, { replay: signed, body })
+      assert.equal(answer.status, 401, answer.text)
+    }
+    const [free, other] = [await policyPath(payer, SLOTS_PER_WALLET), await policyPath(await createPayer(fixture))]
+    for (const elsewhere of [free, other]) {
+      assert.equal((await askEnclave('PATCH', elsewhere, { replay: signed })).status, 401)
+    }
+    assert.deepEqual([await listRules(path), await listRules(free)], [before, []])
   })
 
-  test("after a grant's revocation the enclave signs nothing for the agent's own key", async () => {
+  test('the key of a slot that no grant uses moves nothing', async () => {
     const payer = await createPayer(fixture)
-    assert.equal((await sendAsAgent(payer, 'before')).kind, 'accepted')
+    assert.equal((await sendWithSlot(payer, 'free', SLOTS_PER_WALLET)).kind, 'refused')
+    assert.equal((await sendWithSlot(payer, 'used', 1)).kind, 'accepted')
+  })
+
+  test("after a grant's revocation the enclave signs nothing for the key of its slot", async () => {
+    const payer = await createPayer(fixture)
+    assert.equal((await sendWithSlot(payer, 'before')).kind, 'accepted')
     await fixture.control(`/grants/${payer.grantId}/revoke`)
     const refused = await pay(fixture, payer)
     assert.deepEqual([refused.status, refused.body.error.code], [404, 'permission_not_found'])
-    assert.equal((await sendAsAgent(payer, 'after')).kind, 'refused')
+    assert.equal((await sendWithSlot(payer, 'after')).kind, 'refused')
     await waitFor('the first transfer is mined', async () => (await countTransfers(payer)) === 1)
     await fixture.control('/chains/test', { mine: 2 })
     assert.equal(await countTransfers(payer), 1)
@@ -180,20 +197,26 @@ describe("the enclave refuses on its own, whatever the service's database says",
     return (await fixture.chains.test.listTransfers(wallet)).length
   }
 
-  /** Returns the wallet's path at the enclave. */
+  /** Returns the path of the payer's wallet in the enclave's API. */
   async function walletPath({ wallet }: PayerFixture): Promise<string> {
     const rows = await fixture.query('select enclave_wallet_id from wallets where address = $1', [wallet])
     return `/v1/wallets/${String(rows[0]?.['enclave_wallet_id'])}`
   }
 
-  async function listSigners(path: string): Promise<unknown> {
-    const wallet = JSON.parse((await askEnclave('GET', path)).text) as { additional_signers: unknown }
-    return wallet.additional_signers
+  /** Returns the path of a slot's policy at the enclave: by default the slot of the payer's grant, which is the first. */
+  async function policyPath({ wallet }: PayerFixture, slot = 1): Promise<string> {
+    const text = 'select enclave_policy_id from wallet_slots where wallet_address = $1 and slot = $2'
+    const rows = await fixture.query(text, [wallet, slot])
+    return `/v1/policies/${String(rows[0]?.['enclave_policy_id'])}`
+  }
+
+  async function listRules(path: string): Promise<unknown> {
+    return (JSON.parse((await askEnclave('GET', path)).text) as { rules: unknown }).rules
   }
 
   /**
-   * Calls the enclave with the service's own credentials. `replay` sends the headers and the body of an earlier
-   * request.
+   * Calls the enclave with the service's own credentials. With `replay`, sends the headers and the body of an earlier
+   * request again.
    */
   async function askEnclave(
     method: string,
@@ -212,15 +235,16 @@ describe("the enclave refuses on its own, whatever the service's database says",
   }
 
   /** Sends a transfer directly to the enclave, as somebody who has stolen the service's keys could. */
-  async function sendAsAgent({ wallet, agentId, recipient }: PayerFixture, reference: string) {
+  async function sendWithSlot({ wallet, agentId, recipient }: PayerFixture, reference: string, slot = 1) {
     const rows = await fixture.query(
-      `select w.account_id, w.enclave_wallet_id, a.signer_private_key_sealed from wallets w
-        join agents a on a.account_id = w.account_id and a.mode = w.mode where w.address = $1`,
-      [wallet],
+      `select w.account_id, w.enclave_wallet_id, s.signer_private_key_sealed from wallets w
+        join wallet_slots s on s.wallet_address = w.address where w.address = $1 and s.slot = $2`,
+      [wallet, slot],
     )
     const [row] = rows
     const config = readConfig(fixture.environment())
-    const context = signerSealContext(String(row?.['account_id']), 'test', agentId)
+    const place = { accountId: String(row?.['account_id']), mode: 'test', walletAddress: wallet } as const
+    const context = slotSealContext(place, slot)
     const clock = createClock(config.clockOffsetMs)
     const enclave = openEnclave({ ...config.enclave, timeoutMs: 5_000 }, { clock, logger: createLogger('silent') })
     try {

@@ -18,14 +18,14 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 const EVENTS = 500
 const ENDPOINTS = 4
 const DELIVERIES = EVENTS * ENDPOINTS
-/** The servers are killed once this many deliveries have arrived. */
+/** Both workers are killed each time the number of arrived deliveries reaches one of these numbers. */
 const KILLS_AT = [300, 800, 1_300] as const
-/** The most attempts in flight to one endpoint. A killed worker may have posted that many without recording them. */
+/** The most concurrent attempts to one endpoint. A killed worker may have sent that many without recording them. */
 const ENDPOINT_IN_FLIGHT_MAX = 4
 const LEASES_SECONDS = 31
 const ALL_MS_MAX = 120_000
 
-describe('webhooks, when their workers are killed', () => {
+describe('webhooks whose workers are killed', () => {
   let fixture: OwnSandboxFixture
   const counts = new Map<string, number>()
   const receiver = createServer((request, response) => {
@@ -46,7 +46,7 @@ describe('webhooks, when their workers are killed', () => {
     await fixture.close()
   })
 
-  test('of 2,000 deliveries none is lost, and a lease’s worth comes twice at the most, after three kills of two workers', async () => {
+  test('after three kills of two workers, no delivery of 2,000 is lost, and only those in progress arrive twice', async () => {
     await announceAll()
     let second = await fixture.sandbox.addServer({ port: 0, env: { ROLE: 'worker' } })
     for (const count of KILLS_AT) {
@@ -68,7 +68,7 @@ describe('webhooks, when their workers are killed', () => {
     assert.equal(Number(succeeded), DELIVERIES)
   })
 
-  /** Creates the events as the service does: each in one transaction with its deliveries. */
+  /** Creates events in the same way as the service: each one in a transaction together with its deliveries. */
   async function announceAll(): Promise<void> {
     const clock = createClock()
     const opened = openContext(readConfig(fixture.environment()), { clock, logger: createLogger('silent') })

@@ -21,14 +21,14 @@ import { waitFor } from '../support/wait-for.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** A key may pay 30 times a minute, failures included. */
+/** The number of keys. Each key may make 30 payment requests a minute, including failed ones. */
 const KEYS = 12
 const PAYMENTS = 90
 const IN_FLIGHT = 9
-/** PostgreSQL is killed once this many payments are acknowledged. */
+/** PostgreSQL is killed once the service has acknowledged this many payments. */
 const KILL_AFTER = 25
 
-describe('wires that break', () => {
+describe('connections that break', () => {
   let fixture: OwnSandboxFixture
   let chainWire: TcpProxy | undefined
   let restarted: Postgres | undefined
@@ -36,7 +36,7 @@ describe('wires that break', () => {
     fixture = await openSandboxFixture({
       serverEnv: async (port) => {
         chainWire = await startTcpProxy(addressesFrom(port).rpcUrls.test)
-        // The first node is dead from the start, so every call fails over to the second one.
+        // The first node of the chain never responds, so every call uses the second one.
         return { TEST_RPC_URLS: `http://127.0.0.1:${await findFreePort()},${chainWire.url}` }
       },
     })
@@ -47,7 +47,7 @@ describe('wires that break', () => {
     await chainWire?.close()
   })
 
-  test('the chain out of reach is 503 and records nothing, and payments go on when it is back', async () => {
+  test('while the chain is unreachable, a payment is 503 and is not recorded, and later payments succeed', async () => {
     const payer = await createPayer(fixture)
     chainWire?.cut()
     const refused = await pay(fixture, payer)
@@ -59,7 +59,7 @@ describe('wires that break', () => {
     await waitForRecord(fixture, body.payment.id, 'confirmed')
   })
 
-  test('while the chain is out of reach a payment is read as it was recorded', async () => {
+  test('while the chain is unreachable, a payment is returned as it was recorded', async () => {
     const payer = await createPayer(fixture)
     await fixture.control('/chains/test', { mining: false })
     const { payment } = (await payUntilAccepted(fixture, payer, { idempotency_key: 'read' })).body
@@ -70,7 +70,7 @@ describe('wires that break', () => {
     await waitForRecord(fixture, payment.id, 'confirmed')
   })
 
-  test('the enclave out of reach is 500 privy_call_failed, and a retry with the same key pays once', async () => {
+  test('while the enclave is unreachable, a payment is 500 privy_call_failed, and a retry with the same key pays once', async () => {
     const payer = await createPayer(fixture)
     fixture.enclave.cut()
     const failed = await pay(fixture, payer, { idempotency_key: 'enclave down' })
@@ -84,7 +84,7 @@ describe('wires that break', () => {
     assert.equal((await fixture.chains.test.listTransfers(payer.wallet)).length, 1)
   })
 
-  test('PostgreSQL killed under load and started again loses no acknowledged payment and doubles none', async () => {
+  test('after PostgreSQL is killed under load and restarted, no acknowledged payment is lost or made twice', async () => {
     const payer = await createPayer(fixture, { dailyCapUsdc: '1000' })
     const keys = await makeKeys(fixture, payer, KEYS)
     const acknowledged = new Map<string, string>()
@@ -98,7 +98,7 @@ describe('wires that break', () => {
       }
     }
     const working = Promise.all(Array.from({ length: IN_FLIGHT }, work))
-    // The test waits for this promise below, unless something else fails first.
+    // The promise is awaited below. Until then, its rejection must count as handled, in case the test fails earlier.
     working.catch(() => undefined)
     await waitFor('the load runs', () => acknowledged.size >= KILL_AFTER)
     const dataDir = postgresDir(fixture.dataDir)
@@ -135,7 +135,7 @@ describe('wires that break', () => {
   }
 })
 
-/** Pays like a client that follows the responses: it retries with the same key whenever the outcome is unknown. */
+/** Pays like a careful client: whenever the outcome is unknown, it retries with the same idempotency key. */
 async function payUntilAccepted(
   fixture: SandboxFixture,
   payer: PayerFixture,

@@ -11,10 +11,10 @@ import {
   type OauthDoor,
 } from '../support/sandbox/oauth-client.ts'
 
-/** Below the limit of the token endpoint, 60 a minute for one client and address (D33). */
+/** The number of concurrent requests. The token endpoint allows 60 a minute for one client and address (D33). */
 const REQUESTS = 50
 
-describe('connections over two server processes', () => {
+describe('connections on two server processes', () => {
   let host: OwnAgentHost
   let doors: readonly [OauthDoor, OauthDoor]
   before(async () => {
@@ -27,7 +27,7 @@ describe('connections over two server processes', () => {
   const race = <Answer>(request: (door: OauthDoor) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => request(doors[index % 2 === 0 ? 0 : 1])))
 
-  test('of 50 exchanges of one code one is answered with tokens, and those are dead when all are answered (D38)', async () => {
+  test('of 50 exchanges of one code, one gets tokens, and these are revoked when all have a response (D38)', async () => {
     const authorization = startAuthorization(host, await registerClient(host))
     const code = String((await host.consent(authorization.url)).searchParams.get('code'))
     const answers = await race((door) => exchangeCode(door, authorization, code))
@@ -37,7 +37,7 @@ describe('connections over two server processes', () => {
     assert.equal(await host.statusOfMe(String(won[0]?.access_token)), 401)
   })
 
-  test('of 50 refreshes with one token one is answered with tokens, and the connection is over (D38)', async () => {
+  test('of 50 refreshes with one token, one gets tokens, and the connection is over (D38)', async () => {
     const { clientId, tokens } = await connect(host)
     const answers = await race((door) => refreshTokens(door, clientId, tokens.refresh_token))
     const won = answers.filter(({ error }) => error === undefined)
@@ -48,7 +48,7 @@ describe('connections over two server processes', () => {
     assert.equal((await refreshTokens(host, clientId, String(won[0]?.refresh_token))).error, 'invalid_grant')
   })
 
-  test('whatever a refresh and a revocation at the same time are answered, nothing lives after them', async () => {
+  test('after a refresh and a revocation at the same time, no token is valid', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { clientId, tokens } = await connect(host)
       const [refreshed, { status }] = await Promise.all([
@@ -63,7 +63,7 @@ describe('connections over two server processes', () => {
     }
   })
 
-  test('a revocation by one process is known to the other at once (F8)', async () => {
+  test('a revocation by one process takes effect in the other process at once', async () => {
     const { clientId, tokens } = await connect(host)
     const form = { token: tokens.refresh_token, client_id: clientId }
     assert.equal((await postForm(doors[1], '/oauth/revoke', form)).status, 200)

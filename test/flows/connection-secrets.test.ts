@@ -7,7 +7,7 @@ import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
 import { connect, exchangeCode, refreshTokens } from '../support/sandbox/oauth-client.ts'
 
-/** A browser's cookies, collected from `Set-Cookie` headers. */
+/** Stores cookies from `Set-Cookie` headers, like a browser. */
 class CookieJar {
   readonly cookies = new Map<string, string>()
 
@@ -31,13 +31,13 @@ describe('secrets of people and connections', () => {
   })
   after(() => host.close())
 
-  test('no code, token, cookie, recovery code or invitation stands in any log line, whatever goes wrong', async () => {
+  test('no log line contains a code, token, cookie, recovery code or invitation, whatever goes wrong', async () => {
     const connection = await connect(host)
     const { code, verifier, tokens, clientId, state } = connection
     const refreshed = await refreshTokens(host, clientId, tokens.refresh_token)
     await host.statusOfMe(refreshed.access_token)
-    // Exchanges and refreshes with wrong and reused secrets, with secrets in the query, and with secrets of the wrong
-    // kind.
+    // Exchanges and refreshes with wrong secrets, with secrets that were already used, with secrets in the query, and
+    // with secrets of the wrong kind.
     await exchangeCode(host, { ...connection, verifier: `${verifier}x` }, code)
     await exchangeCode(host, connection, code)
     await refreshTokens(host, clientId, tokens.refresh_token)

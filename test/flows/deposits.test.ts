@@ -13,9 +13,12 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 
 const CONFIRMATIONS = 2
 const REORGANIZED_BLOCKS = 3
-/** Large enough that deposits made in the gap lie in several chunks of blocks. */
+/**
+ * The number of blocks that are mined while the server is stopped. The service reads blocks in chunks, so these
+ * deposits are in several chunks.
+ */
 const GAP_BLOCKS = 600
-/** By then the leases of a dead server have expired. */
+/** After this time, the leases of a dead server have expired. */
 const LEASES_SECONDS = 31
 
 describe('deposits in the sandbox', () => {
@@ -28,7 +31,7 @@ describe('deposits in the sandbox', () => {
   })
   after(() => fixture.close())
 
-  test('what the faucet pays is told once, as it is', async () => {
+  test('a transfer from the faucet is reported once, with the right values', async () => {
     const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '12.5')
     await mine(CONFIRMATIONS)
@@ -42,7 +45,7 @@ describe('deposits in the sandbox', () => {
     assert.deepEqual(told, { wallet, amount_usdc: '12.5', tx_hash: txHash, block_number: transfer?.blockNumber })
   })
 
-  test('a payment from one of our wallets to another is a payment of one and a deposit of the other', async () => {
+  test('a payment between two of our wallets is a payment of one and a deposit to the other', async () => {
     const wallet = await makeWallet(fixture, payer)
     const { payment } = (await pay(fixture, payer, { to: wallet })).body
     await mine(CONFIRMATIONS)
@@ -51,7 +54,7 @@ describe('deposits in the sandbox', () => {
     assert.deepEqual([deposit?.from, deposit?.amount_usdc, deposit?.tx_hash], [payer.wallet, '1', payment.tx_hash])
   })
 
-  test('blocks that are taken back after a deposit was told, and bring it again, tell it no second time', async () => {
+  test('a deposit that was reported before a reorganization is not reported again when its new block is mined', async () => {
     const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '1')
     await mine(CONFIRMATIONS)
@@ -61,7 +64,8 @@ describe('deposits in the sandbox', () => {
     const fence = await makeWallet(fixture, payer)
     await fund(fence, '2')
     await mine(REORGANIZED_BLOCKS + CONFIRMATIONS)
-    // Once this deposit is reported, all earlier blocks, including the new ones, have been read.
+    // The service reads blocks in order. Once it has reported this deposit, it has read all earlier blocks, including
+    // those that replaced others.
     await waitForDeposits(fixture, fence)
     assert.deepEqual(await listDepositEvents(fixture, wallet), told)
     const second = await listChainTransfers(txHash)
@@ -69,7 +73,7 @@ describe('deposits in the sandbox', () => {
     assert.notDeepEqual(second, first)
   })
 
-  test('a deposit whose block is taken back before it is deep enough is told where it comes to stand', async () => {
+  test('a deposit whose block is replaced before it is deep enough is reported with its new block', async () => {
     const wallet = await makeWallet(fixture, payer)
     const txHash = await fund(wallet, '1')
     await mine(1)
@@ -85,7 +89,7 @@ describe('deposits in the sandbox', () => {
     assert.equal(deposit?.block_number, transfer?.blockNumber)
   })
 
-  test('everything that was paid while the server was dead, in blocks far apart, is told after its start', async () => {
+  test('all deposits that were made while the server was stopped are reported after its start', async () => {
     const wallets = [await makeWallet(fixture, payer), await makeWallet(fixture, payer)] as const
     await fixture.sandbox.killServer('SIGKILL')
     const paid: string[] = []
@@ -111,7 +115,7 @@ describe('deposits in the sandbox', () => {
     await fixture.control('/chains/test', { mine: blocks })
   }
 
-  /** Returns the logs of a transaction in its current block. */
+  /** Returns the transfers of a transaction, with the block that contains them now. */
   async function listChainTransfers(txHash: string): Promise<{ blockNumber: number; blockHash: string }[]> {
     const receipt = await fixture.chains.test.call('eth_getTransactionReceipt', [txHash])
     const { logs } = receipt as { logs: { blockNumber: string; blockHash: string }[] }

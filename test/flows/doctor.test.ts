@@ -6,14 +6,14 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 
 const DOCTOR = 'server/src/doctor/main.ts'
 
-describe('npm run doctor, beside a running sandbox', () => {
+describe('npm run doctor, next to a running sandbox', () => {
   let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture()
   })
   after(() => fixture.close())
 
-  test('finds nothing wrong, and everything well once payments were confirmed', async () => {
+  test('finds no fault, and reports that all is well once payments were confirmed', async () => {
     const first = await runProgram(DOCTOR, { env: fixture.environment() })
     assert.equal(first.exitCode, 0, first.output)
     for (const mode of ['test', 'live'] as const) {
@@ -32,7 +32,7 @@ describe('npm run doctor, beside a running sandbox', () => {
     assert.ok(lines.length > 15)
   })
 
-  test('fails where a setting is wrong, and never prints a secret', async () => {
+  test('fails if a setting is wrong, and never prints a secret', async () => {
     const { exitCode, output } = await runProgram(DOCTOR, {
       env: { ...fixture.environment(), PRIVY_APP_SECRET: 'WRONG-SECRET', TEST_CHAIN_ID: '1' },
     })
@@ -42,7 +42,7 @@ describe('npm run doctor, beside a running sandbox', () => {
     assert.ok(!output.includes('WRONG-SECRET'))
   })
 
-  test('fails where a setting is missing, and names it', async () => {
+  test('fails if a setting is missing, and names it', async () => {
     const { exitCode, output } = await runProgram(DOCTOR, { env: { ...fixture.environment(), LIVE_RPC_URLS: '' } })
     assert.equal(exitCode, 1)
     assert.match(output, /^fail {2}configuration: .*missing: LIVE_RPC_URLS/)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
+import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import type { IssuedApiKey } from '../../server/src/console/contract/keys.ts'
 import type { DepositPage, Wallet } from '../../server/src/console/contract/wallets.ts'
 import type { Workspace, WorkspaceDetail } from '../../server/src/console/contract/workspaces.ts'
@@ -7,32 +8,33 @@ import { Browser } from '../console/browser.ts'
 import { signUp } from '../console/person.ts'
 import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openClockFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** The longest time for which the service may show an old balance. */
+/** How old a balance that the service shows may be. */
 const BALANCE_SNAPSHOT_SECONDS = 1
 
 describe('the first wallet of a new workspace, in the sandbox', () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openClockFixture()
   })
-  after(() => fixture.close())
 
-  test('is made under the visitor’s passkey, filled by the faucet, and there for the API', async () => {
+  test('is made under the visitor’s wallet passkey, filled by the faucet, and there for the API', async () => {
     const authUrl = fixture.sandbox.facts.auth_url
     const relyingParty = { id: new URL(authUrl).hostname, origin: authUrl }
     const browser = new Browser({ url: authUrl, config: { authUrl } })
-    await signUp({ context: { relyingParty } }, browser)
+    const { userId } = await signUp({ context: { relyingParty } }, browser)
     const named = await browser.ask<{ workspace: Workspace }>('POST', '/console/workspaces', { name: 'New' }, 201)
     const at = (path: string) => `/console/workspaces/${named.workspace.slug}${path}`
 
     const { workspace } = await browser.ask<{ workspace: WorkspaceDetail }>('GET', at(''))
     assert.deepEqual(workspace.chains.test.faucet, { kind: 'endpoint' })
-    // The sandbox's chains have the ids of public chains, but the public explorers do not know their transactions.
+    // The sandbox's chains have the ids of public chains. There is no explorer URL, because public explorers do not
+    // show their transactions.
     for (const { explorer_url: explorer } of Object.values(workspace.chains)) assert.equal(explorer, null)
 
-    const { wallet } = await browser.ask<{ wallet: Wallet }>('POST', at('/wallets'), { mode: 'test', name: 'W' }, 201)
+    const wanted = { mode: 'test', name: 'W', credential_id: await addWalletPasskey(userId) }
+    const { wallet } = await browser.ask<{ wallet: Wallet }>('POST', at('/wallets'), wanted, 201)
     assert.deepEqual([wallet.balance_usdc, wallet.owner.is_mine], ['0', true])
     type Given = { tx_hash: string }
     const given = await browser.ask<Given>('POST', at(`/wallets/${wallet.address}/faucet`), { mode: 'test' }, 201)
@@ -53,4 +55,15 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
     const { secret } = await browser.ask<IssuedApiKey>('POST', at('/keys'), { mode: 'test', name: 'First' }, 201)
     assert.equal((await call(workspace.base_url, 'GET', '/v1/me', { key: secret })).status, 200)
   })
+
+  /** Adds a wallet passkey to the visitor's account, and returns its credential id. */
+  async function addWalletPasskey(userId: string): Promise<string> {
+    const { credentialId, publicKeyCose } = createSoftwarePasskey({ rpId: 'signer.localhost', origin: 'http://x' })
+    await fixture.query(
+      `insert into wallet_passkeys (credential_id, user_id, public_key, name, transports, created_at)
+        values ($1, $2, $3, 'Wallet passkey', '{}', now())`,
+      [credentialId, userId, Buffer.from(publicKeyCose)],
+    )
+    return credentialId
+  }
 })

@@ -21,7 +21,10 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** Blocks come every second, one of them is needed as a confirmation, and the watcher polls every 400 ms. */
+/**
+ * The time limit of a confirmation. A block is mined every second, one block is needed as a confirmation, and the
+ * service polls every 400 ms.
+ */
 const CONFIRMED_MS_MAX = 5_000
 
 describe('a payment, from the first signature to the chain', () => {
@@ -31,7 +34,7 @@ describe('a payment, from the first signature to the chain', () => {
   })
 
   for (const mode of ['test', 'live'] as const) {
-    test(`an agent pays once its owner has signed, and not before, in ${mode} mode`, async () => {
+    test(`an agent can pay once the owner has signed its grant, and not before, in ${mode} mode`, async () => {
       const { workspace } = (await fixture.control('/workspaces', { name: `Main job ${mode}` })).body
       const { slug } = workspace
       const key = workspace.keys[mode]
@@ -59,7 +62,11 @@ describe('a payment, from the first signature to the chain', () => {
         { ...payment, id: '', tx_hash: '', created_at: '' },
         {
           id: '',
+          kind: 'transfer',
+          agent_id: agentId,
+          grant_id: grantId,
           status: 'pending',
+          failure_code: null,
           tx_hash: '',
           amount_usdc: '1.250000',
           to: payer.recipient,
@@ -67,10 +74,14 @@ describe('a payment, from the first signature to the chain', () => {
           memo: 'a coffee',
           idempotency_key: null,
           created_at: '',
+          confirmed_at: null,
         },
       )
       await waitForRecord(fixture, payment.id, 'confirmed', CONFIRMED_MS_MAX)
-      assert.deepEqual(await readPayment(fixture, payer, payment.id), { ...payment, status: 'confirmed' })
+      const confirmed = await readPayment(fixture, payer, payment.id)
+      const { confirmed_at } = confirmed
+      assert.ok(confirmed_at !== null && confirmed_at >= payment.created_at)
+      assert.deepEqual(confirmed, { ...payment, status: 'confirmed', confirmed_at })
       assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
       const chain = fixture.chains[mode]
       assert.equal(await chain.balanceOf(wallet), 18_750_000n)
@@ -82,7 +93,7 @@ describe('a payment, from the first signature to the chain', () => {
     })
   }
 
-  test('a key sees nothing of the other mode, nor of another workspace', async () => {
+  test('an API key cannot read the other mode or another workspace', async () => {
     const payer = await createPayer(fixture)
     const { payment } = (await pay(fixture, payer)).body
     const { workspace } = (await fixture.control('/workspaces', { name: 'Stranger' })).body
@@ -97,7 +108,7 @@ describe('a payment, from the first signature to the chain', () => {
     }
   })
 
-  test('a transfer that reverts on the chain fails the payment, and gives its amount back', async () => {
+  test('a transfer that reverts on the chain makes the payment fail, and releases its amount', async () => {
     const payer = await createPayer(fixture, { dailyCapUsdc: '10' })
     await fixture.control('/chains/test', { fail_transfers: 1 })
     const { payment } = (await pay(fixture, payer, { amount_usdc: '7' })).body
@@ -109,7 +120,7 @@ describe('a payment, from the first signature to the chain', () => {
     assert.equal((await pay(fixture, payer, { amount_usdc: '7' })).status, 201)
   })
 
-  test('an enclave that refuses makes a failed payment, and gives its amount and its place in the allowance back', async () => {
+  test('if the enclave rejects a payment, it fails, and releases its amount and its part of the allowance', async () => {
     const payer = await createPayer(fixture, { mode: 'live', dailyCapUsdc: '10' })
     await fixture.control(`/workspaces/${payer.slug}/plan`, { plan: 'developer', allowance_used: 999 })
     await fixture.control('/enclave/faults', { fault: 'reject', count: 1 })
@@ -122,7 +133,7 @@ describe('a payment, from the first signature to the chain', () => {
   })
 
   for (const fault of ['unavailable', 'lost_response'] as const) {
-    test(`an enclave whose answer is "${fault}" is 500 privy_call_failed, and a retry pays once`, async () => {
+    test(`if the enclave's response is "${fault}", the payment is 500 privy_call_failed, and a retry pays once`, async () => {
       const payer = await createPayer(fixture)
       await fixture.control('/enclave/faults', { fault, count: 1 })
       const failed = await pay(fixture, payer, { idempotency_key: fault })
@@ -136,7 +147,7 @@ describe('a payment, from the first signature to the chain', () => {
     })
   }
 
-  test('a revoked grant pays no more from the next request on, and a new one does not reset what was spent', async () => {
+  test('after a grant is revoked, the next payment is rejected, and a new grant does not reset the spent amount', async () => {
     const payer = await createPayer(fixture, { dailyCapUsdc: '5' })
     assert.equal((await pay(fixture, payer, { amount_usdc: '4' })).status, 201)
     assert.equal((await fixture.control(`/grants/${payer.grantId}/revoke`)).body.grant.status, 'revoked')
@@ -150,10 +161,10 @@ describe('a payment, from the first signature to the chain', () => {
     assert.equal((await pay(fixture, payer, { amount_usdc: '1' })).status, 201)
   })
 
-  test('a suspended grant pays no more from the next request on, and its agent is told so', async () => {
+  test('after a grant is suspended, the next payment is rejected with the reason', async () => {
     const payer = await createPayer(fixture)
     assert.equal((await pay(fixture, payer)).status, 201)
-    // In production, an admin of the workspace does this in the dashboard.
+    // In production, an admin of the workspace makes this change in the dashboard.
     const rows = await fixture.query('select id from accounts where slug = $1', [payer.slug])
     const ways = openContext(readConfig(fixture.environment()), {
       clock: createClock(),
@@ -169,7 +180,7 @@ describe('a payment, from the first signature to the chain', () => {
     assert.deepEqual((await readAgent(fixture, payer)).wallets, [])
   })
 
-  test("a plan's wallets are capped in each mode by itself", async () => {
+  test('a plan limits the number of wallets in each mode separately', async () => {
     const { slug } = (await fixture.control('/workspaces', { name: 'Wallets' })).body.workspace
     for (const mode of ['test', 'live'] as const) {
       for (let index = 0; index < 3; index += 1) await makeWallet(fixture, { slug, mode })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { call, type WireError } from '../support/http-client.ts'
 import {
   makeAddress,
@@ -10,7 +10,7 @@ import {
   type PayerFixture,
   type PayerOptions,
 } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openClockFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -34,7 +34,7 @@ const FORBIDDEN = { status: 403, type: 'forbidden' }
 const NOT_FOUND = { status: 404, type: 'not_found' }
 const INVALID = { status: 400, type: 'validation_failed' }
 
-/** The response to every refusal, with its details (D18a). */
+/** Every refusal of a payment: the request that causes it, and the response with its details (D18a). */
 const CASES: readonly Case[] = [
   { ...INVALID, code: 'amount_invalid', payment: () => ({ amount_usdc: '1.0000001' }) },
   { ...INVALID, code: 'address_invalid', payment: () => ({ to: '0x1234' }) },
@@ -87,15 +87,14 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('a refused payment', () => {
-  let fixture: OwnSandboxFixture
+describe('a rejected payment', () => {
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openClockFixture()
   })
-  after(() => fixture.close())
 
   for (const { code, status, type, payer: options = {}, prepare, payment, details } of CASES) {
-    test(`${code ?? 'a bad body'} is ${status} ${type}, tells why, and leaves no record`, async () => {
+    test(`${code ?? 'a bad body'} is ${status} ${type}, gives the reason, and leaves no record`, async () => {
       const payer = await createPayer(fixture, options)
       await prepare?.(fixture, payer)
       const refused = await pay(fixture, payer, payment(payer))
@@ -106,7 +105,7 @@ describe('a refused payment', () => {
     })
   }
 
-  test('a body that has the wrong shape is told every issue', async () => {
+  test('the error for a body with a wrong shape lists every issue', async () => {
     const payer = await createPayer(fixture)
     const { status, body } = await pay(fixture, payer, { memo: 7, idempotency_key: 'x', agent_id: '' })
     assert.equal(status, 400)
@@ -123,7 +122,7 @@ describe('a refused payment', () => {
     }
   })
 
-  test('an expired grant is 403 permission_expired from the second on in which it ends', async () => {
+  test('an expired grant is 403 permission_expired, starting with the second in which it expires', async () => {
     const { now } = (await call(fixture.sandbox.facts.control_url, 'GET', '/')).body
     const expiresAt = new Date(Date.parse(now) + HOUR_SECONDS * 1_000).toISOString()
     const payer = await createPayer(fixture, { grant: { expires_at: expiresAt } })
@@ -136,7 +135,7 @@ describe('a refused payment', () => {
     assert.deepEqual([me.body.agent.status, me.body.agent.wallets], ['active', []])
   })
 
-  test('the daily cap can be used up exactly, tells when it frees itself, and does after 24 hours', async () => {
+  test('the daily cap can be used exactly, the error says when it is free again, and then it is', async () => {
     const payer = await createPayer(fixture, { dailyCapUsdc: '10' })
     const first = (await pay(fixture, payer, { amount_usdc: '4' })).body.payment
     await fixture.advanceClock(HOUR_SECONDS)
@@ -156,12 +155,12 @@ describe('a refused payment', () => {
     assert.equal((await pay(fixture, payer, { amount_usdc: '0.000001' })).body.error.code, 'daily_cap_exceeded')
   })
 
-  test('an amount above the whole cap is told that no waiting helps', async () => {
+  test('the error for an amount above the whole cap says that waiting does not help', async () => {
     const payer = await createPayer(fixture, { maxPerTxUsdc: '50', dailyCapUsdc: '10' })
     assert.equal(detailOf((await pay(fixture, payer, { amount_usdc: '11' })).body.error, 'resets_at'), null)
   })
 
-  test("a plan's used-up allowance tells when the next month begins", async () => {
+  test("when a plan's allowance is used up, the error says when the next month begins", async () => {
     const payer = await createPayer(fixture, { mode: 'live' })
     await fixture.control(`/workspaces/${payer.slug}/plan`, { plan: 'developer', allowance_used: 1_000 })
     const { error } = (await pay(fixture, payer)).body
@@ -173,14 +172,14 @@ describe('a refused payment', () => {
     assert.equal((await pay(fixture, free)).status, 201, 'test mode is not counted')
   })
 
-  test('a wallet of the other mode is not there', async () => {
+  test('a wallet of the other mode is not found', async () => {
     const payer = await createPayer(fixture)
     const wallet = await makeWallet(fixture, { slug: payer.slug, mode: 'live', fundUsdc: '5' })
     assert.equal((await pay(fixture, payer, { wallet })).body.error.code, 'wallet_not_found')
     await assert.rejects(makeGrant(fixture, { ...payer, wallet }), /wallet_not_found/)
   })
 
-  test('the 31st payment of a minute is 429, says how long to wait, and is let through then', async () => {
+  test('the 31st payment of a minute is 429, and is accepted after the time that the error names', async () => {
     const payer = await createPayer(fixture)
     for (let index = 0; index < 30; index += 1)
       assert.equal((await pay(fixture, payer, { amount_usdc: 'x' })).status, 400)

@@ -15,7 +15,7 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 
 const CONFIRMATIONS = 3
 
-describe('a chain that takes blocks back', () => {
+describe('a chain that replaces blocks', () => {
   let fixture: OwnSandboxFixture
   before(async () => {
     fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
@@ -23,7 +23,7 @@ describe('a chain that takes blocks back', () => {
   })
   after(() => fixture.close())
 
-  test('a payment in a block that is not deep enough stays pending, and is confirmed when it is', async () => {
+  test('a payment stays pending until its block is deep enough, and is then confirmed', async () => {
     const payer = await createPayer(fixture)
     await mine(1)
     const { payment } = (await pay(fixture, payer)).body
@@ -34,7 +34,7 @@ describe('a chain that takes blocks back', () => {
     await waitForRecord(fixture, payment.id, 'confirmed')
   })
 
-  test('a payment whose block is taken back waits again, and is confirmed once', async () => {
+  test('a payment whose block is replaced waits again, and is confirmed once', async () => {
     const payer = await createPayer(fixture)
     await mine(1)
     const { payment } = (await pay(fixture, payer)).body
@@ -50,7 +50,9 @@ describe('a chain that takes blocks back', () => {
     await mine(CONFIRMATIONS - 1)
     await waitForRecord(fixture, payment.id, 'confirmed')
     const settled = await readPayment(fixture, payer, payment.id)
-    assert.deepEqual(settled, { ...payment, status: 'confirmed' })
+    const { confirmed_at } = settled
+    assert.equal(typeof confirmed_at, 'string')
+    assert.deepEqual(settled, { ...payment, status: 'confirmed', confirmed_at })
     assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
     const transfers = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual(
@@ -59,7 +61,7 @@ describe('a chain that takes blocks back', () => {
     )
   })
 
-  test('blocks that are taken back after all was told, and come again, tell nothing a second time', async () => {
+  test('events that were sent before a reorganization are not sent again when the new blocks are mined', async () => {
     const payer = await createPayer(fixture)
     const wallet = await makeWallet(fixture, payer)
     await mine(1)
@@ -74,8 +76,8 @@ describe('a chain that takes blocks back', () => {
     const fence = await makeWallet(fixture, payer)
     await fixture.control('/faucet', { mode: 'test', address: fence, amount_usdc: '1' })
     await mine(2 * CONFIRMATIONS)
-    // This deposit is in the payment's block or a later one. Once it is reported, the payment's new block has been
-    // read.
+    // This deposit is in the same block as the payment, or in a later one. A service that has reported the deposit has
+    // also read the payment's new block.
     await waitForDeposits(fixture, fence)
     const second = await fixture.chains.test.listTransfers(payer.wallet)
     assert.deepEqual([first.length, second.length], [1, 1])
@@ -86,11 +88,12 @@ describe('a chain that takes blocks back', () => {
       told.map((deposit) => deposit.tx_hash),
       [payment.tx_hash],
     )
-    assert.deepEqual(await readPayment(fixture, payer, payment.id), { ...payment, status: 'confirmed' })
+    const { status, tx_hash } = await readPayment(fixture, payer, payment.id)
+    assert.deepEqual({ status, tx_hash }, { status: 'confirmed', tx_hash: payment.tx_hash })
     assert.deepEqual(await listPaymentEvents(fixture, payment.id), ['payment.created', 'payment.confirmed'])
   })
 
-  test('ten readers and the watcher at once tell of a confirmation once', async () => {
+  test('when ten readers and the watcher find a confirmation at once, it is reported once', async () => {
     const payer = await createPayer(fixture)
     await mine(1)
     const { payment } = (await pay(fixture, payer)).body

@@ -4,7 +4,7 @@ import { readConfig } from '../../server/src/config.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { getGrantSummary } from '../../server/src/domain/grants/queries.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
-import { createPayment, type PaymentOutcome } from '../../server/src/domain/payments/create-payment.ts'
+import { createPayment, type PaymentOutcome } from '../../server/src/domain/payment-requests/create-payment.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
@@ -23,7 +23,10 @@ import {
 import { RECIPIENT } from '../support/context/seed.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** Uses a real enclave and a real chain, so that each of them shows which of the two policies it allows (D14, D16). */
+/**
+ * While a grant is replaced, the enclave has an old and a new policy. These tests use a real enclave and a real chain,
+ * so they show which of the two the enclave enforces (D14, D16).
+ */
 describe('a payment while its policy is replaced', () => {
   let fixture: SandboxFixture
   let ways: ReturnType<typeof openContext>
@@ -37,13 +40,13 @@ describe('a payment while its policy is replaced', () => {
     await ways.close()
   })
 
-  test('by a narrower one is bound by the old one, then by both, then by the new one, and what was spent stays', async () => {
+  test('by a narrower one is bound by the old one, then by both, then by the new one, and the spent amount stays', async () => {
     const owned = await openFunded()
     const old = await openActive(ctx, owned, makeTerms(10))
     const next = await openNext(ctx, owned, old, makeTerms(1, { dailyCapMicro: microUsdc(7_000_000n) }))
     assert.equal(expectPayment(await pay(owned, '5')).status, 'pending')
 
-    // The enclave has responded, and the service has recorded nothing.
+    // The enclave has made the change, but the service crashed before it recorded the change.
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
     expectRefusal(await pay(owned, '10.000001'), 'amount_too_large')
     const { status, failureCode } = expectPayment(await pay(owned, '1.000001'))
@@ -70,7 +73,7 @@ describe('a payment while its policy is replaced', () => {
     assert.deepEqual([paid.status, paid.grantId], ['pending', next.id])
   })
 
-  test('that was allowed, and reaches the enclave after the signature, is bound by the new one there', async () => {
+  test('that was allowed, but reaches the enclave after the signature, is bound by the new policy there', async () => {
     const owned = await openFunded()
     const old = await openActive(ctx, owned, makeTerms(10))
     const next = await openNext(ctx, owned, old, makeTerms(1))

@@ -14,7 +14,7 @@ describe('secrets', () => {
   })
   after(() => fixture.close())
 
-  test('no key, signature or password stands in any log line, at any level, whatever goes wrong', async () => {
+  test('no log line at any level contains a key, signature or password, whatever goes wrong', async () => {
     const payer = await createPayer(fixture)
     const unknown = createApiKeySecret('test')
     await pay(fixture, payer, { idempotency_key: 'one' })

@@ -7,15 +7,19 @@ import { openConsoleServer, type ConsoleServer } from '../support/service/consol
 import { expectError } from '../support/http-client.ts'
 import { seed } from '../support/context/seed.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { addWalletOwner } from '../support/context/people.ts'
 
 const NEEDED_WEI = 200_000n * 10n ** 9n
 
-/** Sets `TEST_GAS=self`. Live payments are still sponsored. */
+/**
+ * Changes the configuration as `TEST_GAS=self` does: wallets pay their own gas in test mode. In live mode, gas is still
+ * sponsored.
+ */
 function payOwnGas(config: Config): Config {
   return { ...config, chains: { ...config.chains, test: { ...config.chains.test, gas: 'self' } } }
 }
 
-describe('payments of wallets that pay their own gas', () => {
+describe('payments from wallets that pay their own gas', () => {
   let service: TestService
   before(async () => {
     service = await openTestService(payOwnGas)
@@ -29,7 +33,7 @@ describe('payments of wallets that pay their own gas', () => {
   })
   after(() => service.close())
 
-  test('a wallet with too little coin is refused before anything is recorded or signed', async () => {
+  test('a payment from a wallet with too few native coins is rejected before anything is recorded or signed', async () => {
     const seeded = await seed(service.context)
     service.chains.test.coinWei = NEEDED_WEI - 1n
     const [rows, requests] = [await service.countRows(), service.enclave.requests.length]
@@ -45,7 +49,7 @@ describe('payments of wallets that pay their own gas', () => {
     assert.equal(service.enclave.requests.length, requests)
   })
 
-  test('too little USDC is told first', async () => {
+  test('if both balances are too low, the error is about USDC', async () => {
     const seeded = await seed(service.context)
     service.chains.test.coinWei = 0n
     service.chains.test.balances.set(seeded.wallet.toLowerCase(), 0n)
@@ -59,7 +63,7 @@ describe('payments of wallets that pay their own gas', () => {
     expectError(answer, { status: 403, type: 'forbidden', code: 'insufficient_balance' })
   })
 
-  test('with enough coin the enclave is told that nobody sponsors the gas', async () => {
+  test('with enough native coins, the enclave is told that nobody sponsors the gas', async () => {
     const seeded = await seed(service.context)
     service.chains.test.coinWei = NEEDED_WEI
     const body = paymentBody(seeded)
@@ -73,7 +77,7 @@ describe('payments of wallets that pay their own gas', () => {
     assert.equal(service.enclave.requests.at(-1)?.sponsored, false)
   })
 
-  test('while the chain does not tell, nothing is recorded', async () => {
+  test('while the balance of native coins cannot be read, no payment is recorded', async () => {
     const seeded = await seed(service.context)
     service.chains.test.down = true
     const rows = await service.countRows()
@@ -88,7 +92,7 @@ describe('payments of wallets that pay their own gas', () => {
     assert.deepEqual(await service.countRows(), rows)
   })
 
-  test('where gas is sponsored, the chain is asked nothing about it', async () => {
+  test('if gas is sponsored, the balance of native coins is not read', async () => {
     const seeded = await seed(service.context, { mode: 'live' })
     const methods: string[] = []
     service.chains.live.coinWei = 0n
@@ -109,11 +113,14 @@ describe('the page of a wallet that pays its own gas', () => {
   })
   after(() => server.close())
 
-  test('shows its coins, also when the chain does not respond; where gas is sponsored there are none to show', async () => {
+  test('shows the native coins, even if the chain does not respond, and shows none if gas is sponsored', async () => {
     const fixture = await openConsoleFixture(server)
     const { browser } = fixture
-    const create = async (mode: 'test' | 'live') =>
-      (await browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), { mode, name: 'Treasury' }, 201)).wallet
+    const { credentialId } = await addWalletOwner(server.context, fixture.userId)
+    const create = async (mode: 'test' | 'live') => {
+      const body = { mode, name: 'Treasury', credential_id: credentialId }
+      return (await browser.ask<{ wallet: Wallet }>('POST', fixture.at('wallets'), body, 201)).wallet
+    }
     const show = async ({ address, mode }: Wallet) =>
       (await browser.ask<{ wallet: Wallet }>('GET', `${fixture.at(`wallets/${address}`)}?mode=${mode}`)).wallet.coin
     const [test, live] = [await create('test'), await create('live')]

@@ -7,8 +7,8 @@ import { readSourceTree } from './source-tree.ts'
 
 const tree = readSourceTree(fileURLToPath(new URL('../..', import.meta.url)))
 
-describe('the rules of the house', () => {
-  test('the tree is read at all', () => {
+describe('the rules for the source files', () => {
+  test('the source files can be read', () => {
     const paths = tree.modules.map(({ path }) => path)
     assert.ok(paths.includes('server/src/lib/clock.ts'), 'the scanner sees the server')
     assert.ok(paths.includes('test/house/house.test.ts'), 'the scanner sees this file')

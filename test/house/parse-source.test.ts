@@ -19,7 +19,7 @@ const CASES: readonly {
   { name: 'a string that holds a comment', text: 'f("// no")', code: 'f("     ")', strings: ['// no'] },
   { name: 'a template and its placeholder', text: 'f(`a${b}c`)', code: 'f(` ${b} `)', strings: ['a${}c'] },
   {
-    name: 'a template in a template',
+    name: 'a template inside a template',
     text: '`a${x(`b${y}`, { z })}c`',
     code: '` ${x(` ${y}`, { z })} `',
     strings: ['a${}c', 'b${}'],
@@ -54,7 +54,7 @@ test('a template type and a string in JSX are literals too', () => {
   )
 })
 
-test('a file that is not valid is an error, since no rule could judge it', () => {
+test('a file that is not valid is an error, because no rule could be applied to it', () => {
   assert.throws(() => parseSource('a.ts', 'a /* b'), /^SyntaxError: a\.ts cannot be parsed/)
 })
 

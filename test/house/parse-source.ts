@@ -1,34 +1,37 @@
 import { parseSync, Visitor, type Program, type TemplateElement } from 'oxc-parser'
 
-/** A string literal of the source. For a template, the text between its placeholders, joined by `${}`. */
+/** A string literal in the source. For a template, its `text` is the text between the placeholders, joined by `${}`. */
 export interface StringLiteral {
-  /** Offset of the opening quote. */
+  /** The offset of the opening quote. */
   readonly start: number
-  /** As it is written, with its escapes. */
+  /** The text as it is written in the source, with its escapes. */
   readonly text: string
 }
 
 /**
- * `export` is a re-export. `dynamic` is also a type's `import('x')`. `url` is a file named by `new URL('x',
- * import.meta.url)` or `import.meta.resolve('x')`.
+ * How a file names another file. `export` is a re-export. `dynamic` is an `import('x')`, also in a type. `url` is `new
+ * URL('x', import.meta.url)` or `import.meta.resolve('x')`.
  */
 export type ImportKind = 'import' | 'export' | 'dynamic' | 'url'
 
 export interface Import {
   readonly kind: ImportKind
-  /** Erased before the program runs: `import type`, `export type … from`. */
+  /** Whether the import is removed before the program runs: `import type`, `export type … from`. */
   readonly typeOnly: boolean
   readonly specifier: string
-  /** Offset of the specifier's opening quote. */
+  /** The offset of the opening quote of `specifier`. */
   readonly start: number
 }
 
 export interface ParsedSource {
-  /** The source with comments, strings and regular expressions blanked out. Offsets, line ends and quotes are kept. */
+  /**
+   * The source in which comments, strings and regular expressions are replaced by blanks. All offsets, line ends and
+   * quotes stay the same.
+   */
   readonly code: string
   readonly strings: readonly StringLiteral[]
   readonly imports: readonly Import[]
-  /** It declares nothing and only exports what other files export. */
+  /** Whether the file declares nothing and only re-exports what other files export. */
   readonly isBarrel: boolean
 }
 
@@ -40,8 +43,9 @@ interface Span {
 }
 
 /**
- * Splits a source file into code and literals, and lists its imports. A rule about code must not match a comment or a
- * message, and a rule about SQL must see strings only. Throws for a file that is not valid: no rule could judge it.
+ * Splits a source file into code and string literals, and lists its imports. So a rule about code does not match a
+ * comment or a message, and a rule about SQL is applied to strings only. Throws if the file is not valid, because no
+ * rule could be applied to it.
  */
 export function parseSource(path: string, text: string): ParsedSource {
   const { program, comments, errors } = parseSync(path, text, { sourceType: 'module' })
@@ -106,12 +110,15 @@ function isBarrel(statements: readonly Statement[]): boolean {
   )
 }
 
-/** The parser counts the delimiters to a template's element: the backtick, `${` and `}`. */
+/**
+ * Returns where the text of a template's part begins and ends. The parser's own positions include the delimiters: the
+ * backtick, `${` and `}`.
+ */
 function contentOf({ start, end, tail }: TemplateElement): Span {
   return { start: start + 1, end: end - (tail ? 1 : 2) }
 }
 
-/** Returns the specifier if it is written out: a string, or a template without placeholders. */
+/** Returns the specifier if it is fixed: a string, or a template without placeholders. Otherwise returns null. */
 function readSpecifier({ type, start, end }: Span & { readonly type: string }, text: string): string | null {
   const written = text.slice(start + 1, end - 1)
   if (type === 'Literal') return /^['"]/.test(text.slice(start)) ? written : null

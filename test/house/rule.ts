@@ -3,13 +3,13 @@ import { lineAt } from './source-tree.ts'
 
 export interface Violation {
   readonly path: string
-  /** The first line is 1. */
+  /** The number of the line. The first line is 1. */
   readonly line: number
-  /** The fault, and the code to write instead. */
+  /** The fault, and what to write instead. */
   readonly message: string
 }
 
-/** A rule of the house. Its name is a sentence. */
+/** A rule that all source files must follow. Its name is a sentence. */
 export interface Rule {
   readonly name: string
   check(tree: SourceTree): readonly Violation[]
@@ -18,13 +18,13 @@ export interface Rule {
 export interface Ban {
   readonly name: string
   readonly pattern: RegExp
-  /** The code to use instead. The message ends with it. */
+  /** What to write instead. It is the end of the violation's message. */
   readonly instead: string
-  /** Whether the ban applies to this file. */
+  /** Returns whether the ban applies to this file. */
   holdsIn(module: Module): boolean
 }
 
-/** Makes a rule that bans a pattern in code. Comments and strings do not count. */
+/** Makes a rule that bans a pattern in code. Comments and strings are ignored. */
 export function banInCode(ban: Ban): Rule {
   const pattern = new RegExp(ban.pattern, `g${ban.pattern.flags.replace('g', '')}`)
   return {
@@ -42,7 +42,7 @@ export function banInCode(ban: Ban): Rule {
   }
 }
 
-/** Whether the file ships with the server or the sandbox. Tests and tools do not. */
+/** Returns whether the file belongs to the running server or sandbox. Tests and tools do not. */
 export function isShipped(module: Module): boolean {
   return /^(?:server|sandbox)\/src\//.test(module.path) && !module.isTest
 }

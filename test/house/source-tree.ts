@@ -3,7 +3,7 @@ import { join, posix, relative, sep } from 'node:path'
 import { parseSource, type Import, type ParsedSource } from './parse-source.ts'
 
 /**
- * A module (TypeScript or JavaScript) with everything that the rules need. Paths are relative to the root, with
+ * A TypeScript or JavaScript file with everything that the rules need. Paths are relative to the root and contain
  * slashes.
  */
 export interface Module extends ParsedSource {
@@ -14,21 +14,21 @@ export interface Module extends ParsedSource {
 }
 
 export interface ResolvedImport extends Import {
-  /** The imported file of the project, or null for a package or a Node module. */
+  /** The project's file that is imported. Null for a package or a Node module. */
   readonly target: string | null
   readonly line: number
 }
 
 export interface SourceTree {
   readonly modules: readonly Module[]
-  /** All text files of the project, modules included. */
+  /** All text files of the project, including the modules. */
   readonly texts: readonly { readonly path: string; readonly text: string }[]
 }
 
 const MODULE_PATTERN = /\.[cm]?[jt]sx?$/
 const TEXT_PATTERN = /(?:\.(?:[cm]?[jt]sx?|json|txt|svg|toml|sql|sol|md|yml|yaml|html|css|sh)|\/run|^[^.]+|\.\w+rc)$/
 const IGNORED_FOLDERS = new Set(['node_modules', '.git', '.bursar', 'coverage', 'dist'])
-/** npm writes the URL of the registry into its lock file. */
+/** No rule applies to this file: it is generated, and may contain the URL of a private registry. */
 const IGNORED_FILES = new Set(['package-lock.json'])
 const WORKSPACE_PATTERN = /^@bursar\/(?<workspace>\w+)\/(?<path>.+)$/
 
@@ -44,7 +44,7 @@ export function readSourceTree(root: string): SourceTree {
   return createSourceTree(Object.fromEntries(texts.map(({ path, text }) => [path, text])))
 }
 
-/** Makes a tree from texts by path. The tests of the rules use it. */
+/** Makes a tree from a text for each path. The tests of the rules use it. */
 export function createSourceTree(files: Readonly<Record<string, string>>): SourceTree {
   const texts = Object.entries(files).map(([path, text]) => ({ path, text }))
   const modules = texts.filter(({ path }) => MODULE_PATTERN.test(path))
@@ -61,7 +61,7 @@ function readModule(path: string, text: string): Module {
   return { path, text, ...source, imports, isTest: isTestPath(path) }
 }
 
-/** Whether the file is a test, or is used only by tests and benchmarks. */
+/** Returns whether the file is a test, or is used only by tests and benchmarks. */
 function isTestPath(path: string): boolean {
   return /\.test\.tsx?$|^(?:test|bench)\/|^\w+\/test\//.test(path)
 }
@@ -72,7 +72,7 @@ function resolveTarget(importer: string, specifier: string): string | null {
   return groups === undefined ? null : `${groups['workspace']}/${groups['path']}`
 }
 
-/** Returns the line of an offset. The first line is 1. */
+/** Returns the number of the line at an offset. The first line is 1. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }

@@ -1,6 +1,9 @@
 import { banInCode, isShipped } from '../rule.ts'
 
-/** `actor?: Actor` in a type, or `actor = OPERATOR` in an argument's pattern; not the declaration of a variable. */
+/**
+ * Matches `actor?: Actor` in a type, and `actor = OPERATOR` in the pattern of an argument. Does not match the
+ * declaration of a variable.
+ */
 const OPTIONAL_ACTOR = /\bactor\s*\?\s*:|(?<!\b(?:const|let)\s)\bactor\s*=(?![=>])/
 
 export const ACTOR_REQUIRED = banInCode({

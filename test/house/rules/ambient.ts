@@ -1,15 +1,21 @@
 import { banInCode, isServer, isShipped, type Rule } from '../rule.ts'
 
-// Rules about access to a file's environment.
+// Rules about what a file may read from its surroundings: the environment, the clock, random numbers.
 
 const CONFIG_FILES = ['server/src/config.ts', 'sandbox/src/config.ts', 'sandbox/src/enclave/config.ts']
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const MONEY_FILE = 'server/src/values/money.ts'
-/** Files that handle no amounts. Anywhere else in the server, a floating-point number could be money (D19). */
+/**
+ * The files of the server that handle no amounts of money. In all others, a floating-point number could be an amount
+ * (D19).
+ */
 const MONEY_FREE_PATTERN = /^server\/src\/doctor\//
 const AMOUNT_WORDS = '(?:amount|micro|usdc|cap|spent|balance|allowance|maxPerTx)'
 
-/** Any use of `process` except a property with a fixed name. An alias would hide which properties are read. */
+/**
+ * Matches any use of `process` except a property with a fixed name. After `const p = process`, we could not find out
+ * which properties are read.
+ */
 const BARE_PROCESS = String.raw`(?<![.\w$])process\b(?!\s*(?:\?\.|\.)\s*\w|\s*:)`
 const READS_ENVIRONMENT = String.raw`\bprocess\s*(?:\?\.|\.)\s*(?:env|loadEnvFile)\b|\bimport\s*\.\s*meta\s*\.\s*env\b`
 
@@ -17,7 +23,7 @@ export const ENVIRONMENT: Rule = {
   name: 'the environment is read in config.ts only',
   check: (tree) => [
     ...banEnvironment(new RegExp(`${READS_ENVIRONMENT}|${BARE_PROCESS}`), 'server/').check(tree),
-    // The sandbox may pass its whole environment on to a child process. That does not read it.
+    // The sandbox may pass its whole environment on to a child process without reading it.
     ...banEnvironment(new RegExp(`(?<!\\.\\.\\.)(?:${READS_ENVIRONMENT})|${BARE_PROCESS}`), 'sandbox/').check(tree),
   ],
 }

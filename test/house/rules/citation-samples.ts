@@ -1,7 +1,7 @@
 import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { broken, file } from './sample.ts'
 
-/** Written so that this file cites nothing itself. */
+/** Joined from two parts, so that this file itself contains no citation. */
 const UNKNOWN_RULE = ['D', '999'].join('')
 const RULE_22 = ['D', '22'].join('')
 const RFC = ['RFC', '6749'].join(' ')
@@ -13,7 +13,7 @@ const DEFINED = { 'docs/specification.md': '## 1. What\n<a id="d22"></a>', 'docs
 
 const STORED = 'server/src/domain/grants/policy.ts'
 
-/** Samples for the rules about what comments and documents cite. */
+/** Samples for the rules about the citations in comments and documents. */
 export const CITATION_SAMPLES = [
   {
     rule: CITATIONS_RESOLVE,

@@ -2,14 +2,14 @@ import type { Rule, Violation } from '../rule.ts'
 import { lineAt, type SourceTree } from '../source-tree.ts'
 
 const SPECIFICATION = 'docs/specification.md'
-/** Where people write citations. Generated files and data hold none. */
+/** The files in which people write citations. Generated files and data contain none. */
 const CITING_PATTERN = /\.(?:tsx?|mjs|sql|md|css|sol)$/
 
 const RULE_NUMBER = /\bD[1-9]\d*[a-z]?\b/g
 const DECISION_NUMBER = /\b[Dd]ecisions? (?<numbers>\d{4}(?:(?:, | and |, and | to )\d{4})*)/g
 const PART_NUMBER = /\b[Ss]pecification, parts? (?<numbers>\d+(?:(?:, | and )\d+)*)/g
 
-/** A citation must lead somewhere: a reader looks it up in the project, and nowhere else. */
+/** The definition of each citation must be in the project, because readers look for it there and nowhere else. */
 export const CITATIONS_RESOLVE: Rule = {
   name: 'every cited decision, rule and part is defined in docs',
   check: (tree) => {
@@ -24,18 +24,18 @@ export const CITATIONS_RESOLVE: Rule = {
   },
 }
 
-/** A number alone tells a reader nothing. A comment states the reason in words, and may add the number. */
+/** Readers learn nothing from a number alone. A comment states its reason in words, and a number may follow. */
 export const NO_BARE_CITATIONS: Rule = {
   name: 'no comment consists of a citation only',
   check: (tree) => tree.texts.filter(({ path }) => CITING_PATTERN.test(path)).flatMap(listBareCitations),
 }
 
-/** A name of a file or folder in a document. */
+/** Matches the name of a file or folder in a document. */
 const NAMED_FILE = /`(?<name>(?:[a-z][\w.-]*\/)*(?:[a-z][\w.-]*\.(?:tsx?|mjs|sql)|[\w.-]+\.md|[a-z][\w.-]*\/))`/g
-/** Its instructions name files that a reader has yet to create. */
+/** A document that may name missing files: its instructions tell readers to create them. */
 const RECIPES = 'CONTRIBUTING.md'
 
-/** Readers of a document look for a file by its name, so the file must exist. */
+/** Readers look for a file by the name that a document gives, so the file must exist. */
 export const NAMED_FILES_EXIST: Rule = {
   name: 'every file that a document names exists',
   check: (tree) => {
@@ -86,7 +86,7 @@ function expand(match: RegExpExecArray, kind: string): Citation[] {
   return numbers.map((number) => ({ target: `${kind} ${number}`, index: match.index }))
 }
 
-/** A block comment, consecutive line comments, or a comment after code. */
+/** Matches a block comment, consecutive line comments, or a comment after code. */
 const COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*(?:\/\/|--).*\n?)+|(?<=[;,{})\]] +)(?:\/\/|-- ).*$/gm
 const COMMENT_SIGNS = /\/\*+|\*+\/|^[ \t]*\*|\/\/|--/gm
 const CITED =

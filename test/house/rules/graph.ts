@@ -1,7 +1,7 @@
 import type { Rule, Violation } from '../rule.ts'
 import type { Module, SourceTree } from '../source-tree.ts'
 
-/** Files that are started as programs, and the folder whose files each of them must reach. */
+/** Files that are started as programs. Each one must import, directly or not, all files of the folder `owns`. */
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
@@ -11,7 +11,7 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },
 ]
-/** Files of these folders are programs of their own. */
+/** Every file in these folders is a separate program. */
 const ENTRY_PATTERN = /^(?:scripts|sandbox\/scripts|server\/scripts)\/|^bench\/[^/]+$/
 
 export const NO_CYCLES: Rule = {
@@ -49,7 +49,8 @@ function isEntry(path: string): boolean {
 }
 
 /**
- * Walks depth first and enters each file once, so the time is linear. Reports each circle at the import that closes it.
+ * Searches for import circles, depth first. Each file is entered once, so the time is linear. A circle is reported at
+ * the import that closes it.
  */
 function findCircles(
   module: Module,

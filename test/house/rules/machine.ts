@@ -5,7 +5,7 @@ interface MachineName {
   readonly instead: string
 }
 
-/** Written so that this file does not match its own patterns. */
+/** The patterns are written so that they do not match this file. */
 const MACHINE_NAMES: readonly MachineName[] = [
   { pattern: /(?<![\w.}\\-])\/work\b(?=\/)/, instead: 'name files relative to the project' },
   { pattern: /(?<![\w.}\\-])\/tmp\b/, instead: 'use os.tmpdir()' },

@@ -1,34 +1,41 @@
 import { isServer, type Rule, type Violation } from '../rule.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
-/** Files outside `domain/` that only decide or describe (ARCHITECTURE.md, "Pure files"). */
+/** Files outside `domain/` that must be pure: they only decide or describe (ARCHITECTURE.md, "Pure files"). */
 const PURE_PATTERN =
   /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|console\/contract\/.+|enclave\/(?:policy-rules|send-outcome))\.ts$/
-/** In `domain/`, a file must be pure unless it is a store or begins with a verb: `create-payment.ts`, `sign-in.ts`. */
+/**
+ * Files in `domain/`. They must be pure, except stores and files whose names begin with a verb, such as
+ * `create-payment.ts` or `sign-in.ts`.
+ */
 const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
 const ACTING_WORDS =
   'accept add append authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
-  'find finish follow get is issue join keep label list lock make open read reconcile record refresh register release ' +
-  'remove replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
-  'walk with'
+  'find finish follow get is issue join keep label list lock make open preview read reconcile record refresh register release ' +
+  'remove rename replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
+  'wait walk with'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
-/** Files that act although their names do not say so, each with the reason. */
+/** Files that need not be pure although their names suggest it. Each has its reason. */
 const ACTING_FILES: ReadonlyMap<string, string> = new Map([
   [
     'server/src/domain/connections/decide-authorization-request.ts',
     'the user decides here; it stores what they decided',
   ],
+  ['server/src/domain/owners/enclave-change.ts', 'it has types only, of functions that wait for the enclave'],
   ['server/src/domain/wallets/owner-passkey.ts', 'the library that verifies signatures is asynchronous'],
 ])
-/** Node modules and packages that only compute. */
+/** Node modules and packages that only compute, so a pure file may import them. */
 const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:zlib', 'typebox', 'viem', 'viem/utils'])
 const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
-/** Globals that read or do something. */
+/** Matches globals that read or change something outside the file. */
 const AMBIENT_PATTERN =
   /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
-/** Files of nouns may create ids and secrets. Files that decide may not. */
+/**
+ * Matches functions that make random values. A file of a noun may use them to create ids and secrets. A file that
+ * decides may not.
+ */
 const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
 export const PURE_FILES: Rule = {
@@ -48,7 +55,8 @@ function mustBePure(path: string): boolean {
 function checkImports(module: Module, tree: SourceTree): Violation[] {
   return module.imports
     .filter(({ specifier, target, typeOnly }) => {
-      // Importing a type has no effect. The exception is the clock: a pure file must receive a time instead.
+      // Importing only a type has no effect at run time. The exception is the clock: a pure file must receive a time
+      // instead.
       if (typeOnly && target !== CLOCK_FILE) return false
       return target === null ? !PURE_PACKAGES.has(specifier) : !isPure(target, tree)
     })
@@ -74,7 +82,10 @@ function findInCode({ path, text, code }: Module, pattern: RegExp, instead: stri
   return [{ path, line: lineAt(text, match.index), message: `a pure file has no \`${match[0]}\`: ${instead}` }]
 }
 
-/** A file of a low floor is pure if it and everything that it imports only compute. The clock is never pure. */
+/**
+ * Returns whether a file of the lowest rooms (`LOW_PATTERN`) is pure. A file is pure if it and everything that it imports only compute. The
+ * clock is never pure.
+ */
 function isPure(path: string, tree: SourceTree, seen: ReadonlySet<string> = new Set()): boolean {
   if (mustBePure(path) || seen.has(path)) return true
   const module = tree.modules.find((candidate) => candidate.path === path)

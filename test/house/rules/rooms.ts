@@ -1,20 +1,17 @@
 import { dirname } from 'node:path/posix'
 import { isServer, type Rule } from '../rule.ts'
 
-/**
- * About as much as a person can read in one sitting. A folder inside a room is read separately, so it counts
- * separately.
- */
+/** The most lines in one room. It is about as much as a person can read in one sitting. */
 const ROOM_LINES_MAX = 1_600
-/** Blank lines and comments. */
+/** Matches blank lines and comments. */
 const NO_CODE_PATTERN = /^\s*(?:\/\/.*|\/?\*.*)?$/
 
 export const SMALL_ROOMS: Rule = {
-  name: `no folder of the server has more than ${ROOM_LINES_MAX} lines of code, tests apart`,
+  name: `no room of the server has more than ${ROOM_LINES_MAX} lines of code, tests apart`,
   check: (tree) => {
     const lines = new Map<string, number>()
     return tree.modules.filter(isServer).flatMap(({ path, text }) => {
-      const room = dirname(path)
+      const room = roomOf(path)
       const before = lines.get(room) ?? 0
       const now = before + text.split('\n').filter((line) => !NO_CODE_PATTERN.test(line)).length
       lines.set(room, now)
@@ -23,6 +20,11 @@ export const SMALL_ROOMS: Rule = {
       return [{ path, line: 1, message }]
     })
   },
+}
+
+/** Returns the folder of a file. In `domain/`, returns the folder of the noun, which includes its sub-folders. */
+function roomOf(path: string): string {
+  return /^server\/src\/domain\/[^/]+(?=\/)/.exec(path)?.[0] ?? dirname(path)
 }
 
 export const NO_SINGLE_FILES: Rule = {

@@ -4,7 +4,7 @@ import { createSourceTree } from '../source-tree.ts'
 import { ALL_RULES } from './all-rules.ts'
 import { SAMPLES } from './samples.ts'
 
-describe('the rules of the house can fail', () => {
+describe('the rules for the source files', () => {
   for (const { rule, fails, passes } of SAMPLES) {
     fails.forEach(({ files, at }, index) => {
       test(`${rule.name}: broken by sample ${index + 1}`, () => {
@@ -17,13 +17,13 @@ describe('the rules of the house can fail', () => {
       })
     })
     passes.forEach((files, index) => {
-      test(`${rule.name}: kept by sample ${index + 1}`, () => {
+      test(`${rule.name}: followed by sample ${index + 1}`, () => {
         assert.deepEqual(rule.check(createSourceTree(files)), [])
       })
     })
   }
 
-  test('every rule is shown to fail', () => {
+  test('every rule has a sample that breaks it', () => {
     const shown = SAMPLES.filter(({ fails }) => fails.length > 0).map(({ rule }) => rule.name)
     assert.deepEqual(
       ALL_RULES.map(({ name }) => name).filter((name) => !shown.includes(name)),

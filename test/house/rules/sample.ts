@@ -2,19 +2,19 @@ import type { Rule } from '../rule.ts'
 
 export type Files = Readonly<Record<string, string>>
 
-/** Small trees that break or keep a rule. `at` lists all expected violations, as `path:line`. */
+/** A small tree of files that breaks or follows a rule. `at` lists all expected violations as `path:line`. */
 export interface Sample {
   readonly rule: Rule
   readonly fails: readonly { readonly files: Files; readonly at: readonly string[] }[]
   readonly passes: readonly Files[]
 }
 
-/** Makes a tree of one file. */
+/** Makes a tree with one file. */
 export function file(path: string, text: string): Files {
   return { [path]: text }
 }
 
-/** Makes a sample of one file that breaks the rule in its second line. */
+/** Makes a sample with one file, whose second line breaks the rule. */
 export function broken(path: string, text: string): { files: Files; at: string[] } {
   return { files: file(path, `\n${text}`), at: [`${path}:2`] }
 }

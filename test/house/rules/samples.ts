@@ -49,7 +49,7 @@ export const SAMPLES: readonly Sample[] = [
     passes: [
       file('server/src/service.ts', importing('./api/server.ts')),
       file('server/src/api/me.ts', importing('../domain/keys/authenticate-key.ts')),
-      file(`${DOMAIN}/payments/create-payment.ts`, importing('../grants/policy.ts')),
+      file(`${DOMAIN}/payment-requests/create-payment.ts`, importing('../grants/policy.ts')),
       file(`${DOMAIN}/events/record-event.ts`, importing('../context.ts')),
       file('server/src/limiter/store.ts', importing('../db/pool.ts')),
       file('server/src/chain/open-chain.test.ts', importing('../db/pool.ts')),
@@ -79,6 +79,7 @@ export const SAMPLES: readonly Sample[] = [
       broken('dashboard/src/api/agents.ts', importingType('@bursar/server/src/values/money.ts')),
       broken('dashboard/src/roles.ts', importingType('../../server/src/console/authorize.ts')),
       broken('dashboard/src/roles.ts', importingType('@bursar/sandbox/src/main.ts')),
+      broken('signer/src/describe.ts', importing('../../server/src/values/money.ts')),
     ],
     passes: [
       file('sandbox/src/control/routes.ts', importing('@bursar/server/src/service.ts')),
@@ -90,8 +91,8 @@ export const SAMPLES: readonly Sample[] = [
   {
     rule: PURE_FILES,
     fails: [
-      broken(`${DOMAIN}/payments/admission/decide-payment.ts`, importing('./admission-store.ts')),
-      broken(`${DOMAIN}/payments/admission/decide-payment.ts`, "import { randomInt } from 'node:crypto'"),
+      broken(`${DOMAIN}/payment-requests/decide-admission.ts`, importing('./admission-store.ts')),
+      broken(`${DOMAIN}/payment-requests/decide-admission.ts`, "import { randomInt } from 'node:crypto'"),
       broken(`${DOMAIN}/payments/fee.ts`, importing('./payments-store.ts')),
       broken('server/src/console/decide-layout.ts', importing('./open-page.ts')),
       broken('server/src/enclave/send-outcome.ts', importing('./enclave-client.ts')),
@@ -113,7 +114,7 @@ export const SAMPLES: readonly Sample[] = [
       },
     ],
     passes: [
-      file(`${DOMAIN}/payments/admission/reserve-payment.ts`, importing('./admission-store.ts')),
+      file(`${DOMAIN}/payment-requests/reserve-payment.ts`, importing('./admission-store.ts')),
       file(`${DOMAIN}/grants/queries.ts`, importing('./grants-store.ts')),
       file(`${DOMAIN}/passkeys/recovery-code.ts`, "import { randomBytes } from 'node:crypto'"),
       { 'server/src/values/ids.ts': importing('../lib/ids.ts'), 'server/src/lib/ids.ts': importing('node:crypto') },
@@ -255,7 +256,11 @@ export const SAMPLES: readonly Sample[] = [
       { files: file('scripts/a.cjs', 'a\n'.repeat(401)), at: ['scripts/a.cjs:401'] },
       { files: file('server/src/lib/a.ts', 'a\n'.repeat(401)), at: ['server/src/lib/a.ts:401'] },
     ],
-    passes: [file('server/src/lib/a.ts', 'a\n'.repeat(400)), file('README.md', 'a\n'.repeat(500))],
+    passes: [
+      file('server/src/lib/a.ts', 'a\n'.repeat(400)),
+      file('README.md', 'a\n'.repeat(500)),
+      file('server/src/db/tables.ts', 'a\n'.repeat(500)),
+    ],
   },
   {
     rule: SMALL_ROOMS,
@@ -270,6 +275,10 @@ export const SAMPLES: readonly Sample[] = [
         at: [`${DOMAIN}/grants/b.ts:1`],
       },
       {
+        files: { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/grants/terms/a.ts`]: 'a()\n' },
+        at: [`${DOMAIN}/grants/terms/a.ts:1`],
+      },
+      {
         files: file('server/src/console/routes/a.ts', 'a()\n'.repeat(1_601)),
         at: ['server/src/console/routes/a.ts:1'],
       },
@@ -280,7 +289,7 @@ export const SAMPLES: readonly Sample[] = [
         'server/src/console/routes/a.ts': 'a()\n'.repeat(1_600),
         'server/src/console/a.test.ts': 'a()\n'.repeat(1_600),
       },
-      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/grants/terms/a.ts`]: 'a()\n'.repeat(1_600) },
+      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/wallets/a.ts`]: 'a()\n'.repeat(1_600) },
     ],
   },
   {

@@ -2,7 +2,7 @@ import { isServer, type Rule, type Violation } from '../rule.ts'
 import { roomOf } from '../room.ts'
 import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
-/** White space and comments before a statement. */
+/** Matches white space and comments before a statement. */
 const LEAD = String.raw`^(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*`
 const STATEMENT_PATTERN = new RegExp(
   String.raw`${LEAD}(?:select\b[\s\S]*\b(?:from|for\s+update)\b|select\s+(?:\d|\$|[\w.]+\s*\()|insert\s+into\s|update\s+[\w."]+\s+(?:as\s+\w+\s+|\w+\s+)?set\s|` +
@@ -18,12 +18,14 @@ const WRITE_PATTERN =
   /\b(?:insert\s+into|delete\s+from|update|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:\w+\.)?"?([a-z_]+)"?(?:\s*$|\s*[;)(]|\s+(?:as\s+\w+\s+|\w+\s+)?(?:set\b|\(|select\b|values\b|where\b|using\b|default\b|returning\b))/gi
 
 /**
- * This file compares the database's clock with ours, so it has to read it. The result is neither stored nor used in a
- * decision.
+ * The one file that may read the database's clock: it compares that clock with ours. The result is neither stored nor
+ * used in a decision.
  */
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
 
-/** Whether the file is a store: `store.ts`, or `grants-store.ts` beside the verbs that use it. */
+/**
+ * Returns whether the file is a store: `store.ts`, or a file such as `grants-store.ts` next to the verbs that use it.
+ */
 function isStore(path: string): boolean {
   return path.endsWith('/store.ts') || path.endsWith('-store.ts')
 }
@@ -43,7 +45,7 @@ export const SQL_IN_STORES: Rule = {
     ),
 }
 
-/** The database's clock differs from the server's, and the sandbox cannot move it (D49). */
+/** SQL must not read the time: the database's clock differs from the server's, and the sandbox cannot move it (D49). */
 export const SQL_WITHOUT_CLOCK: Rule = {
   name: 'SQL never asks for the time',
   check: (tree) => {
@@ -94,11 +96,17 @@ export const OWN_TABLES: Rule = {
 
 const CREATED_TABLE_PATTERN = /\bcreate\s+table\s+(\w+)/gi
 const SOURCE_PATTERN = /\b(?:from|join|update|into)\s+(\w+)(?=(?:\s+(?:as\s+)?(\w+))?)/gi
-/** All columns of a table, of an alias, of the rows written, or of a row as a whole. */
+/**
+ * Matches each way to read all columns: a star after the name or alias of a table, after `select` or after `returning`,
+ * a whole row as JSON, and `table x`.
+ */
 const STAR_PATTERN =
   /\b(\w+)\.\*|\bselect\s+\*\s+from\s+(\w+)|\breturning\s+\*|\b(?:to_jsonb?|row_to_json)\s*\(\s*(\w+)\s*\)|^\s*table\s+(\w+)/gi
 
-/** A prepared statement fails if its result gains a column, and a star could read a secret column by accident. */
+/**
+ * A statement must name its columns. With a star, a prepared statement fails once its table has a new column, and could
+ * also read a secret column by mistake.
+ */
 export const NAMED_COLUMNS: Rule = {
   name: 'a statement names the columns that it reads of a table',
   check: (tree) => {

@@ -1,21 +1,24 @@
 import type { Rule } from '../rule.ts'
 
-/** The folders of the sandbox that may import the server. The rest of the sandbox starts it as a program. */
+/**
+ * The folders of the sandbox that may import files of the server. The rest of the sandbox starts the server as a
+ * program.
+ */
 const SERVER_DRIVERS = ['sandbox/src/control/']
 /**
- * The folder with the schemas of the dashboard's endpoints. The dashboard imports only their types, so nothing at run
- * time.
+ * The folder with the schemas of the dashboard's endpoints. The dashboard may import only types from it, which do not
+ * exist at run time.
  */
 const CONTRACT = 'server/src/console/contract/'
 
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server imports no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
+  name: 'the server and the signer page import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
   check: (tree) =>
     tree.modules
       .filter((module) => !module.isTest)
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ target, line, kind, typeOnly }) => {
-          // A URL names a program to start, which is how the sandbox uses the server.
+          // An import of the kind `url` names a program to start. The sandbox starts the server in this way.
           if (target === null || kind === 'url') return []
           const message = findFault(path, { target, typeOnly })
           return message === null ? [] : [{ path, line, message }]
@@ -26,6 +29,9 @@ export const WORKSPACE_BORDERS: Rule = {
 function findFault(path: string, { target, typeOnly }: { target: string; typeOnly: boolean }): string | null {
   if (path.startsWith('server/') && !target.startsWith('server/')) {
     return `the server may not import ${target}: it ships alone; move what it needs into server/src`
+  }
+  if (path.startsWith('signer/') && !target.startsWith('signer/')) {
+    return `the signer page may not import ${target}: owners must be able to read everything that it publishes`
   }
   if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {
     if (target.startsWith(CONTRACT) && typeOnly) return null

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { readBody } from '../support/http-client.ts'
+import {
+  createPayer,
+  makeAddress,
+  makeWallet,
+  pay,
+  readAgent,
+  waitForDeposits,
+  waitForRecord,
+  type PayerFixture,
+} from '../support/sandbox/payer-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openWithdrawer, type WirePaymentRow, type WithdrawerFixture } from '../support/sandbox/withdrawer-fixture.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+/** How many withdrawals and payments race for one wallet's balance. */
+const RACERS = 50
+/** Each of them moves one USDC, and the wallet has so many. */
+const FUNDED = 20
+
+describe('withdrawals, with the enclave and the chains of the sandbox', () => {
+  let fixture: SandboxFixture
+  before(async () => {
+    fixture = await openSharedSandboxFixture()
+  })
+
+  test('an owner withdraws everything to another wallet, where it arrives as a deposit', async () => {
+    const { payer, withdrawer } = await open({ mode: 'live', fundUsdc: '12.345678' })
+    const to = await makeWallet(fixture, payer)
+    const issued = await withdrawer.issue({ to, amount_usdc: null })
+    assert.deepEqual([issued.amount_usdc, issued.balance_usdc, issued.pending_usdc], ['12.345678', '12.345678', '0'])
+    const { payment } = readBody<{ payment: WirePaymentRow }>(await withdrawer.sign(issued), 200)
+    assert.deepEqual(
+      [payment.kind, payment.agent_id, payment['grant_id'], payment['amount_usdc'], payment['to']],
+      ['withdrawal', null, null, '12.345678', to],
+    )
+    await waitForRecord(fixture, payment.id, 'confirmed')
+    const [deposit] = await waitForDeposits(fixture, to)
+    assert.deepEqual([deposit?.amount_usdc, deposit?.from], ['12.345678', payer.wallet])
+    assert.equal(await fixture.chains.live.balanceOf(payer.wallet), 0n)
+    assert.equal((await readAgent(fixture, payer)).wallets[0]?.['remaining_24h_usdc'], '100')
+  })
+
+  test(`of ${RACERS} withdrawals and payments at once, no more leaves a wallet than it has, and each record is true`, async () => {
+    const { payer, withdrawer } = await open({ fundUsdc: String(FUNDED), dailyCapUsdc: '100' })
+    const withdrawals = await Promise.all(
+      Array.from({ length: RACERS / 2 }, async () => {
+        const to = makeAddress()
+        return { to, issued: await withdrawer.issue({ to, amount_usdc: '1' }) }
+      }),
+    )
+    const sign = ({ issued }: (typeof withdrawals)[number]): ReturnType<typeof withdrawer.sign> =>
+      withdrawer.sign(issued)
+    const payOne = (): ReturnType<typeof pay> => pay(fixture, payer, { to: makeAddress(), amount_usdc: '1' })
+    // One of each is accepted before the race: the race itself may be won by withdrawals only, or by payments only.
+    const [first, ...others] = withdrawals
+    assert.ok(first)
+    const accepted = [await sign(first), await payOne()]
+    const answers = accepted.concat(await Promise.all(others.flatMap((other) => [sign(other), payOne()])))
+    const refused = answers.filter(({ status }) => status === 403)
+    const made = answers.length - refused.length
+    assert.ok(made > 0 && made <= FUNDED, answers.map(({ text }) => text).join('\n'))
+    await waitFor('every record is settled', async () => {
+      const open = "select 1 from payments where wallet_address = $1 and status = 'pending'"
+      return (await fixture.query(open, [payer.wallet])).length === 0
+    })
+    const records = await fixture.query(
+      'select kind, status, tx_hash, to_address, amount_micro from payments where wallet_address = $1 order by to_address',
+      [payer.wallet],
+    )
+    const transfers = await fixture.chains.test.listTransfers(payer.wallet)
+    assert.deepEqual(
+      transfers.map(({ to, txHash, amountMicro }) => [to, txHash, amountMicro]).toSorted(byText),
+      records
+        .map((row) => [String(row['to_address']).toLowerCase(), row['tx_hash'], BigInt(String(row['amount_micro']))])
+        .toSorted(byText),
+    )
+    assert.equal(records.length, made)
+    assert.ok(records.every(({ status }) => status === 'confirmed'))
+    assert.deepEqual(new Set(records.map(({ kind }) => kind)), new Set(['transfer', 'withdrawal']))
+    assert.equal(await fixture.chains.test.balanceOf(payer.wallet), BigInt(FUNDED - made) * 1_000_000n)
+  })
+
+  test('a signature over anything but the recorded withdrawal is rejected', async () => {
+    const { payer, withdrawer } = await open()
+    const issued = await withdrawer.issue({ to: makeAddress(), amount_usdc: '1' })
+    // As if somebody had changed the record after the owner saw it.
+    await fixture.query(`update owner_requests set details = details || '{"amount_micro": "2000000"}' where id = $1`, [
+      issued.request_id,
+    ])
+    const answer = await withdrawer.sign(issued)
+    assert.equal(answer.status, 409, answer.text)
+    assert.deepEqual(await fixture.chains.test.listTransfers(payer.wallet), [])
+  })
+
+  async function open(
+    options: Parameters<typeof createPayer>[1] = {},
+  ): Promise<{ payer: PayerFixture; withdrawer: WithdrawerFixture }> {
+    const payer = await createPayer(fixture, options)
+    return { payer, withdrawer: await openWithdrawer(fixture, payer) }
+  }
+})
+
+function byText(left: unknown, right: unknown): number {
+  return String(left) < String(right) ? -1 : 1
+}
