@@ -192,9 +192,10 @@ create table connections (
   constraint connections_revoked_because_check CHECK ((revoked_because = ANY (ARRAY['client'::text, 'user'::text, 'code_replay'::text, 'refresh_reuse'::text]))),
   constraint connections_scopes_check CHECK ((cardinality(scopes) > 0))
 );
-CREATE INDEX connections_by_client ON public.connections USING btree (client_id);
 CREATE INDEX connections_never_exchanged ON public.connections USING btree (expires_at) WHERE (connected_at IS NULL);
+CREATE INDEX connections_not_exchanged ON public.connections USING btree (account_id, mode, expires_at) WHERE ((connected_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX connections_of_agent ON public.connections USING btree (account_id, mode, agent_id) WHERE (revoked_at IS NULL);
+CREATE INDEX connections_of_client_and_user ON public.connections USING btree (client_id, user_id, account_id);
 CREATE INDEX connections_of_user ON public.connections USING btree (user_id);
 
 create table deliveries (

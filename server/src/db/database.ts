@@ -28,11 +28,21 @@ const ANSWER_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
- * Every query uses an index, which its comment names. PostgreSQL may plan a prepared statement while a table is small,
- * and keep that plan when the table has grown. So it must plan a sequential scan only as a last resort. `jit` is off
- * because compiling such short plans never pays off.
+ * Every query uses an index, which its comment names (decision 0043). PostgreSQL may plan a prepared statement while a
+ * table is small, or contains few rows of a kind, and keep that plan when this has changed. So it may plan only what
+ * costs little even then: a scan of an index in its order, and a look-up for each row of a join. A hash join or merge
+ * join may read a table from end to end, and a bitmap scan reads all matching rows even if only the first ones are
+ * needed. These options do not forbid such a plan; it is a last resort. `jit` is off because compiling such short plans
+ * never pays off.
  */
-const PLANNER_OPTIONS = '-c enable_seqscan=off -c jit=off'
+export const PLANNER_OPTIONS = [
+  '-c enable_seqscan=off',
+  '-c enable_bitmapscan=off',
+  '-c enable_hashjoin=off',
+  '-c enable_mergejoin=off',
+  '-c enable_material=off',
+  '-c jit=off',
+].join(' ')
 
 export class Database {
   readonly #pool: pg.Pool

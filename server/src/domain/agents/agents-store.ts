@@ -66,7 +66,10 @@ export function findAgent(accountId: string, mode: Mode, id: string, now: Date):
   }
 }
 
-/** Lists the grants under which any agent of the workspace and mode can currently spend, without the amounts spent. */
+/**
+ * Lists the grants under which any agent of the workspace and mode can currently spend, without the amounts spent. Uses
+ * `grants_one_active_per_agent_and_wallet`.
+ */
 export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
   return {
     name: 'list_spendable_grants',

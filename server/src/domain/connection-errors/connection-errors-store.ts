@@ -129,7 +129,9 @@ const LISTED_ROW = {
 /**
  * Lists the errors of a workspace's connections in one mode, newest first. A connection whose code expired and was never
  * exchanged is an error too, if it has no other one. Leaves out errors before the user connected the same client again;
- * a user who tries again does not wait until the first code has expired. Uses the primary keys.
+ * a user who tries again does not wait until the first code has expired. Uses the primary keys,
+ * `connections_not_exchanged`, and `connections_of_client_and_user`. The comparison of three columns keeps the planner from
+ * reading the connections of all workspaces, by the time of their end.
  */
 export function listErrorRows({
   accountId,
@@ -150,7 +152,8 @@ export function listErrorRows({
         union all
         select c.id, 'code_not_exchanged', c.mode, c.agent_id, c.user_id, c.client_id, c.expires_at, c.created_at
         from connections c
-        where c.account_id = $1 and c.mode = $2 and c.connected_at is null and c.revoked_at is null and c.expires_at <= $3
+        where c.account_id = $1 and c.mode = $2 and c.connected_at is null and c.revoked_at is null
+          and (c.account_id, c.mode, c.expires_at) <= ($1, $2, $3)
           and not exists (
             select 1 from connection_errors e where e.account_id = c.account_id and e.connection_id = c.id)
       )

@@ -121,7 +121,7 @@ const LISTED_ROW = {
 
 /**
  * Lists connections whose code was exchanged and that are neither revoked nor expired, newest first. If `mode` is null,
- * lists both modes. Uses the primary key.
+ * lists both modes. Uses the primary key, or `connections_of_agent` if few connections are not revoked.
  */
 export function listConnectionRows({
   accountId,
@@ -136,13 +136,19 @@ export function listConnectionRows({
     name: 'list_connections',
     text: `select c.id, c.client_id, o.kind, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
         u.name as user_name, c.created_at, c.expires_at, ${lastCountOf('c.rate_subject')} as last_count
-      from connections c
+      from (
+        select account_id, id, client_id, mode, agent_id, scopes, user_id, created_at, expires_at, rate_subject
+        from connections live
+        where account_id = $1 and revoked_at is null and connected_at is not null and expires_at > $2
+          and ($4::text is null or mode = $4)
+          and exists (
+            select 1 from members m
+            where m.account_id = live.account_id and m.user_id = live.user_id and m.created_at = live.member_since offset 0)
+        order by id desc limit $3
+      ) c
       join oauth_clients o on o.id = c.client_id
       join users u on u.id = c.user_id
-      join members m on m.account_id = c.account_id and m.user_id = c.user_id and m.created_at = c.member_since
-      where c.account_id = $1 and c.revoked_at is null and c.connected_at is not null and c.expires_at > $2
-        and ($4::text is null or c.mode = $4)
-      order by c.id desc limit $3`,
+      order by c.id desc`,
     values: [accountId, now, CONNECTIONS_LISTED_MAX, mode],
     read: all(LISTED_ROW, (row) => ({
       id: row.id,

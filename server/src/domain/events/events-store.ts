@@ -60,7 +60,7 @@ export function listOldestEvents(range: EventRange): Query<StoredEvent[]> {
   return { name: 'list_oldest_events', text: listText('asc'), values: listValues(range), read: all(EVENT_ROW, toEvent) }
 }
 
-/** Lists the newest events of a range, in the same way as `listOldestEvents`. */
+/** Lists the newest events of a range, in the same way as `listOldestEvents`. Uses `events_by_type`. */
 export function listNewestEvents(range: EventRange): Query<StoredEvent[]> {
   return {
     name: 'list_newest_events',

@@ -231,7 +231,10 @@ export function revokeInvitationRow(accountId: string, id: string, now: Date): Q
   }
 }
 
-/** Revokes the open invitations that a member created for any of these roles. Returns the ids of the invitations. */
+/**
+ * Revokes the open invitations that a member created for any of these roles. Returns the ids of the invitations. Uses the
+ * index `invitations_of_creator`.
+ */
 export function revokeInvitationsBy(
   accountId: string,
   userId: string,

@@ -67,12 +67,13 @@ export interface Newcomer {
 }
 
 /**
- * Records when a user first joined a workspace. Returns null if the user has joined one before. Uses the primary key.
+ * Records when a user first joined a workspace. Returns null if the user has joined one before. Uses the primary key: with
+ * `joined_at is null`, the planner could read all users who have never joined one instead.
  */
 export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
   return {
     name: 'mark_user_joined',
-    text: `update users set joined_at = $2 where id = $1 and joined_at is null
+    text: `update users set joined_at = $2 where id = $1 and coalesce(joined_at, 'infinity') = 'infinity'
       returning created_at, array(
         select credential_id from passkeys where user_id = users.id order by created_at, credential_id) as passkeys`,
     values: [userId, now],
@@ -99,7 +100,10 @@ export function lockNewcomers(signedUpBefore: Date, rowsMax: number): Query<stri
   }
 }
 
-/** Deletes users, with their sessions, ceremonies, recovery codes and passkeys. Uses each table's index on the user. */
+/**
+ * Deletes users, with their sessions, ceremonies, recovery codes and passkeys. Uses each table's index on the user:
+ * `sessions_by_user`, `ceremonies_of_user` and `passkeys_by_user`.
+ */
 export function deleteUsers(ids: readonly string[]): Query<number>[] {
   const tables = ['sessions', 'ceremonies', 'recovery_codes', 'passkeys'] as const
   return [

@@ -26,14 +26,15 @@ export function findSimilarPayment(request: SimilarRequest, from: Date): Query<P
 
 /**
  * Finds the newest payment of any age that is still pending and is otherwise as in `findSimilarPayment`. Reads only the
- * workspace's own pending payments, by `payments_holding_balance`.
+ * workspace's own pending payments, by `payments_holding_balance`. The condition on the agent is written so that the
+ * planner cannot read all payments of the agent instead.
  */
 export function findSimilarPending(request: SimilarRequest): Query<Payment | null> {
   const { accountId, mode, agentId, to, amountMicro, idempotencyKey } = request
   return {
     name: 'find_similar_pending',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and settled_at is null and agent_id = $3 and kind = 'transfer'
+      where account_id = $1 and mode = $2 and settled_at is null and agent_id || '' = $3 and kind = 'transfer'
         and to_address = $4 and amount_micro = $5 and ($6::text is null or idempotency_key is distinct from $6)
       order by created_at desc, id desc limit 1`,
     values: [accountId, mode, agentId, to, amountMicro, idempotencyKey],

@@ -130,12 +130,12 @@ export function countWalletsByOwner(userId: string): Query<[credentialId: string
 
 /**
  * Lists the addresses of a mode's wallets in all workspaces, in order, starting after `after`. Uses the index
- * `wallets_of_mode`.
+ * `wallets_of_mode`: the comparison of both columns keeps the planner from reading the wallets of the other mode too.
  */
 export function listAddresses(mode: Mode, after: Address | null, limit: number): Query<Address[]> {
   return {
     name: 'list_wallet_addresses',
-    text: 'select address from wallets where mode = $1 and address > $2 order by address limit $3',
+    text: 'select address from wallets where mode = $1 and (mode, address) > ($1, $2) order by address limit $3',
     values: [mode, after ?? '', limit],
     read: all(ADDRESS_ROW, (row) => row.address),
   }

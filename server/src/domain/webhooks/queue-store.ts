@@ -224,11 +224,17 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
+/**
+ * The condition that a delivery still has the lease that `$3` names. It is written so that the planner cannot read all
+ * leased deliveries of the workspace instead of one delivery by the primary key.
+ */
+const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
+
 /** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */
 export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
-    text: 'update deliveries set leased_until = null where account_id = $1 and id = $2 and leased_until = $3',
+    text: `update deliveries set leased_until = null where account_id = $1 and id = $2 and ${HAS_LEASE}`,
     values: [delivery.accountId, delivery.id, leasedUntil],
     read: changed,
   }
@@ -261,7 +267,7 @@ export function finishDelivery(
     text: `with moved as (
         update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
           finished_at = case when $6::timestamptz is null then $7::timestamptz end
-        where account_id = $1 and id = $2 and leased_until = $3
+        where account_id = $1 and id = $2 and ${HAS_LEASE}
         returning account_id, id, endpoint_id
       ), attempt as (
         insert into delivery_attempts

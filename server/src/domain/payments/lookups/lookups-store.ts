@@ -10,13 +10,14 @@ const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: 
 /**
  * Counts the other payments of the same amount from the same wallet to the same recipient, grouped by the given
  * transactions. Leaves out failed payments and payments that were certainly not sent. Uses
- * `payments_one_per_transfer_log` and `payments_holding_balance`.
+ * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the wallet is written so that the
+ * planner cannot read all payments of the wallet instead.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {
     name: 'count_equal_payments',
     text: `select tx_hash, count(*)::integer as payments from payments
-      where mode = $2 and tx_hash = any($7) and account_id = $1 and wallet_address = $3 and to_address = $4
+      where mode = $2 and tx_hash = any($7) and account_id || '' = $1 and wallet_address = $3 and to_address = $4
         and amount_micro = $5 and id <> $6 and status <> 'failed'
       group by tx_hash
       union all

@@ -20,21 +20,35 @@ export interface LedgerSelection {
 }
 
 const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
-  where account_id = $1 and ${range} and kind = 'transfer' and id >= $2 and id < $3 order by id desc limit $4::bigint`
+  where account_id = $1 and ${range} and kind = 'transfer' order by id desc limit $4::bigint`
+/** Compares the ids together with the agent or wallet, so that the planner cannot read the payments of all of them. */
+const rangeOf = (column: string): string =>
+  `${column} = $5 and (${column}, id) >= ($5, $2) and (${column}, id) < ($5, $3)`
 
-const allText = textOfMode('list_ledger_payments', (mode) => listPaymentsText(`mode = ${mode}`))
+const allText = textOfMode('list_ledger_payments', (mode) =>
+  listPaymentsText(`mode = ${mode} and id >= $2 and id < $3`),
+)
 const textOfAgent = textOfMode('list_ledger_payments_of_agent', (mode) =>
-  listPaymentsText(`mode = ${mode} and agent_id = $5`),
+  listPaymentsText(`mode = ${mode} and ${rangeOf('agent_id')}`),
 )
 const textOfWallet = textOfMode('list_ledger_payments_of_wallet', (mode) =>
-  listPaymentsText(`mode = ${mode} and wallet_address = $5`),
+  listPaymentsText(`mode = ${mode} and ${rangeOf('wallet_address')}`),
 )
 
-const pairText = (mode: string, status: string): string => `(
+/**
+ * Finds the time of the last payment of the page first, in the order of the index. Payments of the same time are sorted
+ * by their ids, and the planner could sort all payments of the agent if it did not know that time. `id || ''` keeps the
+ * planner from reading the payments of all the agent's wallets.
+ */
+const pairText = (mode: string, status: string): string => {
+  const selected = `account_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
+      and id || '' >= $2 and id || '' < $3 and created_at >= $7 and created_at <= $8`
+  return `(
     select ${PAYMENT_COLUMNS} from payments
-    where account_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
-      and id >= $2 and id < $3 and created_at >= $7 and created_at <= $8
+    where ${selected} and created_at >= coalesce((
+      select created_at from payments where ${selected} order by created_at desc offset $4::bigint - 1 limit 1), $7)
     order by created_at desc, id desc limit $4::bigint)`
+}
 const textOfAgentAndWallet = textOfMode(
   'list_ledger_payments_of_agent_and_wallet',
   (mode) => `${pairText(mode, '<>')} union all ${pairText(mode, '=')} order by id desc limit $4::bigint`,
@@ -87,8 +101,8 @@ const FOUND_DEPOSIT_COLUMNS = Object.keys(DEPOSIT_ROW)
 
 /**
  * Lists deposits to the wallets on which the agent has a signed grant that is not revoked, newest first. Uses
- * `grants_live_by_agent`, and `deposits_of_wallet` for each of these wallets. A person has signed each of the grants, so
- * an agent has few.
+ * `grants_live_by_agent`, and `deposits_of_wallet` for each of these wallets: the comparisons of wallet and id together
+ * keep the planner from reading the deposits of all wallets. A person has signed each of the grants, so an agent has few.
  */
 export function listLedgerDepositsOfAgent({
   accountId,
@@ -103,8 +117,9 @@ export function listLedgerDepositsOfAgent({
     name: 'list_ledger_deposits_of_agent',
     text: `select ${FOUND_DEPOSIT_COLUMNS} from grants g cross join lateral (
         select ${DEPOSIT_COLUMNS} from deposits
-        where account_id = $1 and mode = $2 and wallet_address = g.wallet_address and id >= $3 and id < $4
-        order by id desc limit $5::bigint
+        where account_id = $1 and mode = $2
+          and (wallet_address, id) >= (g.wallet_address, $3) and (wallet_address, id) < (g.wallet_address, $4)
+        order by wallet_address desc, id desc limit $5::bigint
       ) d
       where g.account_id = $1 and g.mode = $2 and g.agent_id = $6 and g.status = 'active'
         and ($7::text is null or g.wallet_address = $7)

@@ -45,7 +45,6 @@ export async function getOverview(
       mode,
       now,
       windowStart: start,
-      from: idBoundary('payment', start),
       limit: CAPS_SHOWN_MAX,
     }),
     listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),

@@ -68,7 +68,7 @@ const spendText = textOfMode(
         count(*) filter (where status = 'failed') as failed
       from payments where account_id = $1 and mode = ${mode} and id >= $2 and id < $3
       group by agent_id, bar
-    ), first as (
+    ), first as materialized (
       select agent_id from done where agent_id is not null
       group by agent_id having sum(spent) > 0 order by sum(spent) desc, agent_id limit $5
     )
@@ -125,35 +125,36 @@ export interface CapWindow {
   readonly now: Date
   /** The start of the window of the daily caps. A payment counts if it was created after this time. */
   readonly windowStart: Date
-  /** The lowest id that a payment in the window can have. */
-  readonly from: string
   readonly limit: number
 }
 
 const capsText = textOfMode(
   'list_fullest_caps',
-  (mode) => `with spent as materialized (
-      select wallet_address, agent_id, sum(amount_micro) as micro from payments
-      where account_id = $1 and mode = ${mode} and id >= $2 and created_at > $3 and status <> 'failed'
-      group by wallet_address, agent_id
+  (mode) => `with fullest as (
+      select g.id, g.agent_id, g.wallet_address, g.status, g.suspended_at, g.expires_at, g.daily_cap_micro, s.spent
+      from grants g
+      cross join lateral (
+        select coalesce(sum(amount_micro), 0) as spent from payments
+        where account_id = $1 and mode = ${mode} and wallet_address = g.wallet_address and agent_id = g.agent_id
+          and created_at > $2 and status <> 'failed'
+      ) s
+      where g.account_id = $1 and g.mode = ${mode} and g.status = 'active'
+      order by s.spent / g.daily_cap_micro desc, g.id limit $3
     )
-    select g.id, g.agent_id, g.wallet_address, w.name as wallet_name, g.status, g.suspended_at, g.expires_at,
-      g.daily_cap_micro, coalesce(s.micro, 0) as spent
-    from grants g
-    join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
-    left join spent s on s.wallet_address = g.wallet_address and s.agent_id = g.agent_id
-    where g.account_id = $1 and g.mode = ${mode} and g.status = 'active'
-    order by coalesce(s.micro, 0) / g.daily_cap_micro desc, g.id limit $4`,
+    select f.id, f.agent_id, f.wallet_address, w.name as wallet_name, f.status, f.suspended_at, f.expires_at,
+      f.daily_cap_micro, f.spent
+    from fullest f join wallets w on w.account_id = $1 and w.mode = ${mode} and w.address = f.wallet_address
+    order by f.spent / f.daily_cap_micro desc, f.id`,
 )
 
 /**
- * Lists the active grants that have used the largest share of their daily cap. Reads the window's payments once for all
- * grants, with the index `payments_listed`, and the grants with `grants_one_active_per_agent_and_wallet`.
+ * Lists the active grants that have used the largest share of their daily cap. Reads the grants with
+ * `grants_one_active_per_agent_and_wallet`, and each grant's payments of the window with `payments_in_window`.
  */
-export function listFullestCaps({ accountId, mode, now, windowStart, from, limit }: CapWindow): Query<CapUse[]> {
+export function listFullestCaps({ accountId, mode, now, windowStart, limit }: CapWindow): Query<CapUse[]> {
   return {
     ...capsText(mode),
-    values: [accountId, from, windowStart, limit],
+    values: [accountId, windowStart, limit],
     read: all(CAP_ROW, (row) => toCapUse(row, now)),
   }
 }

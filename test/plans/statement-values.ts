@@ -1,0 +1,126 @@
+import type { Sample } from './parameters.ts'
+import { HUGE, NOW, SMALL } from './rows.ts'
+
+/** The values of parameters whose meaning the statement's text does not show, by the number of the parameter. */
+type Values = Readonly<Record<number, string | null>>
+
+const at = (minutes: number): string => new Date(NOW.getTime() + minutes * 60_000).toISOString()
+const MILLISECONDS = String(NOW.getTime())
+const get = (sample: Sample, table: string, column: string): string => sample.get(table)?.[column] ?? ''
+const listOf = (...values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join()}}`
+/** The lowest id that a payment of the last 24 hours can have in `rows.ts`. */
+const DAY_START_ID = `pay_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`
+/** The lowest id of an audit entry of the last minutes. */
+const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
+
+const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b') })
+const counted = { 3: '0', 4: `${MILLISECONDS}9`, 5: MILLISECONDS } as const
+
+/**
+ * Statements whose parameters need values that `findRoles` cannot know. It knows the parameters that are compared with a
+ * column (`where id = $1`), limits, and filters that may be null.
+ */
+export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
+  add_to_allowance: () => ({ 3: '1' }),
+  count_key_request: () => counted,
+  count_token_request: () => counted,
+  count_equal_payments: (sample) => ({ 7: listOf(get(sample, 'payments', 'tx_hash')) }),
+  delete_users: () => ({ 1: listOf('new_0_1') }),
+  delete_wallet_passkey: () => ({ 2: 'unknown' }),
+  find_agent: () => ({ 3: at(0) }),
+  ...Object.fromEntries(
+    ['access_token', 'code', 'refresh_token'].map((kind) => [`find_presented_${kind}`, () => ({ 2: at(-60) })]),
+  ),
+  find_releasing_payment: () => ({ 6: '3' }),
+  find_similar_payment: () => ({ 4: DAY_START_ID }),
+  finish_delivery: () => ({
+    4: 'succeeded',
+    5: '1',
+    6: null,
+    9: '1',
+    10: '200',
+    11: null,
+    12: null,
+    13: 'false',
+    16: 'true',
+  }),
+  give_back_payment_attempt: () => ({ 4: 'true' }),
+  insert_all_replays: replays,
+  insert_deliveries: (sample) => ({ 2: get(sample, 'events', 'id'), 4: 'type1' }),
+  insert_deposits: (sample) => ({
+    3: listOf('dep_a'),
+    4: listOf(get(sample, 'wallets', 'address')),
+    5: listOf('0x1'),
+    6: '{1}',
+    7: listOf(`0x${'e'.repeat(64)}`),
+    8: '{0}',
+    9: '{1}',
+    10: listOf('0x1'),
+  }),
+  insert_failed_replays: replays,
+  insert_personal_audit_entry: () => ({ 2: 'adt_a', 4: 'signed_in', 5: null, 6: '{}' }),
+  list_newest_events: () => ({ 3: '{type1,type2}' }),
+  list_oldest_events: () => ({ 3: '{type1,type2}' }),
+  list_payment_events: (sample) => ({
+    3: get(sample, 'payments', 'id'),
+    4: '{type1,type2}',
+    5: '{evt_,evt_}',
+    6: listOf(get(sample, 'events', 'id'), get(sample, 'events', 'id')),
+  }),
+  list_recent_changes: (sample) => ({
+    1: listOf(get(sample, 'accounts', 'id')),
+    2: '{test}',
+    3: '{type1,type2}',
+    7: LATELY_ID,
+  }),
+  list_settled_payments: (sample) => ({
+    1: listOf(get(sample, 'payments', 'account_id')),
+    2: listOf(get(sample, 'payments', 'id')),
+  }),
+  lock_due_deliveries: () => ({ 1: listOf(HUGE, SMALL), 2: '{whk_1,whk_1}', 4: '4', 6: '{}', 7: '400' }),
+  lock_due_endpoints: () => ({ 1: '', 2: '40', 4: '4', 6: '', 7: '{}', 8: '400' }),
+  mark_connection_revoked: () => ({ 4: 'user' }),
+  mark_grant_active: () => ({ 2: 'unknown' }),
+  mark_handed_in: () => ({ 4: 'activate', 5: at(0) }),
+  mark_owner_request_done: () => ({ 3: '{}' }),
+  mark_payment_accepted: () => ({ 6: null }),
+  note_payment_look: () => ({ 9: null }),
+  replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
+  update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),
+}
+
+/**
+ * Statements that read all rows of one workspace or person in some table, because there are few by design. They are
+ * still checked for reading rows of others.
+ */
+export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
+  count_equal_payments: 'a wallet has few pending payments at a time',
+  count_wallets_by_owner: 'the wallets of the workspaces to which a person belongs',
+  find_free_slot: 'the grants of a workspace, which an owner signed one by one',
+  find_similar_pending: 'the pending payments of a workspace',
+  list_agents: 'the agents of a workspace',
+  list_api_key_summaries: 'the API keys of a workspace',
+  list_connection_errors: 'the connections that failed lately',
+  list_connections: 'the connections of a workspace',
+  list_fullest_caps_live: 'the active grants of a workspace, to find the fullest',
+  list_fullest_caps_test: 'the active grants of a workspace, to find the fullest',
+  list_grant_summaries: 'the grants of a workspace, which an owner signed one by one',
+  list_members: 'the members of a workspace, ordered by their names',
+  list_open_invitations: 'the invitations of a workspace',
+  list_recipients: 'the recipients of a workspace, ordered by their labels',
+  list_wallet_budgets: 'the wallets of a workspace',
+  list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
+  revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
+  revoke_invitations_by: 'the invitations of a person',
+  sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
+  sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
+}
+
+/** Statements that no request waits for and that may read a table from its start, because they read few rows. */
+export const MAY_SCAN: Readonly<Record<string, string>> = {
+  doctor_last_confirmed: 'runs when an operator checks the installation',
+  doctor_sealed_secrets: 'runs when an operator checks the installation',
+  doctor_sealed_signers: 'runs when an operator checks the installation',
+  doctor_sealed_slots: 'runs when an operator checks the installation',
+  doctor_wallets: 'runs when an operator checks the installation',
+}
