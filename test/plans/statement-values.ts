@@ -86,6 +86,8 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_payment_accepted: () => ({ 6: null }),
   note_payment_look: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
+  sum_spend_live: () => ({ 5: '5' }),
+  sum_spend_test: () => ({ 5: '5' }),
   update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),
 }
 
@@ -112,8 +114,6 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
-  sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
-  sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
 }
 
 /** Statements that no request waits for and that may read a table from its start, because they read few rows. */
