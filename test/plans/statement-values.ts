@@ -13,6 +13,9 @@ const DAY_START_ID = `pay_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`
 /** The lowest id of an audit entry of the last minutes. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
+/** The starts of the bars of a chart, in their order. */
+const HOURS = listOf(...Array.from({ length: 24 }, (_, hour) => at((hour - 24) * 60)))
+
 const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b') })
 const counted = { 3: '0', 4: `${MILLISECONDS}9`, 5: MILLISECONDS } as const
 
@@ -86,8 +89,8 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_payment_accepted: () => ({ 6: null }),
   note_payment_look: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
-  sum_spend_live: () => ({ 5: '5' }),
-  sum_spend_test: () => ({ 5: '5' }),
+  sum_spend_live: () => ({ 4: HOURS, 5: '5' }),
+  sum_spend_test: () => ({ 4: HOURS, 5: '5' }),
   update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),
 }
 
@@ -114,6 +117,8 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
+  sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
+  sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
 }
 
 /** Statements that no request waits for and that may read a table from its start, because they read few rows. */

@@ -26,8 +26,8 @@ export function findSimilarPayment(request: SimilarRequest, from: Date): Query<P
 
 /**
  * Finds the newest payment of any age that is still pending and is otherwise as in `findSimilarPayment`. Reads only the
- * workspace's own pending payments, by `payments_holding_balance`. The condition on the agent is written so that the
- * planner cannot read all payments of the agent instead.
+ * workspace's own pending payments. Uses the index `payments_holding_balance`. The condition on the agent is written so
+ * that the planner cannot read all payments of the agent instead.
  */
 export function findSimilarPending(request: SimilarRequest): Query<Payment | null> {
   const { accountId, mode, agentId, to, amountMicro, idempotencyKey } = request
