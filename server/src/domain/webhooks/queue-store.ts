@@ -224,10 +224,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
-/**
- * The condition that a delivery still has the lease that `$3` names. It is written so that the planner cannot read all
- * leased deliveries of the workspace instead of one delivery by the primary key.
- */
+/** Whether a delivery has the lease `$3`. Fits no index, or a plan could read all leased deliveries of the workspace. */
 const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 
 /** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */
