@@ -111,7 +111,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
       const { rowCount } = await workload.client.query(`select 1 from ${table} limit 1`)
       if (rowCount === 0) empty.push(table)
     }
-    assert.deepEqual(empty, [], 'add rows to test/plans/rows.ts')
+    assert.deepEqual(empty, [], 'add rows to test/plans/settled-rows.ts')
   })
 
   test('values and exceptions are given for existing statements only', () => {

@@ -2,9 +2,11 @@ import pg from 'pg'
 import { PLANNER_OPTIONS } from '../../server/src/db/database.ts'
 import { createFreshDatabase } from '../support/database/fresh-database.ts'
 import type { Columns, Sample } from './parameters.ts'
-import { PENDING, PREPARE, SAMPLED, SELECT_ALL, SELECT_NEW, SETTLED } from './rows.ts'
+import { PENDING } from './pending-rows.ts'
+import { PREPARE, SAMPLED, SELECT_ALL, SELECT_NEW } from './rows.ts'
+import { SETTLED } from './settled-rows.ts'
 
-/** A database with the rows of `rows.ts`, analyzed while hardly anything was pending. */
+/** A database with the rows of `settled-rows.ts` and `pending-rows.ts`, analyzed while hardly anything was pending. */
 export interface Workload {
   readonly client: pg.Client
   readonly columns: Columns
