@@ -12,7 +12,7 @@ import {
   outcomeOf,
 } from '../../../../test/support/context/delivery-rows.ts'
 import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
-import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openConnections, readRows, runUnlimited } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { RawRow } from '../../db/query.ts'
 import type { Account } from '../accounts/account.ts'
@@ -24,6 +24,7 @@ import { LEASE_MS, type AttemptOutcome, type ClaimedDelivery } from './delivery.
 import { HANGING_MS, type WebhookEndpoint } from './endpoint.ts'
 import { finishAttempt } from './finish-attempt.ts'
 import { finishAttempts } from './finish-attempts.ts'
+import { finishSuccesses, LOOK_UP_EACH } from './outcomes-store.ts'
 import { getDelivery } from './queries.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
@@ -241,5 +242,50 @@ describe('finishing attempts together', () => {
     assert.equal((await getDelivery(ctx, taken.delivery)).delivery.status, 'pending')
     await finishAttempts(ctx, [ended(taken)])
     assert.equal((await getDelivery(ctx, taken.delivery)).attempts.length, 1)
+  })
+
+  test('finds each row by its primary key, whether its plan is made for small tables or for one huge workspace', async () => {
+    const { claimed } = await claimSome(1)
+    const id = claimed[0]?.delivery.id
+    const { url } = given.config.database
+    const explain = async (): Promise<string> => {
+      await runUnlimited(url, 'analyze deliveries, webhook_endpoints', [])
+      return await real.db.transaction(async (transaction) => {
+        const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+        const text = `explain (generic_plan, costs off) ${finishSuccesses([]).text}`
+        const [, plan] = await transaction.batch([LOOK_UP_EACH, { name: '', text, values: [], read: lines }])
+        return plan
+      })
+    }
+    const plans = [await explain()]
+    // Half of them are leased, as after claims of many workers.
+    await runUnlimited(
+      url,
+      `insert into deliveries
+          (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at, leased_until)
+        select account_id, id || number, mode, endpoint_id, event_id, event_type, trigger, 'pending', $2, $2,
+          case when number % 2 = 0 then $2::timestamptz end
+        from deliveries cross join generate_series(1, 20000) as number where id = $1`,
+      [id, NOW],
+    )
+    plans.push(await explain())
+    await runUnlimited(
+      url,
+      `update deliveries set status = 'succeeded', next_attempt_at = null, leased_until = null, finished_at = $2
+        where id > $1 and starts_with(id, $1)`,
+      [id, NOW],
+    )
+    plans.push(await explain())
+    for (const plan of plans) {
+      assert.match(
+        plan,
+        /Scan using deliveries_pkey on deliveries d\n\s+Index Cond: \(\(account_id = s\.account_id\) AND \(id = s\.id\)\)/,
+      )
+      assert.match(
+        plan,
+        /Scan using webhook_endpoints_\w+ on webhook_endpoints e\n\s+Index Cond: \(\(account_id = .* AND \(id = /,
+      )
+      assert.doesNotMatch(plan, /Seq Scan|Hash|Merge/)
+    }
   })
 })

@@ -2,10 +2,11 @@ import type { Query } from '../../db/query.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { endOf, isSuccess, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
+import { endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { decideNextStep } from './retry-schedule.ts'
 import { FAILING_MS, HANGING_MS, type DisabledBecause } from './endpoint.ts'
-import { COMMIT_RELAXED, finishDelivery } from './queue-store.ts'
+import { finishDelivery, finishSuccesses, LOOK_UP_EACH } from './outcomes-store.ts'
+import { COMMIT_RELAXED } from './queue-store.ts'
 
 /** 410 Gone: the receiver asks never to be sent anything again (D45). */
 const GONE = 410
@@ -30,29 +31,30 @@ export interface EndedAttempt {
  */
 export async function finishAttempts(ctx: Pick<Context, 'db'>, attempts: readonly EndedAttempt[]): Promise<void> {
   // All transactions lock endpoints in the same order, so that they do not wait for each other in a circle.
-  const sorted = attempts.toSorted((left, right) => compare(keyOf(left), keyOf(right)))
-  const finishes = sorted.map(toFinish)
+  const sorted = attempts.map(toFinish).toSorted((left, right) => compare(keyOf(left), keyOf(right)))
   await ctx.db.transaction(async (transaction) => {
-    // A success disables no endpoint, so there is nothing to read before the commit.
-    if (sorted.every(({ outcome }) => isSuccess(outcome))) {
-      await transaction.commit([COMMIT_RELAXED, ...finishes])
+    // Most attempts succeed, and a success disables no endpoint. So one statement for all of them is enough.
+    if (sorted.every(({ step }) => step.status === 'succeeded')) {
+      await transaction.commit([COMMIT_RELAXED, LOOK_UP_EACH, finishSuccesses(sorted)])
       return
     }
-    const causes = await transaction.batch(finishes)
+    const causes = await transaction.batch(sorted.map((one) => finishDelivery(one.claimed, one.outcome, one)))
     const entries = sorted.flatMap((ended, index) => toAuditEntry(ended, causes[index] ?? null))
     await transaction.commit(entries.length === 0 ? [COMMIT_RELAXED] : entries)
   })
 }
 
-function toFinish({ claimed, outcome }: EndedAttempt): Query<DisabledBecause | null> {
+function toFinish({ claimed, outcome }: EndedAttempt) {
   const endedAt = endOf(outcome)
-  return finishDelivery(claimed, outcome, {
+  return {
+    claimed,
+    outcome,
     step: decideNextStep(claimed.delivery, claimed.attemptNumber, outcome),
     endedAt,
     isGone: outcome.statusCode === GONE,
     hangs: outcome.error === 'timeout' || outcome.durationMs >= HANGING_MS,
     failingSinceMax: new Date(endedAt.getTime() - FAILING_MS),
-  })
+  }
 }
 
 /** Returns the query that logs that an attempt disabled its endpoint, if it did. */

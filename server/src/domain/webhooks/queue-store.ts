@@ -1,9 +1,7 @@
 import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { all, changed, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { AttemptOutcome, ClaimedDelivery, Delivery } from './delivery.ts'
-import type { NextStep } from './retry-schedule.ts'
-import type { DisabledBecause } from './endpoint.ts'
+import type { ClaimedDelivery, Delivery } from './delivery.ts'
 import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from './deliveries-store.ts'
 import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
 
@@ -242,74 +240,6 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
     text: 'update deliveries set leased_until = null where account_id = $1 and id = $2 and leased_until = $3',
     values: [delivery.accountId, delivery.id, leasedUntil],
     read: changed,
-  }
-}
-
-/**
- * Ends an attempt, if the delivery still has this worker's lease. Records the attempt and updates the delivery. Updates
- * the endpoint only if its fields change. If this attempt disabled the endpoint, returns the reason, otherwise null.
- * Uses primary keys.
- */
-export function finishDelivery(
-  claimed: ClaimedDelivery,
-  outcome: AttemptOutcome,
-  verdict: {
-    readonly step: NextStep
-    readonly endedAt: Date
-    readonly isGone: boolean
-    readonly hangs: boolean
-    /**
-     * The endpoint is disabled if the delivery fails permanently and the endpoint has been failing since this time or
-     * earlier.
-     */
-    readonly failingSinceMax: Date
-  },
-): Query<DisabledBecause | null> {
-  const { delivery, leasedUntil, attemptNumber } = claimed
-  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
-  return {
-    name: 'finish_delivery',
-    text: `with moved as (
-        update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
-          finished_at = case when $6::timestamptz is null then $7::timestamptz end
-        where account_id = $1 and id = $2 and leased_until = $3
-        returning account_id, id, endpoint_id
-      ), attempt as (
-        insert into delivery_attempts
-          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
-      ), noted as (
-        update webhook_endpoints e
-        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
-          disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
-          disabled_because = case
-            when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
-        where e.account_id = $1 and e.id = (select endpoint_id from moved)
-          and e.deleted_at is null and e.disabled_at is null and e.url = $15
-          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
-            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
-        returning e.disabled_because
-      )
-      select disabled_because from noted`,
-    values: [
-      delivery.accountId,
-      delivery.id,
-      leasedUntil,
-      step.status,
-      attemptNumber,
-      step.nextAttemptAt,
-      endedAt,
-      outcome.startedAt,
-      Math.round(outcome.durationMs),
-      outcome.statusCode,
-      outcome.error,
-      outcome.responseBody,
-      isGone,
-      failingSinceMax,
-      claimed.url,
-      hangs,
-    ],
-    read: firstOrNull(pick(endpoints, 'disabled_because'), (row) => row.disabled_because),
   }
 }
 
