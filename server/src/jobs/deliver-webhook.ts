@@ -23,7 +23,8 @@ export async function deliverWebhook(
     'Service-Event-Type': delivery.eventType,
     'Service-Delivery-Attempt': String(attemptNumber),
   }
-  const outcome = await postJson(outbound, { url, headers, body, timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX })
+  const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX }
+  const outcome = await postJson(outbound, { url, headers, body, connectionsOf: delivery.accountId, ...limits })
   return { startedAt, ...outcome, error: outcome.error ?? nameStatus(outcome.statusCode) }
 }
 

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../domain/context.ts'
 import { claimDeliveries } from '../domain/webhooks/claim-deliveries.ts'
 import { ATTEMPT_TIMEOUT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/webhooks/delivery.ts'
-import { finishAttempt } from '../domain/webhooks/finish-attempt.ts'
 import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
@@ -10,6 +9,7 @@ import { openOutbound } from '../lib/outbound/open-outbound.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import { createWakeup } from './wakeup.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
+import { createOutcomeRecorder, type AttemptToRecord, type OutcomeRecorder } from './record-outcomes.ts'
 
 const CLAIM_MAX = 100
 /**
@@ -48,6 +48,7 @@ interface Attempt {
 /** What both pools share. */
 interface Sender {
   readonly outbound: Outbound
+  readonly recorder: OutcomeRecorder
   readonly attemptMs: number
   /** Attempts in progress, by workspace and delivery. */
   readonly underWay: Map<string, Attempt>
@@ -60,7 +61,7 @@ interface Sender {
  */
 export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: { attemptMs?: number } = {}): Loop {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
-  const sender = { outbound, attemptMs, underWay: new Map<string, Attempt>() }
+  const sender = { outbound, recorder: createOutcomeRecorder(ctx), attemptMs, underWay: new Map<string, Attempt>() }
   const pools = POOLS.map((bounds) => startPool(ctx, sender, bounds))
 
   return {
@@ -73,7 +74,8 @@ export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: {
 }
 
 /** Sends to the endpoints of one pool, within its limits. After a stop, it claims no more deliveries. */
-function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, bounds: PoolBounds): Loop {
+function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
+  const { underWay } = sender
   const { inFlightMax, pollMs } = bounds
   const inFlight = new Map<string, number>()
   const wakeup = createWakeup()
@@ -91,7 +93,7 @@ function startPool(ctx: Context, { outbound, attemptMs, underWay }: Sender, boun
     }
     free -= 1
     addTo(inFlight, accountId, 1)
-    const done = makeAttempt(ctx, { outbound, attemptMs, claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
+    const done = makeAttempt(ctx, sender, { claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
       free += 1
@@ -141,8 +143,6 @@ function addTo(counts: Map<string, number>, accountId: string, change: 1 | -1): 
 }
 
 interface Task {
-  readonly outbound: Outbound
-  readonly attemptMs: number
   readonly claimed: ClaimedDelivery
   /** Returns the claim that is valid now, which may be newer than `claimed`. */
   readonly latest: () => ClaimedDelivery
@@ -152,19 +152,31 @@ interface Task {
  * Makes one attempt and records its outcome. The promise never rejects: if something fails, the claim expires, and a
  * process claims the delivery again.
  */
-async function makeAttempt(ctx: Context, { outbound, attemptMs, claimed, latest }: Task): Promise<void> {
+async function makeAttempt(
+  ctx: Context,
+  { outbound, recorder, attemptMs }: Sender,
+  { claimed, latest }: Task,
+): Promise<void> {
   const delivery = claimed.delivery.id
   try {
     const outcome = await deliverWebhook(outbound, { claimed, timeoutMs: attemptMs })
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await finishAttempt(ctx, { claimed: latest(), outcome })
-      } catch (error) {
-        if (tries >= FINISH_TRIES_MAX) throw error
-        await delay(FINISH_RETRY_MS)
-      }
-    }
+    await recorder.record({ latest, outcome }).catch(async () => {
+      // An outcome of the same batch may be at fault, so the next tries do not share a batch.
+      await recordAgain(recorder, { latest, outcome })
+    })
   } catch (error) {
     ctx.logger.error({ err: error, delivery }, 'the outcome of a delivery could not be recorded')
+  }
+}
+
+/** Waits and records an outcome separately. Throws after `FINISH_TRIES_MAX` tries in all. */
+async function recordAgain(recorder: OutcomeRecorder, ended: AttemptToRecord): Promise<void> {
+  for (let tries = 2; ; tries += 1) {
+    await delay(FINISH_RETRY_MS)
+    try {
+      return await recorder.recordAlone(ended)
+    } catch (error) {
+      if (tries >= FINISH_TRIES_MAX) throw error
+    }
   }
 }

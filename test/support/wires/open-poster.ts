@@ -20,7 +20,8 @@ const RESPONSE_BYTES_MAX = 16 * 1024
 /** Opens the service's poster of webhooks. Unlike in production, it may post to loopback addresses. */
 export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
   const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [], ...policy }, clock: createClock() })
-  const base = { headers: {}, body: Buffer.from('{}'), timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX }
+  const limits = { timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX }
+  const base = { headers: {}, body: Buffer.from('{}'), connectionsOf: 'acc_poster', ...limits }
   return {
     post: (url, changes = {}) => postJson(outbound, { ...base, url, ...changes }),
     agents: outbound.agents,

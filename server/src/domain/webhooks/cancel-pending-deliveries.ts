@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import { cancelDeliveries, type EndpointKey } from './queue-store.ts'
+import { cancelDeliveries } from './clean-up-store.ts'
+import type { EndpointKey } from './queue-store.ts'
 
 const CANCELED_PER_ROUND = 1_000
 const ROUNDS_MAX = 20

@@ -4,6 +4,7 @@ import { formatEvent } from '../events/format-event.ts'
 import type { ClaimedDelivery } from './delivery.ts'
 import { secretSealContext } from './endpoint.ts'
 import {
+  COMMIT_RELAXED,
   leaseDeliveries,
   lockDueDeliveries,
   lockDueEndpoints,
@@ -31,6 +32,8 @@ const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
  * uses more than its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first, and
  * within a workspace, the endpoints with the fewest. So neither a slow endpoint nor a burst of events delays the
  * deliveries of other workspaces.
+ *
+ * The claim does not wait for the disk (0041). If the database loses it, the delivery may be sent twice.
  */
 export async function claimDeliveries(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,
@@ -43,7 +46,7 @@ export async function claimDeliveries(
   const positions = wanted.hangs ? lastPositions.hanging : lastPositions.prompt
   const rows = await ctx.db.transaction(async (transaction) => {
     const due = lockDueEndpoints(bounds, { start: positions.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
-    const [, { endpoints, last }] = await transaction.batch([READ_IN_ORDER, due])
+    const [, , { endpoints, last }] = await transaction.batch([READ_IN_ORDER, COMMIT_RELAXED, due])
     positions.set(ctx.db, last)
     if (endpoints.length === 0) return []
     // A separate statement reads the deliveries after the endpoints are locked. Only then does the statement see the
@@ -56,16 +59,37 @@ export async function claimDeliveries(
     await transaction.commit([...ofAccounts].map(([id, due]) => leaseDeliveries(id, idsOf(due), leasedUntil)))
     return locked
   })
-  return rows.flatMap((row) => toClaimed(ctx, row, leasedUntil))
+  const openSecrets = createSecretsReader(ctx)
+  return rows.flatMap((row) => toClaimed(ctx, row, { leasedUntil, openSecrets }))
 }
 
-function toClaimed(ctx: Pick<Context, 'sealer' | 'logger'>, row: DueRow, leasedUntil: Date): ClaimedDelivery[] {
-  const { delivery, url, secretSealed, previousSecretSealed, eventCreatedAt, dataText } = row
-  const { accountId, eventId, eventType, mode, endpointId } = delivery
+/**
+ * Creates a function that decrypts the secrets of a due delivery's endpoint. It decrypts each endpoint's secrets once.
+ * One claim uses it, so that the decrypted secrets are kept no longer than the claimed deliveries.
+ */
+function createSecretsReader({ sealer }: Pick<Context, 'sealer'>): (row: DueRow) => readonly string[] {
+  const opened = new Map<string, readonly string[]>()
+  return ({ delivery: { accountId, endpointId }, secretSealed, previousSecretSealed }) => {
+    const context = secretSealContext(accountId, endpointId)
+    const known = opened.get(context)
+    if (known !== undefined) return known
+    const sealed = [secretSealed, ...(previousSecretSealed === null ? [] : [previousSecretSealed])]
+    const secrets = sealed.map((secret) => sealer.open(secret, context))
+    opened.set(context, secrets)
+    return secrets
+  }
+}
+
+function toClaimed(
+  ctx: Pick<Context, 'logger'>,
+  row: DueRow,
+  { leasedUntil, openSecrets }: { leasedUntil: Date; openSecrets: (row: DueRow) => readonly string[] },
+): ClaimedDelivery[] {
+  const { delivery, url, eventCreatedAt, dataText } = row
+  const { eventId, eventType, mode, endpointId } = delivery
   const event = { id: eventId, type: eventType, createdAt: eventCreatedAt, mode, dataText }
-  const sealed = [secretSealed, ...(previousSecretSealed === null ? [] : [previousSecretSealed])]
   try {
-    const secrets = sealed.map((secret) => ctx.sealer.open(secret, secretSealContext(accountId, endpointId)))
+    const secrets = openSecrets(row)
     const body = formatEvent(event, row.accountSlug)
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
 import { cancelPendingDeliveries } from './cancel-pending-deliveries.ts'
-import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './queue-store.ts'
+import { deleteFinishedDeliveries, listEmptyEndpoints, listStoppedQueues } from './clean-up-store.ts'
 import { deleteEndpointRow } from './endpoints-store.ts'
 
 /** Small enough that one round stays far below the time limit of a database statement. */

@@ -1,15 +1,13 @@
 import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { all, changed, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { AttemptOutcome, ClaimedDelivery, Delivery } from './delivery.ts'
-import type { NextStep } from './retry-schedule.ts'
-import type { DisabledBecause } from './endpoint.ts'
+import type { ClaimedDelivery, Delivery } from './delivery.ts'
 import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from './deliveries-store.ts'
 import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
 
 const { accounts, webhook_endpoints: endpoints } = tables
 
-const KEY_ROW = pick(endpoints, 'account_id', 'id')
+export const KEY_ROW = pick(endpoints, 'account_id', 'id')
 
 const LOCKED_ROW = { account_id: computed.text, id: computed.text, is_last: computed.bool }
 
@@ -47,6 +45,17 @@ export interface DueRow {
 export const READ_IN_ORDER: Query<null> = {
   name: 'read_queues_in_order',
   text: 'set local enable_bitmapscan = off',
+  values: [],
+  read: () => null,
+}
+
+/**
+ * The commit of this transaction does not wait for the disk. A power failure may undo it, together with every later
+ * commit that did not wait either.
+ */
+export const COMMIT_RELAXED: Query<null> = {
+  name: 'commit_relaxed',
+  text: 'set local synchronous_commit = off',
   values: [],
   read: () => null,
 }
@@ -225,7 +234,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
 }
 
 /** Whether a delivery has the lease `$3`. Fits no index, or a plan could read all leased deliveries of the workspace. */
-const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
+export const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 
 /** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */
 export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
@@ -237,152 +246,7 @@ export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<
   }
 }
 
-/**
- * Ends an attempt, if the delivery still has this worker's lease. Records the attempt and updates the delivery. Updates
- * the endpoint only if its fields change. If this attempt disabled the endpoint, returns the reason, otherwise null.
- * Uses primary keys.
- */
-export function finishDelivery(
-  claimed: ClaimedDelivery,
-  outcome: AttemptOutcome,
-  verdict: {
-    readonly step: NextStep
-    readonly endedAt: Date
-    readonly isGone: boolean
-    readonly hangs: boolean
-    /**
-     * The endpoint is disabled if the delivery fails permanently and the endpoint has been failing since this time or
-     * earlier.
-     */
-    readonly failingSinceMax: Date
-  },
-): Query<DisabledBecause | null> {
-  const { delivery, leasedUntil, attemptNumber } = claimed
-  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
-  return {
-    name: 'finish_delivery',
-    text: `with moved as (
-        update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
-          finished_at = case when $6::timestamptz is null then $7::timestamptz end
-        where account_id = $1 and id = $2 and ${HAS_LEASE}
-        returning account_id, id, endpoint_id
-      ), attempt as (
-        insert into delivery_attempts
-          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
-      ), noted as (
-        update webhook_endpoints e
-        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
-          disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
-          disabled_because = case
-            when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
-        where e.account_id = $1 and e.id = (select endpoint_id from moved)
-          and e.deleted_at is null and e.disabled_at is null and e.url = $15
-          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
-            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
-        returning e.disabled_because
-      )
-      select disabled_because from noted`,
-    values: [
-      delivery.accountId,
-      delivery.id,
-      leasedUntil,
-      step.status,
-      attemptNumber,
-      step.nextAttemptAt,
-      endedAt,
-      outcome.startedAt,
-      Math.round(outcome.durationMs),
-      outcome.statusCode,
-      outcome.error,
-      outcome.responseBody,
-      isGone,
-      failingSinceMax,
-      claimed.url,
-      hangs,
-    ],
-    read: firstOrNull(pick(endpoints, 'disabled_because'), (row) => row.disabled_because),
-  }
-}
-
-/**
- * Lists endpoints with pending deliveries that must be canceled. These are all pending deliveries of a deleted
- * endpoint, and the pending deliveries of a disabled endpoint that were due before `before`. Uses
- * `webhook_endpoints_stopped` and `deliveries_due`.
- */
-export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
-  return {
-    name: 'list_stopped_queues',
-    text: `select e.account_id, e.id, e.deleted_at from webhook_endpoints e cross join lateral (
-        select from deliveries
-        where account_id = e.account_id and endpoint_id = e.id and status = 'pending'
-          and next_attempt_at <= case when e.deleted_at is null then $1::timestamptz else 'infinity' end
-        limit 1
-      ) waiting
-      where e.deleted_at is not null or e.disabled_at is not null limit $2`,
-    values: [before, limit],
-    read: all(pick(endpoints, 'account_id', 'id', 'deleted_at'), (row) => ({
-      ...toKey(row),
-      deletedAt: row.deleted_at,
-    })),
-  }
-}
-
-/**
- * Cancels about `limit` of an endpoint's oldest pending deliveries. If `dueBefore` is given, cancels only those due
- * before it. Returns how many were canceled. Uses the index `deliveries_due`.
- */
-export function cancelDeliveries(
-  endpoint: EndpointKey,
-  { now, dueBefore }: { now: Date; dueBefore: Date | null },
-  limit: number,
-): Query<number> {
-  return {
-    name: 'cancel_deliveries',
-    text: `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $3
-      where account_id = $1 and endpoint_id = $2 and status = 'pending' and next_attempt_at <= least($4::timestamptz, (
-        select next_attempt_at from deliveries where account_id = $1 and endpoint_id = $2 and status = 'pending'
-        order by next_attempt_at offset $5 limit 1
-      ), 'infinity')`,
-    values: [endpoint.accountId, endpoint.id, now, dueBefore, limit - 1],
-    read: countChanged,
-  }
-}
-
-/**
- * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts. Returns how many
- * deliveries were deleted. Uses the index `deliveries_finished`.
- */
-export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
-  return {
-    name: 'delete_finished_deliveries',
-    text: `delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
-        select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
-      ), 'infinity')`,
-    values: [before, limit - 1],
-    read: countChanged,
-  }
-}
-
-/**
- * Lists endpoints that were marked as deleted before a time and have no deliveries left. Uses the index
- * `webhook_endpoints_stopped`.
- */
-export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
-  return {
-    name: 'list_empty_webhook_endpoints',
-    text: `select e.account_id, e.id from webhook_endpoints e cross join lateral (
-        select count(*) from (
-          select from deliveries where account_id = e.account_id and endpoint_id = e.id limit 1
-        ) one
-      ) kept
-      where (e.deleted_at is not null or e.disabled_at is not null) and e.deleted_at <= $1 and kept.count = 0 limit $2`,
-    values: [before, limit],
-    read: all(KEY_ROW, toKey),
-  }
-}
-
-function toKey(row: RowOf<typeof KEY_ROW>): EndpointKey {
+export function toKey(row: RowOf<typeof KEY_ROW>): EndpointKey {
   return { accountId: row.account_id, id: row.id }
 }
 

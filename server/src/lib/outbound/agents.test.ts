@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
 import { request } from 'node:http'
-import type { LookupFunction, TcpNetConnectOpts } from 'node:net'
+import { Socket, type LookupFunction, type TcpNetConnectOpts } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { startFakeDns } from '../../../../test/support/wires/fake-dns.ts'
 import { openPoster } from '../../../../test/support/wires/open-poster.ts'
 import { startRawServer, type RawServer } from '../../../../test/support/wires/raw-server.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
+import { createClock } from '../clock.ts'
 import { createAgents } from './agents.ts'
 import { AddressBlocked } from './outbound-error.ts'
 import { createHostResolver } from './resolve-host.ts'
@@ -38,7 +40,7 @@ describe('connections to receivers', () => {
     const v4 = Array.from({ length: 10 }, (_, index) => `93.184.216.${index + 1}`)
     const v6 = ['2606:4700::1', '2606:4700::2']
     answers = [[...v4, ...v6], [...v6, ...v4], v4]
-    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve })
+    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve }, createClock())
     const dialled: string[][] = []
     for (const connection of ['pooled', 'new', 'new'] as const) {
       for (const protocol of ['https:', 'http:'] as const) {
@@ -114,6 +116,36 @@ describe('connections to receivers', () => {
     poster.close()
   })
 
+  it('of one workspace are not reused for another workspace', async () => {
+    const poster = openPoster({ resolve })
+    answers = [['127.0.0.1']]
+    const madeBefore = server.connections.made
+    for (const connectionsOf of ['acc_1', 'acc_2']) await poster.post(url, { connectionsOf })
+    assert.equal(server.connections.made, madeBefore + 2)
+    poster.close()
+  })
+
+  it('are not kept if they are a minute old, or if the clock was set back', async () => {
+    let now = new Date('2026-06-01T12:00:00.000Z')
+    const agents = createAgents({ allowLoopback: true, ownOrigins: [], resolve }, { now: () => now })
+    const agent = agents.pick(new URL(url), 'pooled')
+    const socket = agent.createConnection({ host: '127.0.0.1', port: server.port })
+    assert.ok(socket instanceof Socket)
+    await once(socket, 'connect')
+    const createdAt = now.getTime()
+    for (const [ageMs, isKept] of [
+      [0, true],
+      [59_999, true],
+      [60_000, false],
+      [-1, false],
+    ] as const) {
+      now = new Date(createdAt + ageMs)
+      assert.equal(agent.keepSocketAlive(socket), isKept, `${ageMs} ms`)
+    }
+    socket.destroy()
+    agents.close()
+  })
+
   it('try the next address if one does not respond', async () => {
     const poster = openPoster({ resolve })
     answers = [['127.0.0.1', '::1', '127.0.0.2']]
@@ -148,7 +180,7 @@ describe('connections to receivers', () => {
   })
 
   it('are checked again when they are made, because a URL with an IP address is never resolved', async () => {
-    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve })
+    const agents = createAgents({ allowLoopback: false, ownOrigins: [], resolve }, createClock())
     const literal = new URL(`http://127.0.0.1:${server.port}/`)
     const requestsBefore = server.requests.length
     for (const kind of ['pooled', 'new'] as const) {
@@ -167,13 +199,13 @@ describe('connections to receivers', () => {
   it('are kept for later requests, up to a limit, and closed at the end', async () => {
     const poster = openPoster()
     await waitFor('the connections of other tests to be closed', () => server.connections.open === 0)
-    await Promise.all(Array.from({ length: 30 }, () => poster.post(url)))
+    await Promise.all(Array.from({ length: 100 }, () => poster.post(url)))
     const { freeSockets } = poster.agents.pick(new URL(url), 'pooled')
     assert.deepEqual(
       Object.values(freeSockets).map((sockets) => sockets?.length),
-      [8],
+      [40],
     )
-    await waitFor('the surplus to be closed', () => server.connections.open === 8)
+    await waitFor('the surplus to be closed', () => server.connections.open === 40)
     const { made } = server.connections
     await poster.post(url)
     assert.equal(server.connections.made, made)

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Socket, type LookupFunction } from 'node:net'
+import type { Clock } from '../clock.ts'
 import { isAllowedAddress } from './allowed-address.ts'
 import { AddressBlocked, LookupFailed } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
@@ -12,8 +13,11 @@ import { createHostResolver } from './resolve-host.ts'
  * connection before the server does.
  */
 const SOCKET_IDLE_MS = 4_000
-const IDLE_SOCKETS_PER_HOST_MAX = 8
+/** Enough for the attempts of a workspace with ten endpoints on one host, so that these need no new connections. */
+const IDLE_SOCKETS_PER_HOST_MAX = 40
 const IDLE_SOCKETS_MAX = 256
+/** An older connection is not kept, so that a busy sender also follows a change of the host's addresses. */
+const SOCKET_LIFETIME_MS = 60_000
 /**
  * At most this many addresses of a host are tried, at least one IPv4 and one IPv6 address if the host has both. All
  * addresses are checked.
@@ -21,6 +25,12 @@ const IDLE_SOCKETS_MAX = 256
 const DIALLED_ADDRESSES_MAX = 3
 /** How long to try an address before the next one. It allows for a lost packet, which is sent again after a second. */
 const DIAL_MS = 3_000
+
+/** Says which requests may use the same kept connections. */
+export interface ConnectionScope {
+  /** A kept connection is reused only for requests with the same value, such as a workspace's id. No spaces. */
+  readonly connectionsOf: string
+}
 
 /** Opens connections only to addresses that the policy allows. */
 export interface Agents {
@@ -34,8 +44,11 @@ export interface Agents {
  * one of these addresses. There is no second DNS response that could contain an unchecked address. They check the
  * connected socket again, which also covers URLs that contain an IP address. Pooled connections were checked the same
  * way. Proxy settings in the environment are ignored.
+ *
+ * Requests have a `ConnectionScope`, so that a server never sees two workspaces on one connection, and cannot leave a
+ * response on a connection for the request of another workspace.
  */
-export function createAgents(policy: OutboundPolicy): Agents {
+export function createAgents(policy: OutboundPolicy, clock: Clock): Agents {
   const lookup = createCheckedLookup(policy)
   const dial = { lookup, autoSelectFamilyAttemptTimeout: DIAL_MS }
   const pool = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_PER_HOST_MAX, timeout: SOCKET_IDLE_MS, ...dial }
@@ -46,7 +59,7 @@ export function createAgents(policy: OutboundPolicy): Agents {
     new: { 'http:': new HttpAgent(dial), 'https:': new HttpsAgent({ ...dial, ...tls }) },
   }
   const all = [...Object.values(agents.pooled), ...Object.values(agents.new)]
-  for (const agent of all) guard(agent, policy)
+  for (const agent of all) guard(agent, policy, clock)
   return {
     pick: (url, connection) => agents[connection][url.protocol === 'https:' ? 'https:' : 'http:'],
     close: () => {
@@ -86,16 +99,33 @@ function chooseDialled(addresses: readonly LookupAddress[]): LookupAddress[] {
   return addresses.filter((address) => dialled.includes(address))
 }
 
-function guard(agent: HttpAgent, policy: OutboundPolicy): void {
+function guard(agent: HttpAgent, policy: OutboundPolicy, clock: Clock): void {
   const createConnection = agent.createConnection.bind(agent)
   const keepSocketAlive = agent.keepSocketAlive.bind(agent)
+  const getName = agent.getName.bind(agent)
+  const createdAt = new WeakMap<object, number>()
   agent.createConnection = (options, callback) => {
     const socket = createConnection(options, callback)
-    // The check is the first listener, so that no byte is sent before it.
-    if (socket instanceof Socket) socket.prependOnceListener('connect', () => checkPeer(socket, policy))
+    if (socket instanceof Socket) {
+      createdAt.set(socket, clock.now().getTime())
+      // The check is the first listener, so that no byte is sent before it.
+      socket.prependOnceListener('connect', () => checkPeer(socket, policy))
+    }
     return socket
   }
-  agent.keepSocketAlive = (socket) => countIdle(agent) < IDLE_SOCKETS_MAX && keepSocketAlive(socket)
+  agent.keepSocketAlive = (socket) => {
+    const ageMs = clock.now().getTime() - (createdAt.get(socket) ?? Number.NEGATIVE_INFINITY)
+    // The age is negative if the clock was set back.
+    if (ageMs < 0 || ageMs >= SOCKET_LIFETIME_MS || countIdle(agent) >= IDLE_SOCKETS_MAX) return false
+    return keepSocketAlive(socket)
+  }
+  // Node reuses a connection, and a TLS session, only for a request with the same name.
+  agent.getName = (options) => `${scopeOf(options)} ${getName(options)}`
+}
+
+/** Returns the scope of a request, which the type of an agent's options does not contain. */
+function scopeOf(options: object | undefined): string {
+  return options !== undefined && 'connectionsOf' in options ? String(options.connectionsOf) : ''
 }
 
 function checkPeer(socket: Socket, policy: OutboundPolicy): void {

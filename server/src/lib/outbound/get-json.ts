@@ -1,6 +1,9 @@
 import { checkDocumentUrl } from './check-url.ts'
 import { sendRequest, withoutAnswer, type Answer, type Outbound, type SentRequest } from './send-request.ts'
 
+/** Requests without a workspace, such as those for documents, share their connections. */
+const NO_WORKSPACE = ''
+
 /**
  * Gets JSON once from a URL that anybody may have chosen, and returns the answer. Failures of the server are answers and
  * never throw. The URL and every address are checked as for webhooks (D45, D73). Redirects are not followed, and no
@@ -16,6 +19,7 @@ export async function getJson(
     method: 'GET',
     headers: { accept: 'application/json' },
     body: null,
+    connectionsOf: NO_WORKSPACE,
     ...limits,
   })
 }

@@ -8,6 +8,6 @@ import type { Outbound } from './send-request.ts'
  * those in use.
  */
 export function openOutbound(deps: { policy: OutboundPolicy; clock: Clock }): Outbound & { close(): void } {
-  const agents = createAgents(deps.policy)
+  const agents = createAgents(deps.policy, deps.clock)
   return { ...deps, agents, close: () => agents.close() }
 }

@@ -1,7 +1,13 @@
-import { request as requestHttp, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import {
+  request as requestHttp,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Clock } from '../clock.ts'
-import type { Agents } from './agents.ts'
+import type { Agents, ConnectionScope } from './agents.ts'
 import { isReset, nameError, type OutboundError } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
 
@@ -15,7 +21,7 @@ export interface Outbound {
   readonly agents: Agents
 }
 
-export interface SentRequest {
+export interface SentRequest extends ConnectionScope {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   /** Sent byte for byte. Null if the request has no body. */
@@ -63,18 +69,20 @@ export async function sendRequest({ agents }: Outbound, url: URL, request: SentR
  */
 async function exchange(
   url: URL,
-  { method, headers, body, responseBytesMax }: SentRequest,
+  { method, headers, body, responseBytesMax, connectionsOf }: SentRequest,
   { agent, signal }: { agent: ReturnType<Agents['pick']>; signal: AbortSignal },
 ): Promise<Answer | 'stale'> {
   const { promise, resolve } = Promise.withResolvers<Answer | 'stale'>()
-  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+  const options: RequestOptions & ConnectionScope = {
     method,
+    connectionsOf,
     headers: body === null ? headers : { ...headers, 'content-length': body.length },
     agent,
     signal,
     maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
     insecureHTTPParser: false,
-  })
+  }
+  const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options)
   let hasAnswer = false
   sent.on('error', (error) => {
     if (hasAnswer) return

@@ -1,0 +1,146 @@
+import { pick } from '../../db/column.ts'
+import { countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { AttemptOutcome, ClaimedDelivery } from './delivery.ts'
+import type { DisabledBecause } from './endpoint.ts'
+import { HAS_LEASE } from './queue-store.ts'
+import type { NextStep } from './retry-schedule.ts'
+
+const { webhook_endpoints: endpoints } = tables
+
+/**
+ * Allows only nested loops in this transaction, so that `finishSuccesses` looks up each row by its key. With other joins,
+ * a plan that was made while a table was small could read the whole table.
+ */
+export const LOOK_UP_EACH: Query<null> = {
+  name: 'look_up_each',
+  text: `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
+  values: [],
+  read: () => null,
+}
+
+/**
+ * Ends an attempt, if the delivery still has this worker's lease. Records the attempt and updates the delivery. Updates
+ * the endpoint only if its fields change. If this attempt disabled the endpoint, returns the reason, otherwise null.
+ * Uses primary keys.
+ */
+export function finishDelivery(
+  claimed: ClaimedDelivery,
+  outcome: AttemptOutcome,
+  verdict: {
+    readonly step: NextStep
+    readonly endedAt: Date
+    readonly isGone: boolean
+    readonly hangs: boolean
+    /**
+     * The endpoint is disabled if the delivery fails permanently and the endpoint has been failing since this time or
+     * earlier.
+     */
+    readonly failingSinceMax: Date
+  },
+): Query<DisabledBecause | null> {
+  const { delivery, leasedUntil, attemptNumber } = claimed
+  const { step, endedAt, isGone, hangs, failingSinceMax } = verdict
+  return {
+    name: 'finish_delivery',
+    text: `with moved as (
+        update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
+          finished_at = case when $6::timestamptz is null then $7::timestamptz end
+        where account_id = $1 and id = $2 and ${HAS_LEASE}
+        returning account_id, id, endpoint_id
+      ), attempt as (
+        insert into delivery_attempts
+          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
+      ), noted as (
+        update webhook_endpoints e
+        set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
+          disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
+          disabled_because = case
+            when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
+        where e.account_id = $1 and e.id = (select endpoint_id from moved)
+          and e.deleted_at is null and e.disabled_at is null and e.url = $15
+          and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
+            else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
+        returning e.disabled_because
+      )
+      select disabled_because from noted`,
+    values: [
+      delivery.accountId,
+      delivery.id,
+      leasedUntil,
+      step.status,
+      attemptNumber,
+      step.nextAttemptAt,
+      endedAt,
+      outcome.startedAt,
+      Math.round(outcome.durationMs),
+      outcome.statusCode,
+      outcome.error,
+      outcome.responseBody,
+      isGone,
+      failingSinceMax,
+      claimed.url,
+      hangs,
+    ],
+    read: firstOrNull(pick(endpoints, 'disabled_because'), (row) => row.disabled_because),
+  }
+}
+
+export interface Success {
+  readonly claimed: ClaimedDelivery
+  readonly outcome: AttemptOutcome
+  readonly endedAt: Date
+  /** Whether the attempt took so long that the endpoint hangs. */
+  readonly hangs: boolean
+}
+
+/**
+ * Ends successful attempts, with the same effect as `finishDelivery` for each of them in their order. Deliveries that no
+ * longer have this worker's lease are left out, and endpoints are updated only if their fields change. Uses primary keys,
+ * after `LOOK_UP_EACH`. The lease is compared so that the planner cannot use `deliveries_leased`.
+ */
+export function finishSuccesses(successes: readonly Success[]): Query<number> {
+  return {
+    name: 'finish_delivery_successes',
+    text: `with moved as (
+        update deliveries d set status = 'succeeded', attempts = s.number, next_attempt_at = null, leased_until = null,
+          finished_at = s.ended_at
+        from unnest($1::text[], $2::text[], $3::timestamptz[], $4::integer[], $5::timestamptz[], $6::timestamptz[],
+            $7::integer[], $8::integer[], $9::bytea[], $10::text[], $11::boolean[]) with ordinality
+          as s (account_id, id, leased_until, number, ended_at, started_at, duration_ms, status_code, response_body, url,
+            hangs, place)
+        where d.account_id = s.account_id and d.id = s.id and d.leased_until is not distinct from s.leased_until
+        returning d.account_id, d.id, d.endpoint_id, s.number, s.started_at, s.duration_ms, s.status_code,
+          s.response_body, s.url, s.hangs, s.place
+      ), attempt as (
+        insert into delivery_attempts
+          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select account_id, id, number, started_at, duration_ms, status_code, null, response_body from moved
+      ), noted as (
+        update webhook_endpoints e set hangs = l.hangs, failing_since = null
+        from (
+          select distinct on (account_id, endpoint_id, url) account_id, endpoint_id, url, hangs from moved
+          order by account_id, endpoint_id, url, place desc
+        ) l
+        where e.account_id = l.account_id and e.id = l.endpoint_id
+          and e.deleted_at is null and e.disabled_at is null and e.url = l.url
+          and (e.hangs <> l.hangs or e.failing_since is not null)
+      )
+      select from moved`,
+    values: [
+      successes.map(({ claimed }) => claimed.delivery.accountId),
+      successes.map(({ claimed }) => claimed.delivery.id),
+      successes.map(({ claimed }) => claimed.leasedUntil),
+      successes.map(({ claimed }) => claimed.attemptNumber),
+      successes.map(({ endedAt }) => endedAt),
+      successes.map(({ outcome }) => outcome.startedAt),
+      successes.map(({ outcome }) => Math.round(outcome.durationMs)),
+      successes.map(({ outcome }) => outcome.statusCode),
+      successes.map(({ outcome }) => outcome.responseBody),
+      successes.map(({ claimed }) => claimed.url),
+      successes.map(({ hangs }) => hangs),
+    ],
+    read: countChanged,
+  }
+}
