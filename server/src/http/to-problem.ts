@@ -4,6 +4,7 @@ import { DatabaseUnavailable } from '../db/errors.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { invalidRequest } from '../values/invalid-request.ts'
+import { TurnedAway } from './overload-gate.ts'
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from './limits.ts'
 import { listIssues } from './list-issues.ts'
 
@@ -25,7 +26,7 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof DatabaseUnavailable || error instanceof ChainUnavailable) {
+  if (error instanceof TurnedAway || error instanceof DatabaseUnavailable || error instanceof ChainUnavailable) {
     return new Problem(
       'unavailable',
       'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
