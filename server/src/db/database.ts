@@ -116,9 +116,9 @@ export class Database {
    * transactions, so that a job that renews its lease does not wait for all of them.
    */
   async runDurable<Result>(query: Query<Result>, precedence: Precedence = {}): Promise<Result> {
-    const { client, release } = await this.#connections.take({ group: 'statements', ...precedence })
+    const connection = await this.#connections.take({ group: 'statements', ...precedence })
     let usable = true
-    const result = await client
+    const result = await connection.client
       .query({ name: query.name, text: query.text, values: [...query.values] })
       .catch((error: unknown) => {
         const translated = translateError(error)
@@ -127,7 +127,7 @@ export class Database {
         if (error instanceof pg.DatabaseError) throw translated
         throw new CommitUnknown('the connection was lost during a write', { cause: error })
       })
-      .finally(() => release(!usable))
+      .finally(() => connection.release(!usable))
     return readResult(query, result)
   }
 
@@ -150,8 +150,8 @@ export class Database {
   }
 
   async #attempt<Result>(verb: (transaction: Transaction) => Promise<Result>, precedence: Precedence): Promise<Result> {
-    const { client, release } = await this.#connections.take(precedence)
-    const transaction = new Transaction(client)
+    const connection = await this.#connections.take(precedence)
+    const transaction = new Transaction(connection.client)
     let usable = true
     try {
       const result = await verb(transaction)
@@ -167,7 +167,7 @@ export class Database {
       throw error
     } finally {
       // A connection in an unknown state is closed. If only `verb` itself failed, the connection stays usable.
-      release(!usable)
+      connection.release(!usable)
     }
   }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { FairQueue } from '../lib/fair-queue.ts'
+import { TurnQueue } from '../lib/turn-queue.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 
 /** Connections that only outcomes may use, in addition to those that transactions and outcomes share. */
@@ -42,8 +42,8 @@ interface Waiter {
 export class TransactionConnections {
   readonly #pool: pg.Pool
   readonly #connectionsMax: number
-  readonly #outcomes = new FairQueue<Waiter>()
-  readonly #others = new FairQueue<Waiter>()
+  readonly #outcomes = new TurnQueue<Waiter>()
+  readonly #others = new TurnQueue<Waiter>()
   #inUse = 0
   #inUseByOthers = 0
 

@@ -7,10 +7,10 @@ import { clientAddress } from './client-address.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `database` means that a request to this route waits for nothing but the database. Any other request may also wait
-     * for the enclave, a chain, or a server of somebody else.
+     * `database` means that a request to this route waits for nothing but the database, and `payment` that it makes a
+     * payment. Any other request may also wait for the enclave, a chain, or a server of somebody else.
      */
-    readonly load?: 'database'
+    readonly load?: 'database' | 'payment'
   }
   interface FastifyInstance {
     readonly overloadGate: OverloadGate
@@ -27,12 +27,19 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
 /** How long each of them waits at most. Nothing comes near it unless the database itself is slow. */
 const WAIT_MS_MAX = 1_000
 /**
- * How many of all other requests a process works on. They wait for the enclave most of their time. There is no queue in
- * front of them, because they are already more than a process can serve in half a second.
+ * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no queue
+ * in front of them, because they are already as many as a process can serve in about half a second.
  */
+const PAYMENTS_MAX = 256
+/** How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out. */
 const OTHER_REQUESTS_MAX = 512
 /** For how many credentials a process remembers the workspace. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
+/**
+ * How many requests are turned away in one turn of the event loop. The others wait for the next turns, so that turning
+ * requests away does not take the time of those that are at work. A turn takes a few milliseconds at most.
+ */
+const TURNED_AWAY_PER_TURN_MAX = 16
 const LOG_INTERVAL_MS = 1_000
 
 /** A request is turned away because the process has too much work. Nothing was done for it. */
@@ -70,10 +77,13 @@ export class OverloadGate {
     waitingMax: DATABASE_REQUESTS_WAITING_MAX,
     waitMsMax: WAIT_MS_MAX,
   })
+  readonly #payments = new FairPlaces({ placesMax: PAYMENTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
   readonly #others = new FairPlaces({ placesMax: OTHER_REQUESTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
   /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #workspaces = new Map<string, string>()
   readonly #logger: Logger
+  /** The hooks of the requests that are turned away in the next turns. There is at most one for each connection. */
+  readonly #leaving: ((error: Error) => void)[] = []
   #turnedAway = 0
 
   constructor(logger: Logger) {
@@ -82,13 +92,12 @@ export class OverloadGate {
 
   /** How many requests this process works on, or keeps waiting. Those that have left are not counted. */
   get inWork(): number {
-    return this.#database.taken + this.#database.waiting + this.#others.taken
+    return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
   }
 
   /** The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request. */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const places = request.routeOptions.config.load === 'database' ? this.#database : this.#others
-    const ticket = places.enter(this.#groupOf(request), (hasPlace) => {
+    const ticket = this.#placesFor(request).enter(this.#groupOf(request), (hasPlace) => {
       if (hasPlace) done()
       else this.#turnAway(request, done)
     })
@@ -100,6 +109,11 @@ export class OverloadGate {
     // Also emitted when the client closes the connection before the response.
     reply.raw.once('close', () => ticket.leave())
     if (ticket.state === 'placed') done()
+  }
+
+  #placesFor({ routeOptions: { config } }: FastifyRequest): FairPlaces {
+    if (config.load === undefined) return this.#others
+    return config.load === 'database' ? this.#database : this.#payments
   }
 
   /** Remembers that a credential was accepted for a workspace. */
@@ -130,7 +144,13 @@ export class OverloadGate {
     turnedAway.add(request)
     if (this.#turnedAway === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
     this.#turnedAway += 1
-    done(TURNED_AWAY)
+    this.#leaving.push(done)
+    if (this.#leaving.length === 1) setImmediate(() => this.#answerSome())
+  }
+
+  #answerSome(): void {
+    for (const done of this.#leaving.splice(0, TURNED_AWAY_PER_TURN_MAX)) done(TURNED_AWAY)
+    if (this.#leaving.length > 0) setImmediate(() => this.#answerSome())
   }
 
   /** One line for all requests of the last second, because a line for each would add to the overload. */

@@ -1,4 +1,4 @@
-import { FairQueue } from './fair-queue.ts'
+import { TurnQueue } from './turn-queue.ts'
 
 export interface FairPlacesOptions {
   readonly placesMax: number
@@ -27,7 +27,7 @@ export interface Ticket {
 export class FairPlaces {
   readonly #options: FairPlacesOptions
   readonly #held = new Map<string, number>()
-  readonly #queue = new FairQueue<Place>()
+  readonly #queue = new TurnQueue<Place>()
   #taken = 0
 
   constructor(options: FairPlacesOptions) {

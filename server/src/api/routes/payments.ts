@@ -55,6 +55,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     '/v1/payments',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'wallet:transfer' }),
+      config: { load: 'payment' },
       // The handler checks the result of the validation. It returns an existing payment with the same idempotency key
       // even if the rest of the body is not valid (D18).
       attachValidation: true,

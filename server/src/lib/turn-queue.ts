@@ -2,7 +2,7 @@
  * A queue in which groups take turns, so that a group with many items does not delay the items of another group. Within
  * a group, items keep their order. The caller limits the number of items.
  */
-export class FairQueue<Item> {
+export class TurnQueue<Item> {
   /** The groups with items. The group whose turn is next comes first. */
   readonly #groups = new Map<string, Item[]>()
   #size = 0
