@@ -14,7 +14,7 @@ import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
 import { addHealth } from './http/add-health.ts'
 import { addSignerPage } from './http/add-signer-page.ts'
-import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
+import { CONNECTIONS_WAITING_MAX, KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
 import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
@@ -101,7 +101,7 @@ export async function openService(config: Config): Promise<Service> {
     enclave: () => enclave.checkReachable(),
   })
   if (config.role !== 'worker') await addDoors(http, context, config)
-  await http.listen({ host: config.host, port: config.port })
+  await http.listen({ host: config.host, port: config.port, backlog: CONNECTIONS_WAITING_MAX })
   const servers = [http.server]
   if (config.authPort !== null) {
     const routing: RequestListener = (request, response) => http.routing(request, response)
@@ -160,7 +160,7 @@ function startJobs(context: Context): Loop[] {
 async function listenOnSecondPort(server: Server, host: string, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: CONNECTIONS_WAITING_MAX }, resolve)
   })
   return server
 }

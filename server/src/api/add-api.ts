@@ -21,6 +21,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
   const authenticate: Authenticate = (requirements) => createAuthenticate(ctx, origins, requirements)
   await http.register(async (scope: HttpServer) => {
     allowCrossOrigin(scope)
+    scope.addHook('onRequest', scope.overloadGate.hook)
     addAgentRoutes(scope, ctx, authenticate)
     addPaymentRoutes(scope, ctx, authenticate)
     addLedgerRoute(scope, ctx, authenticate)

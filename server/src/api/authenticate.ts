@@ -91,9 +91,11 @@ export async function identifyCaller(
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
     const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
     void reply.header('WWW-Authenticate', formatChallenge({ ...place, error }))
+    request.server.overloadGate.forget(request)
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
   const { caller, rate } = found
+  request.server.overloadGate.remember(request, caller.accountId)
   setRateLimitHeaders(reply, rate)
   if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
   if (requirements.unrestrictedKeyOnly === true && !isUnrestrictedKey(caller)) throw problem('api_key_required')

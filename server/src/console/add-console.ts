@@ -109,6 +109,7 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
     await scope.register(fastifyCookie, { hook: false })
     scope.addHook('onRequest', setResponseHeaders)
     scope.addHook('onRequest', onAuthHostOnly(options))
+    scope.addHook('onRequest', scope.overloadGate.hook)
     const unknown = { config: { isUnknownPath: true }, onRequest: rejectUnknownPath, schema: { hide: true } } as const
     scope.all('/console/*', unknown, rejectUnknownPath)
     await scope.register(async (endpoints: HttpServer) => {

@@ -7,12 +7,13 @@ import { readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
 import { DeferredWrites } from './deferred-writes.ts'
+import { OUTCOME_CONNECTIONS, TransactionConnections, type Precedence } from './transaction-connections.ts'
 
 export interface DatabaseConfig {
   readonly url: string
   /**
-   * The most connections for transactions. There are also `SHARED_CONNECTIONS` shared connections, and those of
-   * `openReaders`.
+   * The most connections for transactions. There are also `OUTCOME_CONNECTIONS` for outcomes only,
+   * `SHARED_CONNECTIONS` shared connections, and those of `openReaders`.
    */
   readonly connectionsMax: number
 }
@@ -46,6 +47,7 @@ export const PLANNER_OPTIONS = [
 
 export class Database {
   readonly #pool: pg.Pool
+  readonly #connections: TransactionConnections
   readonly #sharedConnections: readonly ReturnType<typeof openPipelinedConnection>[]
   readonly #readers: Readers
   readonly #deferredWrites: DeferredWrites
@@ -61,7 +63,10 @@ export class Database {
       keepAlive: true,
       application_name: 'bursar',
     }
-    this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max: config.connectionsMax }, logger)
+    const { connectionsMax } = config
+    const max = connectionsMax + OUTCOME_CONNECTIONS
+    this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max }, logger)
+    this.#connections = new TransactionConnections(this.#pool, connectionsMax)
     // All other connections are for reads and for unimportant writes, such as rate counters and logs. A power failure
     // may lose these writes without harm, so they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
@@ -95,16 +100,20 @@ export class Database {
 
   /**
    * Runs a read that may take long. It uses one of a few separate connections, so that no transaction waits for it.
-   * Throws `DatabaseUnavailable` if the read takes too long, or if too many such reads are waiting.
+   * `group` is the workspace that reads; workspaces share these connections. Throws `DatabaseUnavailable` if the read
+   * takes too long, or if too many such reads are waiting.
    */
-  async runSlow<Result>(query: Query<Result>): Promise<Result> {
-    const [result] = await this.#readers.run([query] as const)
+  async runSlow<Result>(query: Query<Result>, group: string | null = null): Promise<Result> {
+    const [result] = await this.#readers.run([query] as const, group)
     return result
   }
 
   /** Runs several reads as `runSlow` does, in one round trip. */
-  async runSlowBatch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
-    return await this.#readers.run(queries)
+  async runSlowBatch<const Queries extends readonly Query<unknown>[]>(
+    queries: Queries,
+    group: string | null = null,
+  ): Promise<Results<Queries>> {
+    return await this.#readers.run(queries, group)
   }
 
   /** Runs a statement later, without waiting for it. A failed or dropped statement is only logged. */
@@ -112,13 +121,14 @@ export class Database {
     this.#deferredWrites.add(query)
   }
 
-  /** Runs one statement durably: when the promise resolves, the change is on disk. */
-  async runDurable<Result>(query: Query<Result>): Promise<Result> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translateError(error)
-    })
+  /**
+   * Runs one statement durably: when the promise resolves, the change is on disk. Statements take turns with
+   * transactions, so that a job that renews its lease does not wait for all of them.
+   */
+  async runDurable<Result>(query: Query<Result>, precedence: Precedence = {}): Promise<Result> {
+    const connection = await this.#connections.take({ group: 'statements', ...precedence })
     let usable = true
-    const result = await client
+    const result = await connection.client
       .query({ name: query.name, text: query.text, values: [...query.values] })
       .catch((error: unknown) => {
         const translated = translateError(error)
@@ -127,30 +137,31 @@ export class Database {
         if (error instanceof pg.DatabaseError) throw translated
         throw new CommitUnknown('the connection was lost during a write', { cause: error })
       })
-      .finally(() => client.release(!usable))
+      .finally(() => connection.release(!usable))
     return readResult(query, result)
   }
 
   /**
    * Runs `verb` in a transaction, and commits if `verb` has not done so. If `verb` throws, the transaction is rolled
    * back. If the transaction conflicts with another one (serialization failure, deadlock), `verb` runs again. So it
-   * must have no effects other than SQL.
+   * must have no effects other than SQL. `precedence` decides who gets a free connection first.
    */
-  async transaction<Result>(verb: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(
+    verb: (transaction: Transaction) => Promise<Result>,
+    precedence: Precedence = {},
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#attempt(verb)
+        return await this.#attempt(verb, precedence)
       } catch (error) {
         if (attempt >= TRANSACTION_ATTEMPTS_MAX || !isRetryable(error)) throw error
       }
     }
   }
 
-  async #attempt<Result>(verb: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translateError(error)
-    })
-    const transaction = new Transaction(client)
+  async #attempt<Result>(verb: (transaction: Transaction) => Promise<Result>, precedence: Precedence): Promise<Result> {
+    const connection = await this.#connections.take(precedence)
+    const transaction = new Transaction(connection.client)
     let usable = true
     try {
       const result = await verb(transaction)
@@ -166,7 +177,7 @@ export class Database {
       throw error
     } finally {
       // A connection in an unknown state is closed. If only `verb` itself failed, the connection stays usable.
-      client.release(!usable)
+      connection.release(!usable)
     }
   }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
@@ -9,39 +10,62 @@ import { readResults, type Query, type Results } from './query.ts'
 const READERS = 3
 /** The database server cancels a read that takes longer. */
 const READ_TIMEOUT_MS = 5_000
-/** How many reads may wait for a connection. Each waits no longer than the pool's `connectionTimeoutMillis`. */
+/** How many reads may wait for a connection, and how long each of them waits at most. */
 const READS_WAITING_MAX = 100
+const WAIT_MS_MAX = 3_000
 
 /** Separate connections for reads that may take long, so that no payment waits for such a read. */
 export interface Readers {
   /**
-   * Runs the queries in one round trip. Throws `DatabaseUnavailable` if too many reads are waiting, or if a query takes
-   * too long.
+   * Runs the queries in one round trip. `group` is the workspace that reads: workspaces share the connections, and take
+   * turns while they wait. Without a group, the read belongs to the service itself. Throws `DatabaseUnavailable` if too
+   * many reads are waiting, or if a query takes too long.
    */
-  run<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>
+  run<const Queries extends readonly Query<unknown>[]>(
+    queries: Queries,
+    group: string | null,
+  ): Promise<Results<Queries>>
   close(): Promise<void>
 }
 
 export function openReaders(connection: pg.ClientConfig, logger: Logger): Readers {
   const pool = openPool({ ...connection, statement_timeout: READ_TIMEOUT_MS, max: READERS }, logger)
+  const places = new FairPlaces({ placesMax: READERS, waitingMax: READS_WAITING_MAX, waitMsMax: WAIT_MS_MAX })
   return {
-    async run<const Queries extends readonly Query<unknown>[]>(queries: Queries) {
-      if (pool.waitingCount >= READS_WAITING_MAX) throw new DatabaseUnavailable('too many long reads are waiting')
-      const client = await pool.connect().catch((error: unknown) => {
-        throw translateError(error)
-      })
-      const sent = coalesceWrites(client, () =>
-        queries.map(({ name, text, values }) => client.query({ name, text, values: [...values] })),
-      )
-      const outcomes = await Promise.allSettled(sent)
-      const errors = outcomes.flatMap((outcome) =>
-        outcome.status === 'rejected' ? [translateError(outcome.reason)] : [],
-      )
-      // The connection stays usable after a failed statement, unless the error says that the server is unavailable.
-      client.release(errors.some((error) => error instanceof DatabaseUnavailable))
-      if (errors.length > 0) throw errors[0]
-      return readResults(queries, await Promise.all(sent))
+    async run(queries, group) {
+      const place = await takePlace(places, group)
+      try {
+        return await runQueries(pool, queries)
+      } finally {
+        place.leave()
+      }
     },
     close: () => pool.end(),
   }
+}
+
+async function takePlace(places: FairPlaces, group: string | null): Promise<Ticket> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const ticket = places.enter(group, resolve)
+  const hasPlace = ticket.state === 'waiting' ? await promise : ticket.state === 'placed'
+  if (!hasPlace) throw new DatabaseUnavailable('too many long reads are waiting')
+  return ticket
+}
+
+async function runQueries<const Queries extends readonly Query<unknown>[]>(
+  pool: pg.Pool,
+  queries: Queries,
+): Promise<Results<Queries>> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw translateError(error)
+  })
+  const sent = coalesceWrites(client, () =>
+    queries.map(({ name, text, values }) => client.query({ name, text, values: [...values] })),
+  )
+  const outcomes = await Promise.allSettled(sent)
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [translateError(outcome.reason)] : []))
+  // The connection stays usable after a failed statement, unless the error says that the server is unavailable.
+  client.release(errors.some((error) => error instanceof DatabaseUnavailable))
+  if (errors.length > 0) throw errors[0]
+  return readResults(queries, await Promise.all(sent))
 }

@@ -18,6 +18,7 @@ import {
   REQUEST_TIMEOUT_MS,
   STRICT_TRANSPORT_SECONDS,
 } from './limits.ts'
+import { isTurnedAway, OverloadGate } from './overload-gate.ts'
 import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts'
 import { toProblem } from './to-problem.ts'
 
@@ -63,6 +64,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  http.decorate('overloadGate', new OverloadGate(logger))
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   http.addHook('onRequest', async (request, reply) => {
@@ -82,12 +84,14 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
     }
-    if (request.method === 'GET' && reply.statusCode < 400) logger.debug(line, 'request')
+    const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || isTurnedAway(request)
+    if (isQuiet) logger.debug(line, 'request')
     else logger.info(line, 'request')
   })
   http.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error)
-    if (answer.status >= 500) logger.error({ err: answer.cause ?? answer, request: request.id }, answer.message)
+    if (answer.status >= 500 && !isTurnedAway(request))
+      logger.error({ err: answer.cause ?? answer, request: request.id }, answer.message)
     sendProblem(reply, answer)
   })
   http.setNotFoundHandler((_request, reply) => {

@@ -4,6 +4,7 @@ import { DatabaseUnavailable } from '../db/errors.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { invalidRequest } from '../values/invalid-request.ts'
+import { TurnedAway } from './overload-gate.ts'
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from './limits.ts'
 import { listIssues } from './list-issues.ts'
 
@@ -19,22 +20,25 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
   FST_ERR_MAX_PARAM_LENGTH: new Problem('not_found', 'There is no endpoint at this path.'),
 }
 
+function unavailable(cause?: unknown): Problem {
+  return new Problem(
+    'unavailable',
+    'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
+    { cause, retryAfterSeconds: UNAVAILABLE_RETRY_AFTER_SECONDS },
+  )
+}
+
+/** Created once, because it has to be cheap to turn a request away. */
+const TURNED_AWAY = unavailable()
+
 /**
  * Converts anything that was thrown into a `Problem`, which becomes the error response. Private details are left out.
  * Every error handler uses this function.
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof DatabaseUnavailable || error instanceof ChainUnavailable) {
-    return new Problem(
-      'unavailable',
-      'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
-      {
-        cause: error,
-        retryAfterSeconds: UNAVAILABLE_RETRY_AFTER_SECONDS,
-      },
-    )
-  }
+  if (error instanceof TurnedAway) return TURNED_AWAY
+  if (error instanceof DatabaseUnavailable || error instanceof ChainUnavailable) return unavailable(error)
   if (error instanceof EnclaveUnavailable || error instanceof EnclaveRefused) {
     return problem('privy_call_failed', { cause: error })
   }

@@ -45,10 +45,14 @@ export class SharedPoll {
   /**
    * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Every poll that
    * counts starts after this call. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already wait,
-   * returns at once.
+   * returns at once; otherwise calls `onWait` first.
    */
-  async wait(key: WaitKey, { msMax, signal }: { msMax: number; signal: AbortSignal }): Promise<void> {
+  async wait(
+    key: WaitKey,
+    { msMax, signal, onWait }: { msMax: number; signal: AbortSignal; onWait?: (() => void) | undefined },
+  ): Promise<void> {
     if (msMax <= 0 || signal.aborted || this.#isFull(key.group)) return
+    onWait?.()
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer)

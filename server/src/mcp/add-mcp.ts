@@ -3,6 +3,7 @@ import type { Context } from '../domain/context.ts'
 import { allowCrossOrigin } from '../http/cross-origin.ts'
 import { MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
+import { leaveWork } from '../http/overload-gate.ts'
 import { createRequestSignals } from '../http/request-signals.ts'
 import { setRetryAfter } from '../http/set-retry-after.ts'
 import type { Problem } from '../values/problem.ts'
@@ -41,6 +42,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
     const signalOf = createRequestSignals(scope)
     allowCrossOrigin(scope)
     scope.addHook('onRequest', createSiteCheck(options))
+    scope.addHook('onRequest', scope.overloadGate.hook)
     // The body stays bytes: the caller is authenticated first, and the protocol has its own response to malformed JSON.
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -66,6 +68,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           caller,
           rejection,
           left: signalOf(reply),
+          onWait: () => leaveWork(request),
         })
         // Ours, and those of the connection, are right: the package's response keeps every connection open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)

@@ -12,13 +12,13 @@ import type { ToolCall } from './tool.ts'
 export async function awaitOutcome(
   ctx: Context,
   payment: Payment,
-  { args, signal }: Pick<ToolCall<{ readonly wait_seconds?: number }>, 'args' | 'signal'>,
+  { args, signal, onWait }: Pick<ToolCall<{ readonly wait_seconds?: number }>, 'args' | 'signal' | 'onWait'>,
 ): Promise<Payment> {
   const waitMs = (args.wait_seconds ?? 0) * 1_000
   if (waitMs === 0 || payment.status !== 'pending') return payment
   const { accountId, mode, id } = payment
   try {
-    return await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal })
+    return await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal, onWait })
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
     ctx.logger.warn({ err: error, payment: id }, 'a call could not wait for its payment')

@@ -6,7 +6,7 @@ import { checkArguments } from './check-arguments.ts'
 import { countSeconds } from './count-seconds.ts'
 import { MONEY_WORDS } from './describe-money.ts'
 import { describeRefusal } from './describe-refusal.ts'
-import { CALL_MS_MAX, type Tool, type ToolCaller } from './tool.ts'
+import { CALL_MS_MAX, type Tool, type ToolCall, type ToolCaller } from './tool.ts'
 import { formatToolError, ToolFailure } from './tool-failure.ts'
 
 /** Waiting ends this long before the call must end, so that there is time to read and send the result. */
@@ -27,6 +27,8 @@ export interface ToolRun {
   readonly args: unknown
   /** Aborted when the client has left, or when the service stops. */
   readonly left: AbortSignal
+  /** Called when the tool begins to wait for a payment. */
+  readonly onWait?: (() => void) | undefined
   /** The longest time that the call may take. Only tests choose another one. */
   readonly limitMs?: number
 }
@@ -39,11 +41,11 @@ export interface ToolRun {
  */
 export async function runTool(
   ctx: Context,
-  { tool, caller, args, left, limitMs = CALL_MS_MAX }: ToolRun,
+  { tool, caller, args, left, onWait, limitMs = CALL_MS_MAX }: ToolRun,
 ): Promise<ToolResult> {
   const deadline = AbortSignal.timeout(limitMs)
   const signal = AbortSignal.any([left, AbortSignal.timeout(Math.max(0, limitMs - ANSWER_MS))])
-  const work = runChecked(ctx, { tool, caller, args, signal })
+  const work = runChecked(ctx, tool, { caller, args, signal, onWait })
   const late = Promise.withResolvers<ToolResult>()
   deadline.addEventListener('abort', () => late.resolve(toErrorResult(timedOut(tool), caller.mode)), { once: true })
   return await Promise.race([work, late.promise])
@@ -51,14 +53,15 @@ export async function runTool(
 
 async function runChecked(
   ctx: Context,
-  { tool, caller, args, signal }: { tool: Tool; caller: ToolCaller; args: unknown; signal: AbortSignal },
+  tool: Tool,
+  { args, ...call }: Omit<ToolCall, 'args'> & { readonly args: unknown },
 ): Promise<ToolResult> {
   try {
     const checked = checkArguments(args, tool.input, tool.name)
-    const { summary, members } = await tool.run(ctx, { caller, args: checked, signal })
-    return toResult({ ...headOf(caller.mode), summary, ...members }, false)
+    const { summary, members } = await tool.run(ctx, { ...call, args: checked })
+    return toResult({ ...headOf(call.caller.mode), summary, ...members }, false)
   } catch (error) {
-    return toErrorResult(toFailure(ctx, { error, tool }), caller.mode)
+    return toErrorResult(toFailure(ctx, { error, tool }), call.caller.mode)
   }
 }
 

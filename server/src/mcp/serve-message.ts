@@ -20,6 +20,8 @@ export interface McpCall {
   readonly rejection: Problem | null
   /** Aborted when the client has left, or when the service stops. Then a tool stops waiting. */
   readonly left: AbortSignal
+  /** Called when a tool begins to wait for a payment. */
+  readonly onWait: () => void
 }
 
 /**
@@ -34,7 +36,7 @@ export async function serveMessage(ctx: Context, call: McpCall): Promise<Respons
   return await handler.fetch(call.request, call.body === undefined ? {} : { parsedBody: call.body })
 }
 
-function createServer(ctx: Context, { caller, rejection, left }: McpCall): Server {
+function createServer(ctx: Context, { caller, rejection, left, onWait }: McpCall): Server {
   const server = new Server(SERVER_INFO, {
     capabilities: { tools: {} },
     instructions: INSTRUCTIONS,
@@ -48,7 +50,7 @@ function createServer(ctx: Context, { caller, rejection, left }: McpCall): Serve
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such tool. The tools are ${names}.`)
     }
     if (rejection !== null) return rejectedResult(tool, rejection, caller.mode)
-    return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left })
+    return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left, onWait })
   })
   return server
 }

@@ -26,6 +26,8 @@ export interface ToolCall<Arguments = Record<string, unknown>> {
   readonly args: Arguments
   /** Aborted shortly before the call must end, when the client has left, or when the service stops. Ends all waiting. */
   readonly signal: AbortSignal
+  /** Called when the call begins to wait for a payment. */
+  readonly onWait?: (() => void) | undefined
 }
 
 /** What a tool returns: one sentence in words, and the members that its output schema describes. */

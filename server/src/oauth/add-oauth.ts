@@ -47,6 +47,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
   await http.register(async (scope: HttpServer) => {
     scope.addHook('onRequest', onAuthHostOnly(options))
     scope.addHook('onRequest', async (_request, reply) => setPageHeaders(reply))
+    scope.addHook('onRequest', scope.overloadGate.hook)
     scope.setErrorHandler(sendErrorPage)
     acceptFormsOnly(scope)
     addAuthorize(scope, ctx, { ...options, documents })
@@ -58,6 +59,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
 function servePrograms(scope: HttpServer, origins: Origins): void {
   allowCrossOrigin(scope)
   scope.addHook('onRequest', onAuthHostOnly(origins))
+  scope.addHook('onRequest', scope.overloadGate.hook)
   scope.addHook('onRequest', async (_request, reply) => {
     // Responses that contain tokens must not be cached (RFC 6749, section 5.1).
     void reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })

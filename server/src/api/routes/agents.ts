@@ -24,6 +24,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/agents',
     {
       onRequest: authenticate({ bucket: 'default', unrestrictedKeyOnly: true }),
+      config: { load: 'database' },
       schema: {
         operationId: 'createAgent',
         summary: 'Create an agent',
@@ -49,6 +50,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/agents',
     {
       onRequest,
+      config: { load: 'database' },
       schema: {
         operationId: 'listAgents',
         summary: 'List agents',
@@ -70,6 +72,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/agents/:id',
     {
       onRequest,
+      config: { load: 'database' },
       schema: {
         operationId: 'getAgent',
         summary: 'Retrieve one agent',

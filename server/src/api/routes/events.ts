@@ -20,6 +20,7 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/events',
     {
       onRequest,
+      config: { load: 'database' },
       ...UNCHANGED,
       schema: {
         operationId: 'listEvents',
@@ -57,6 +58,7 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/events/:id',
     {
       onRequest,
+      config: { load: 'database' },
       ...UNCHANGED,
       schema: {
         operationId: 'getEvent',

@@ -15,6 +15,7 @@ export function addLedgerRoute(http: HttpServer, ctx: Context, authenticate: Aut
     '/v1/ledger',
     {
       onRequest: authenticate({ bucket: 'default' }),
+      config: { load: 'database' },
       // `parseLedgerQuery` parses the query. Its errors name what each parameter must be.
       validatorCompiler: () => () => true,
       schema: {

@@ -13,6 +13,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
     '/v1/me',
     {
       onRequest: authenticate({ bucket: 'default' }),
+      config: { load: 'database' },
       schema: {
         operationId: 'getIdentity',
         summary: 'Describe the current credential',

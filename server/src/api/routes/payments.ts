@@ -14,6 +14,7 @@ import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { leaveWork } from '../../http/overload-gate.ts'
 import { createRequestSignals } from '../../http/request-signals.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import type { Address } from '../../values/address.ts'
@@ -54,6 +55,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     '/v1/payments',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'wallet:transfer' }),
+      config: { load: 'payment' },
       // The handler checks the result of the validation. It returns an existing payment with the same idempotency key
       // even if the rest of the body is not valid (D18).
       attachValidation: true,
@@ -166,8 +168,9 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const { id } = request.params
       const { waitMs } = parsePaymentQuery(request.query)
       const signal = signalOf(reply)
+      const onWait = (): void => leaveWork(request)
       // A withdrawal is its owner's, and no payment of an agent (D62).
-      const payment = await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal })
+      const payment = await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal, onWait })
       return { payment: formatPayment(payment) }
     },
   )

@@ -1,3 +1,4 @@
+import { leaveWork } from '../../http/overload-gate.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { ChangeStreams } from '../changes/change-streams.ts'
 import type { ConsoleContext } from '../console-context.ts'
@@ -18,6 +19,7 @@ export function addChangesRoute(http: HttpServer, { ctx }: ConsoleContext): void
       const { account } = currentMembership(request)
       const place = { accountId: account.id, mode: request.query.mode }
       const source = streams.open({ place, session: getCurrentSession(request), slug: account.slug })
+      leaveWork(request)
       return reply
         .headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
         .send(source)

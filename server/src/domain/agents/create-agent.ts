@@ -1,3 +1,4 @@
+import type { Transaction } from '../../db/transaction.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
@@ -24,7 +25,7 @@ export async function createAgent(
   { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: AgentId; actor: Actor },
 ): Promise<Agent> {
   const now = ctx.clock.now()
-  return await ctx.db.transaction(async (transaction) => {
+  const create = async (transaction: Transaction): Promise<Agent> => {
     const [account, existing, count] = await transaction.batch([
       lockAccount(accountId),
       findAgent(accountId, mode, id, now),
@@ -38,5 +39,6 @@ export async function createAgent(
     const entry = { logId: accountId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
     await transaction.commit([insertAgent(accountId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
     return { id, mode, createdAt: now, state: 'no_grant', activeSigners: 0, pendingSigners: 0, wallets: [] }
-  })
+  }
+  return await ctx.db.transaction(create, { group: accountId })
 }

@@ -27,7 +27,7 @@ export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<Agent[]> {
-  return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()))
+  return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()), accountId)
 }
 
 /** Lists all grants of the workspace and mode under which an agent can currently spend. */

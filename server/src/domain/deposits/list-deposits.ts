@@ -18,5 +18,5 @@ export async function listDeposits(
     readonly limit: number
   },
 ): Promise<Deposit[]> {
-  return await ctx.db.runSlow(listDepositRows(request))
+  return await ctx.db.runSlow(listDepositRows(request), request.accountId)
 }

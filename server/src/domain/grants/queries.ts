@@ -49,5 +49,6 @@ export async function listGrantSummaries(
   { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },
 ): Promise<GrantSummary[]> {
   const now = ctx.clock.now()
-  return await ctx.db.runSlow(listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now }))
+  const query = listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
+  return await ctx.db.runSlow(query, accountId)
 }

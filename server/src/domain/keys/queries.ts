@@ -34,5 +34,5 @@ export async function listKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<KeySummary[]> {
-  return await ctx.db.runSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX))
+  return await ctx.db.runSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX), accountId)
 }

@@ -16,7 +16,7 @@ import { mayAct, type Role } from './role.ts'
 
 /** Lists a workspace's members, at most 1,000, in the order in which they joined. */
 export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
-  return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX))
+  return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX), accountId)
 }
 
 /**

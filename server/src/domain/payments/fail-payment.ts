@@ -1,3 +1,4 @@
+import type { Transaction } from '../../db/transaction.ts'
 import type { Context } from '../context.ts'
 import { addToAllowance } from '../plans/plans-store.ts'
 import { getPayment } from './get-payment.ts'
@@ -21,7 +22,7 @@ export async function failPayment(
   ctx: Pick<Context, 'db' | 'clock'>,
   { payment, code }: { payment: Payment; code: FailureCode },
 ): Promise<Payment> {
-  const failed = await ctx.db.transaction(async (transaction) => {
+  const fail = async (transaction: Transaction): Promise<Payment | null> => {
     const now = ctx.clock.now()
     const moved = await transaction.run(markFailed(payment, code, now))
     if (moved === null) return null
@@ -31,6 +32,7 @@ export async function failPayment(
       ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
     ])
     return moved
-  })
+  }
+  const failed = await ctx.db.transaction(fail, { isOutcome: true })
   return failed ?? (await getPayment(ctx, payment))
 }

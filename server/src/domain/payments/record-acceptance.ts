@@ -14,7 +14,8 @@ export async function recordAcceptance(
 ): Promise<Payment> {
   const now = ctx.clock.now()
   const nextLookupAt = accepted.txHash === null ? lookupAfterAcceptance(now) : lookupAfterHash(now)
-  const updated = await ctx.db.runDurable(markAccepted(payment, accepted, { now, nextLookupAt }))
+  const accept = markAccepted(payment, accepted, { now, nextLookupAt })
+  const updated = await ctx.db.runDurable(accept, { isOutcome: true })
   if (updated !== null) return updated
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {

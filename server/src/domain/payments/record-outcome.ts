@@ -80,6 +80,7 @@ async function handleNotSent(
   ctx.logger.error({ payment: payment.id, status, code, reason }, 'the enclave provider did not send a payment')
   await ctx.db.runDurable(
     releaseAttempt(payment, { mayArrive: false, reason: 'not_sent', nextLookupAt: lookupUnsentAt(ctx, payment) }),
+    { isOutcome: true },
   )
   return { kind: 'not_sent', isExpired: code === REQUEST_EXPIRED }
 }
@@ -99,6 +100,7 @@ function lookupUnsentAt(ctx: Context, payment: Payment): Date {
  */
 async function handleUnknown(ctx: Context, payment: Payment, error: EnclaveUnavailable): Promise<RecordedOutcome> {
   const next = nextLookupAt(payment.lookups, ctx.clock.now())
-  await ctx.db.runDurable(releaseAttempt(payment, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: next }))
+  const release = releaseAttempt(payment, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: next })
+  await ctx.db.runDurable(release, { isOutcome: true })
   return { kind: 'unknown', error }
 }

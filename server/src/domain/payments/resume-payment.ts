@@ -154,5 +154,6 @@ async function release(ctx: Context, payment: Payment): Promise<void> {
   const next = nextLookupAt(payment.lookups, ctx.clock.now())
   await ctx.db.runDurable(
     releaseAttempt(payment, { mayArrive: false, reason: payment.pendingReason, nextLookupAt: next }),
+    { isOutcome: true },
   )
 }

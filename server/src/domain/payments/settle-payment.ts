@@ -1,6 +1,7 @@
 import type { Receipt } from '../../chain/parse-receipt.ts'
 import { decideSettlement } from '../../chain/decide-settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
+import type { Transaction } from '../../db/transaction.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
@@ -80,13 +81,14 @@ async function confirmByLog(
   payment: Payment,
   log: Block & { readonly logIndex: bigint },
 ): Promise<Payment> {
-  const confirmed = await ctx.db.transaction(async (transaction) => {
+  const markAndReport = async (transaction: Transaction): Promise<Payment | null> => {
     const now = ctx.clock.now()
     const moved = await transaction.run(markConfirmed(payment, log, now))
     if (moved === null) return null
     await transaction.commit(appendEnd(moved, now))
     return moved
-  })
+  }
+  const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
   return confirmed ?? (await getPayment(ctx, payment))
 }
 

@@ -32,6 +32,7 @@ export async function waitForPayment(
   {
     waitMs,
     signal,
+    onWait,
     ...place
   }: {
     accountId: string
@@ -42,6 +43,8 @@ export async function waitForPayment(
     waitMs: number
     /** Aborted if nobody needs the result any more, or if the service stops. */
     signal: AbortSignal
+    /** Called when the wait begins. From then on, the caller costs next to nothing. */
+    onWait?: (() => void) | undefined
   },
 ): Promise<Payment> {
   const startedAt = ctx.clock.now()
@@ -49,7 +52,7 @@ export async function waitForPayment(
   if (waitMs <= 0 || payment.status !== 'pending') return payment
   const spentMs = Math.max(0, ctx.clock.now().getTime() - startedAt.getTime())
   const msMax = Math.min(waitMs, PAYMENT_WAIT_SECONDS_MAX * 1_000) - spentMs
-  await pollOf(ctx).wait({ group: place.accountId, id: place.id }, { msMax, signal })
+  await pollOf(ctx).wait({ group: place.accountId, id: place.id }, { msMax, signal, onWait })
   return await getPayment(ctx, place)
 }
 

@@ -47,5 +47,5 @@ export async function listRefusals(
 ): Promise<Page<PaymentRefusal>> {
   const { limit, before } = request
   const scan = { ...request, below: before ?? NEWEST, limit: limit + 1, scanRowsMax: SCAN_ROWS_MAX }
-  return toPage(await ctx.db.runSlow(listRefusalRows(scan)), limit)
+  return toPage(await ctx.db.runSlow(listRefusalRows(scan), request.accountId), limit)
 }

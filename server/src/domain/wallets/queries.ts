@@ -22,7 +22,7 @@ export async function listWallets(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<WalletSummary[]> {
-  return await ctx.db.runSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX))
+  return await ctx.db.runSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX), accountId)
 }
 
 /**

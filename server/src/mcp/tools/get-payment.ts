@@ -19,14 +19,14 @@ export const GET_PAYMENT = defineTool({
   output: outputOf({ payment: PaymentAnswerSchema }),
   annotations: READS,
   requirements: { bucket: 'default' },
-  async run(ctx, { caller, args, signal }) {
+  async run(ctx, { caller, args, signal, onWait }) {
     const { accountId, mode } = caller
     // The id says which payment is meant, so a key that is bound to no agent need not name one.
     const agentId = args.agent_id === undefined ? caller.agentId : await chooseAgent(ctx, caller, args.agent_id)
     const waitMs = (args.wait_seconds ?? 0) * 1_000
     const payment = await waitForPayment(ctx, {
       ...{ accountId, mode, id: args.payment_id },
-      ...{ kind: 'transfer', waitMs, signal },
+      ...{ kind: 'transfer', waitMs, signal, onWait },
     }).catch(explainNotFound)
     const isOwn = agentId === null || payment.agentId === null || payment.agentId === agentId
     const payer = isOwn ? '' : ` The agent ${JSON.stringify(payment.agentId)} made this payment, not you.`

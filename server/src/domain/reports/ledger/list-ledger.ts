@@ -70,7 +70,7 @@ export async function listLedger(ctx: Pick<Context, 'db'>, request: LedgerReques
   const start = await findStart(ctx, request)
   const queries = selectQueries(request, toRange(filter, start))
   if (queries.length === 0) return { entries: [], hasMore: false }
-  const found = (await ctx.db.runSlowBatch(queries)).flat().toSorted(compareNewestFirst)
+  const found = (await ctx.db.runSlowBatch(queries, request.accountId)).flat().toSorted(compareNewestFirst)
   return { entries: found.slice(0, limit), hasMore: found.length > limit }
 }
 

@@ -15,5 +15,6 @@ export async function readPage(
 ): Promise<Page<Payment>> {
   const { selection, before, limit, scanRowsMax } = request
   const below = before !== null && before < selection.below ? before : selection.below
-  return toPage(await ctx.db.runSlow(listPaymentRows({ ...selection, below, limit: limit + 1, scanRowsMax })), limit)
+  const query = listPaymentRows({ ...selection, below, limit: limit + 1, scanRowsMax })
+  return toPage(await ctx.db.runSlow(query, selection.accountId), limit)
 }

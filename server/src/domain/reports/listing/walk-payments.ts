@@ -73,7 +73,8 @@ async function checkCount(
   let [payments, rows, below]: [number, number, string] = [0, 0, selection.below]
   for (;;) {
     signal.throwIfAborted()
-    const step = await ctx.db.runSlow(countPaymentRows({ ...selection, below, scanRowsMax }))
+    const query = countPaymentRows({ ...selection, below, scanRowsMax })
+    const step = await ctx.db.runSlow(query, selection.accountId)
     payments += step.passed
     rows += step.lookedAt
     if (payments > paymentsMax) throw tooMany(`More than ${paymentsMax.toLocaleString('en')} payments match`)

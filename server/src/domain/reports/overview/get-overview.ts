@@ -30,26 +30,29 @@ export async function getOverview(
   const boundaries = (kind: 'payment' | 'refusal') => [idBoundary(kind, from), idBoundary(kind, below)] as const
   const [firstPayment, belowPayments] = boundaries('payment')
   const start = windowStart(now)
-  const [all, refused, caps, payments, steps] = await ctx.db.runSlowBatch([
-    sumSpend({
-      accountId,
-      mode,
-      from: firstPayment,
-      below: belowPayments,
-      barStarts: bars.starts,
-      agentsMax: AGENTS_SHOWN_MAX,
-    }),
-    countRefusals(accountId, mode, ...boundaries('refusal')),
-    listFullestCaps({
-      accountId,
-      mode,
-      now,
-      windowStart: start,
-      limit: CAPS_SHOWN_MAX,
-    }),
-    listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
-    findSteps(accountId, mode),
-  ])
+  const [all, refused, caps, payments, steps] = await ctx.db.runSlowBatch(
+    [
+      sumSpend({
+        accountId,
+        mode,
+        from: firstPayment,
+        below: belowPayments,
+        barStarts: bars.starts,
+        agentsMax: AGENTS_SHOWN_MAX,
+      }),
+      countRefusals(accountId, mode, ...boundaries('refusal')),
+      listFullestCaps({
+        accountId,
+        mode,
+        now,
+        windowStart: start,
+        limit: CAPS_SHOWN_MAX,
+      }),
+      listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
+      findSteps(accountId, mode),
+    ],
+    accountId,
+  )
   const withdrawals = all.filter(({ isWithdrawal }) => isWithdrawal)
   const rows = all.filter(({ isWithdrawal }) => !isWithdrawal)
   const sum = (count: (row: SpendRow) => number): number => rows.reduce((total, row) => total + count(row), 0)

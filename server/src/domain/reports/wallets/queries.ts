@@ -69,7 +69,7 @@ export async function checkWalletVisible(
   ctx: Pick<Context, 'db' | 'clock'>,
   { address, ...request }: BudgetRequest & { readonly address: Address },
 ): Promise<void> {
-  const rows = await ctx.db.runSlow(findWalletRow(placeOf(ctx, request), address))
+  const rows = await ctx.db.runSlow(findWalletRow(placeOf(ctx, request), address), request.accountId)
   if (rows.length === 0) throw problem('wallet_not_found')
 }
 
@@ -84,10 +84,8 @@ async function readBudgets(
   query: Query<WalletRow[]>,
   limit: number,
 ): Promise<WalletPage> {
-  const [rows, recipients] = await ctx.db.runSlowBatch([
-    query,
-    listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX),
-  ] as const)
+  const labelQuery = listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX)
+  const [rows, recipients] = await ctx.db.runSlowBatch([query, labelQuery] as const, accountId)
   const labels = new Map(recipients.map(({ address, label }) => [address, label]))
   const page = takePage(rows, limit)
   const addresses = page.map(({ address }) => address)

@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
+import type { Logger } from '../lib/logger.ts'
+import { clientAddress } from './client-address.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * `database` means that a request to this route waits for nothing but the database, and `payment` that it makes a
+     * payment. Any other request may also wait for the enclave, a chain, or a server of somebody else.
+     */
+    readonly load?: 'database' | 'payment'
+  }
+  interface FastifyInstance {
+    readonly overloadGate: OverloadGate
+  }
+}
+
+/**
+ * How many requests of the kind `database` a process works on. It is enough to keep the process and its connections busy.
+ * More would only wait in queues further inside, which the workspaces do not share fairly.
+ */
+const DATABASE_REQUESTS_MAX = 128
+/** How many of these requests wait. A process serves as many in about a tenth of a second. */
+const DATABASE_REQUESTS_WAITING_MAX = 512
+/** How long each of them waits at most. Nothing comes near it unless the database itself is slow. */
+const WAIT_MS_MAX = 1_000
+/**
+ * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no queue
+ * in front of them, because they are already as many as a process can serve in about half a second.
+ */
+const PAYMENTS_MAX = 256
+/** How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out. */
+const OTHER_REQUESTS_MAX = 512
+/** For how many credentials a process remembers the workspace. It remembers those that were used last. */
+const CREDENTIALS_MAX = 10_000
+/**
+ * How many requests are turned away in one turn of the event loop. The others wait for the next turns, so that turning
+ * requests away does not take the time of those that are at work. A turn takes a few milliseconds at most.
+ */
+const TURNED_AWAY_PER_TURN_MAX = 16
+const LOG_INTERVAL_MS = 1_000
+
+/** A request is turned away because the process has too much work. Nothing was done for it. */
+export class TurnedAway extends Error {
+  override readonly name = 'TurnedAway'
+}
+
+/** All requests share it, because it has to be cheap to turn a request away. */
+const TURNED_AWAY = new TurnedAway('the process has too much work')
+
+/** The tickets of the requests that are counted. */
+const tickets = new WeakMap<FastifyRequest, Ticket>()
+
+/** The requests that were turned away. The gate logs them itself. */
+const turnedAway = new WeakSet<FastifyRequest>()
+
+export function isTurnedAway(request: FastifyRequest): boolean {
+  return turnedAway.has(request)
+}
+
+/** Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own. */
+export function leaveWork(request: FastifyRequest): void {
+  tickets.get(request)?.leave()
+}
+
+/**
+ * Limits the requests that a process works on, and turns all others away before anything is done for them. Requests are
+ * shared by workspace. Which workspace sends a request is known only after a query, so the gate remembers the workspaces
+ * of the credentials that were accepted before. This decides nothing but whose share counts. Until a credential is
+ * known, and without one, the share is that of the client's address.
+ */
+export class OverloadGate {
+  readonly #database = new FairPlaces({
+    placesMax: DATABASE_REQUESTS_MAX,
+    waitingMax: DATABASE_REQUESTS_WAITING_MAX,
+    waitMsMax: WAIT_MS_MAX,
+  })
+  readonly #payments = new FairPlaces({ placesMax: PAYMENTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
+  readonly #others = new FairPlaces({ placesMax: OTHER_REQUESTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
+  /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
+  readonly #workspaces = new Map<string, string>()
+  readonly #logger: Logger
+  /** The hooks of the requests that are turned away in the next turns. There is at most one for each connection. */
+  readonly #leaving: ((error: Error) => void)[] = []
+  #turnedAway = 0
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** How many requests this process works on, or keeps waiting. Those that have left are not counted. */
+  get inWork(): number {
+    return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
+  }
+
+  /** The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request. */
+  readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const ticket = this.#placesFor(request).enter(this.#groupOf(request), (hasPlace) => {
+      if (hasPlace) done()
+      else this.#turnAway(request, done)
+    })
+    if (ticket.state === 'rejected') {
+      this.#turnAway(request, done)
+      return
+    }
+    tickets.set(request, ticket)
+    // Also emitted when the client closes the connection before the response.
+    reply.raw.once('close', () => ticket.leave())
+    if (ticket.state === 'placed') done()
+  }
+
+  #placesFor({ routeOptions: { config } }: FastifyRequest): FairPlaces {
+    if (config.load === undefined) return this.#others
+    return config.load === 'database' ? this.#database : this.#payments
+  }
+
+  /** Remembers that a credential was accepted for a workspace. */
+  remember({ headers }: Pick<FastifyRequest, 'headers'>, accountId: string): void {
+    const key = keyOf(headers.authorization)
+    if (key === null) return
+    this.#workspaces.delete(key)
+    this.#workspaces.set(key, accountId)
+    if (this.#workspaces.size <= CREDENTIALS_MAX) return
+    for (const oldest of this.#workspaces.keys()) {
+      this.#workspaces.delete(oldest)
+      return
+    }
+  }
+
+  /** Forgets a credential that was rejected, so that nobody can use up a workspace's share with a revoked one. */
+  forget({ headers }: Pick<FastifyRequest, 'headers'>): void {
+    const key = keyOf(headers.authorization)
+    if (key !== null) this.#workspaces.delete(key)
+  }
+
+  #groupOf(request: FastifyRequest): string {
+    const key = keyOf(request.headers.authorization)
+    return (key === null ? undefined : this.#workspaces.get(key)) ?? clientAddress(request)
+  }
+
+  #turnAway(request: FastifyRequest, done: (error: Error) => void): void {
+    turnedAway.add(request)
+    if (this.#turnedAway === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
+    this.#turnedAway += 1
+    this.#leaving.push(done)
+    if (this.#leaving.length === 1) setImmediate(() => this.#answerSome())
+  }
+
+  #answerSome(): void {
+    for (const done of this.#leaving.splice(0, TURNED_AWAY_PER_TURN_MAX)) done(TURNED_AWAY)
+    if (this.#leaving.length > 0) setImmediate(() => this.#answerSome())
+  }
+
+  /** One line for all requests of the last second, because a line for each would add to the overload. */
+  #log(): void {
+    this.#logger.warn({ count: this.#turnedAway, inWork: this.inWork }, 'requests were turned away: too much work')
+    this.#turnedAway = 0
+  }
+}
+
+function keyOf(authorization: string | undefined): string | null {
+  return authorization === undefined ? null : hash('sha256', authorization, 'base64')
+}

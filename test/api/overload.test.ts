@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { addApi } from '../../server/src/api/add-api.ts'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { countPaymentWaiters } from '../../server/src/domain/reconciliation/wait-for-payment.ts'
+import { addHealth } from '../../server/src/http/add-health.ts'
+import { openHttp, type HttpServer } from '../../server/src/http/open-http.ts'
+import { createApiKeySecret } from '../../server/src/values/api-key.ts'
+import { holdTable } from '../support/database/hold-table.ts'
+import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
+import { seed, type Seed } from '../support/context/seed.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
+import { paymentBody } from '../support/service/test-service.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+/** One workspace gets half of the places for requests that may wait for the enclave or a chain. */
+const SHARE = 256
+const SENT = 300
+/** For requests that only use the database: half of the places, and half of the queue. */
+const DATABASE_SHARE = 64 + 256
+const DATABASE_SENT = 400
+const WAITERS = 20
+
+describe('overload', () => {
+  let given: TestContext
+  let http: HttpServer
+  let url: string
+  let busy: Seed
+  let other: Seed
+  before(async () => {
+    given = await openTestContext()
+    const { context, config, clock } = given
+    http = openHttp(config, { clock, logger: context.logger })
+    addHealth(http, { database: () => context.db.ping() })
+    await addApi(http, context, config)
+    await http.listen({ host: '127.0.0.1', port: 0 })
+    url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
+    busy = await seed(context)
+    other = await seed(context)
+    // The gate knows the workspace of a credential after its first request.
+    for (const { key } of [busy, other]) readBody(await send(url, { path: '/v1/me', key }), 200)
+  })
+  after(async () => {
+    await http.close()
+    await given.close()
+  })
+
+  test('a workspace gets half of the places; its other requests are 503 at once, and those of others are served', async () => {
+    const release = await holdTable(given.context.db, 'api_keys')
+    const flood = sendMany(SENT, { path: '/v1/payments/pay_unknown', key: busy.key })
+    await waitFor('the rejections', () => flood.answers.length === SENT - SHARE)
+    for (const answer of flood.answers) expectTurnedAway(answer)
+    const others = sendMany(10, { path: '/v1/me', key: other.key })
+    const strangers = sendMany(10, { path: '/v1/me', key: `${other.key.slice(0, -1)}_` })
+    await waitFor('the other requests being in work', () => http.overloadGate.inWork >= SHARE + others.sent)
+    assert.equal((await send(url, { path: '/healthz' })).status, 200)
+    await release()
+    for (const answer of await others.done) assert.equal(answer.status, 200, answer.text)
+    for (const answer of await strangers.done) expectError(answer, { type: 'unauthenticated' })
+    const statuses = (await flood.done).map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 503).length, SENT - SHARE)
+    assert.ok(
+      statuses.every((status) => [404, 429, 503].includes(status)),
+      statuses.join(),
+    )
+    await untilIdle()
+    readBody(await send(url, { path: '/v1/me', key: other.key }), 200)
+  })
+
+  test('unknown credentials share the places of their address, so a flood of them turns no known one away', async () => {
+    const release = await holdTable(given.context.db, 'api_keys')
+    const flood = sendMany(SENT, { path: '/v1/payments/pay_unknown', key: createApiKeySecret('test') })
+    await waitFor('the rejections', () => flood.answers.length === SENT - SHARE)
+    const known = sendMany(5, { path: '/v1/payments/pay_unknown', key: other.key })
+    await waitFor('the known requests being in work', () => http.overloadGate.inWork === SHARE + known.sent)
+    await release()
+    for (const answer of await known.done) expectError(answer, { type: 'not_found' })
+    const counts = Map.groupBy(await flood.done, ({ status }) => status)
+    assert.deepEqual([counts.get(401)?.length, counts.get(503)?.length], [SHARE, SENT - SHARE])
+    await untilIdle()
+  })
+
+  test('requests that only use the database wait for a place in turn, and another workspace does not wait for them', async () => {
+    const release = await holdTable(given.context.db, 'api_keys')
+    const flood = sendMany(DATABASE_SENT, { path: '/v1/me', key: busy.key })
+    await waitFor('the rejections', () => flood.answers.length >= DATABASE_SENT - DATABASE_SHARE)
+    for (const answer of flood.answers) expectTurnedAway(answer)
+    const others = sendMany(5, { path: '/v1/me', key: other.key })
+    await waitFor('the first requests being served or rejected', async () => {
+      await release()
+      return others.answers.length === others.sent
+    })
+    for (const answer of await others.done) assert.equal(answer.status, 200, answer.text)
+    for (const answer of await flood.done) assert.ok([200, 429, 503].includes(answer.status), answer.text)
+    await untilIdle()
+  })
+
+  test('a request that waits for its payment is not counted, and neither is one whose client has left', async () => {
+    given.enclave.behave = () => 'sign without hash'
+    const { accountId, mode } = { accountId: other.account.id, mode: other.mode }
+    const key = (await issueKey(given.context, { accountId, mode, actor: OPERATOR })).secret
+    const paid = await send(url, { path: '/v1/payments', key, body: paymentBody(other) })
+    given.enclave.behave = () => 'sign'
+    const { id } = readBody<{ payment: { id: string } }>(paid, 201).payment
+    const sockets = openMany(WAITERS, `GET /v1/payments/${id}?wait=45 HTTP/1.1\r\nHost: a\r\n${bearer(key)}\r\n`)
+    await waitFor('the waits', () => countPaymentWaiters(given.context) === WAITERS)
+    assert.equal(http.overloadGate.inWork, 0)
+    for (const socket of sockets) socket.destroy()
+    await waitFor('the end of the waits', () => countPaymentWaiters(given.context) === 0)
+
+    const release = await holdTable(given.context.db, 'api_keys')
+    const left = openMany(SHARE, `GET /v1/payments/${id} HTTP/1.1\r\nHost: a\r\n${bearer(key)}\r\n`)
+    await waitFor('the requests being in work', () => http.overloadGate.inWork === SHARE)
+    for (const socket of left) socket.destroy()
+    await untilIdle()
+    await release()
+  })
+
+  test('idle and dripping connections are no work', async () => {
+    const idle = openMany(200, '')
+    const dripping = openMany(50, `GET /v1/me HTTP/1.1\r\nHost: a\r\nX-Slow: `)
+    await waitFor('the connections', () => [...idle, ...dripping].every(({ pending }) => !pending))
+    for (const socket of dripping) socket.write('x')
+    readBody(await send(url, { path: '/v1/me', key: other.key }), 200)
+    await untilIdle()
+    const body = openMany(
+      10,
+      `POST /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n${bearer(other.key)}\r\n{`,
+    )
+    await waitFor('the bodies', () => http.overloadGate.inWork === body.length)
+    for (const socket of [...idle, ...dripping, ...body]) socket.destroy()
+    await untilIdle()
+  })
+
+  function sendMany(sent: number, call: { path: string; key: string }) {
+    const answers: Answer[] = []
+    const done = Promise.all(
+      Array.from({ length: sent }, async () => {
+        const answer = await send(url, call)
+        answers.push(answer)
+        return answer
+      }),
+    )
+    return { sent, answers, done }
+  }
+
+  function openMany(count: number, bytes: string): Socket[] {
+    const { hostname, port } = new URL(url)
+    return Array.from({ length: count }, () => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => undefined)
+      socket.write(bytes)
+      return socket
+    })
+  }
+
+  async function untilIdle(): Promise<void> {
+    await waitFor('the end of all work', () => http.overloadGate.inWork === 0)
+  }
+})
+
+function bearer(key: string): string {
+  return `Authorization: Bearer ${key}\r\n`
+}
+
+function expectTurnedAway(answer: Answer): void {
+  const { message } = expectError(answer, { type: 'unavailable' })
+  assert.match(message, /Nothing was recorded/)
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+  assert.equal(answer.headers['access-control-allow-origin'], '*')
+}
