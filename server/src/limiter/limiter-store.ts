@@ -99,21 +99,34 @@ export function readLastCount(milliseconds: string | null): Date | null {
  * `countRequestsOf`, but the first attempt inserts the row, because an unknown caller has no window yet.
  */
 export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
-  const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
-  const time = now.getTime()
   return {
     name: 'count_attempt',
-    text: `
-      insert into attempt_windows as w (subject, bucket, hits, expires_at) values ($1, $2, array[$5::bigint], $7)
+    text: countAttemptOf('$1'),
+    values: [subject, ...attemptValues(bucket, now)],
+    read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
+  }
+}
+
+/**
+ * Returns the SQL of `countAttempt`, which returns the column `hits`, or no row if the limit rejects the attempt.
+ * `subject` is the SQL expression for the subject. `attemptValues` returns the parameters $2 to $7.
+ */
+export function countAttemptOf(subject: string): string {
+  return `
+      insert into attempt_windows as w (subject, bucket, hits, expires_at) values (${subject}, $2, array[$5::bigint], $7)
       on conflict (subject, bucket) do update
         set hits = (w.hits || $5::bigint)[cardinality(w.hits) + 2 - $6::int :], expires_at = excluded.expires_at
         where cardinality(w.hits) < $6::int
           or w.hits[cardinality(w.hits) + 1 - $6::int] <= $3::bigint
           or w.hits[cardinality(w.hits) + 1 - $6::int] >= $4::bigint
-      returning array_to_string(hits, ',') as hits`,
-    values: [subject, bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)],
-    read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
-  }
+      returning array_to_string(hits, ',') as hits`
+}
+
+/** Returns the parameters $2 to $7 of `countAttemptOf`. */
+export function attemptValues(bucket: AttemptBucket, now: Date): readonly unknown[] {
+  const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
+  const time = now.getTime()
+  return [bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)]
 }
 
 /** Returns the window of a subject whose attempt the limit rejected. Uses the primary key. */

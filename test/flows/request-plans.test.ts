@@ -5,6 +5,8 @@ import { ITEMS_PER_STATEMENT_MAX } from '../../server/src/db/gather-queue.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { takeCodeAndIssue, takeRefreshTokenAndIssue } from '../../server/src/domain/connections/issue-at-once-store.ts'
+import { findClientAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
@@ -26,6 +28,8 @@ interface PlanNode {
   readonly 'Conflict Arbiter Indexes'?: readonly string[]
   readonly Plans?: readonly PlanNode[]
 }
+
+const ISSUED = { now: NOW, accessHash: hashOf(2), accessEnd: NOW, refreshHash: hashOf(3), refreshEnd: NOW }
 
 const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: readonly string[] }[] = [
   {
@@ -56,9 +60,22 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
       listSpendableGrants(repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', now: NOW }))),
     indexes: ['grants_one_active_per_agent_and_wallet'],
   },
+  {
+    make: () => takeRefreshTokenAndIssue(hashOf(0), { clientId: 'cli_0', scopes: null, resource: null }, ISSUED),
+    indexes: ['connections_pkey', 'members_pkey', 'refresh_tokens_pkey'],
+  },
+  {
+    make: () =>
+      takeCodeAndIssue(hashOf(0), { clientId: 'cli_0', redirectUri: '', codeChallenge: '', resource: null }, ISSUED),
+    indexes: ['authorization_codes_pkey', 'connections_pkey', 'members_pkey'],
+  },
+  {
+    make: () => findClientAndCount('cli_0', { known: hashOf(0), unknown: hashOf(1), bucket: 'token', now: NOW }),
+    indexes: ['attempt_windows_pkey', 'oauth_clients_pkey'],
+  },
 ]
 
-describe('the plans of gathered statements', () => {
+describe('the plans of the statements that most requests run', () => {
   let given: TestContext
   let client: pg.Client
   before(async () => {
@@ -136,6 +153,9 @@ const TABLES = [
   'api_keys',
   'connections',
   'access_tokens',
+  'refresh_tokens',
+  'authorization_codes',
+  'attempt_windows',
   'rate_windows',
   'payments',
 ]
@@ -167,6 +187,12 @@ const INSERTS: readonly string[] = [
       'infinity' from ${NUMBERS}`,
   `insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
     select ${HASH}, ${ACCOUNT}, 'con_' || n, '{wallet:read}', 'infinity' from ${NUMBERS}`,
+  `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
+    select ${HASH}, ${ACCOUNT}, 'con_' || n, $3, 'infinity' from ${NUMBERS}`,
+  `insert into authorization_codes (code_hash, account_id, connection_id, redirect_uri, code_challenge, expires_at)
+    select ${HASH}, ${ACCOUNT}, 'con_' || n, '', repeat('x', 43), 'infinity' from ${NUMBERS}`,
+  `insert into attempt_windows (subject, bucket, hits, expires_at)
+    select ${HASH}, 'token', '{}', 'infinity' from ${NUMBERS}`,
   `insert into rate_windows (subject, bucket) select ${HASH}, unnest('{default,payments}'::text[]) from ${NUMBERS}`,
 ]
 
