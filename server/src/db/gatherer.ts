@@ -3,8 +3,8 @@ import { GatherQueue } from './gather-queue.ts'
 import type { GatheredQuery } from './gathered-query.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
 
-/** How many items may wait for a result. A process has fewer requests at once, so only a lost database reaches this. */
-export const ITEMS_WAITING_MAX = 5_000
+/** How many items may wait for a result: as many as a process accepts connections, each of which has one request. */
+export const ITEMS_WAITING_MAX = 10_000
 
 /** A queue whose types do not matter here. */
 type AnyQueue = Pick<GatherQueue<unknown, unknown>, 'isReady' | 'rejectWaiting'> & {
