@@ -12,6 +12,8 @@ import { fileURLToPath, pathToFileURL } from 'url'
 const NODE_MIN = [22, 18]
 const VERSION_CHECK_TIMEOUT_MS = 10000
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** The folder for stripped and compiled code. */
+const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'bursar')
 /** Hides a warning of some Node versions that node:sqlite and type stripping are experimental. */
 const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 
@@ -55,9 +57,8 @@ function fail(sentence) {
  */
 function useCompileCache() {
   if (module.enableCompileCache === undefined || module.flushCompileCache === undefined) return () => {}
-  const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'bursar')
-  module.enableCompileCache(folder)
-  process.env.NODE_COMPILE_CACHE = folder
+  module.enableCompileCache(COMPILE_CACHE)
+  process.env.NODE_COMPILE_CACHE = COMPILE_CACHE
   return module.flushCompileCache
 }
 
@@ -73,8 +74,14 @@ function runHere(file) {
   void import(pathToFileURL(file).href).then(() => saveCompileCache())
 }
 
+/**
+ * Runs the program with another Node. The limits of memory that this process was started with apply to the program too,
+ * and so does the compile cache.
+ */
 function runWith(node, file, args) {
-  const child = spawn(node, [QUIET_FLAG, file].concat(args), { stdio: 'inherit' })
+  const limits = process.execArgv.filter((flag) => flag.startsWith('--max-'))
+  const env = Object.assign({ NODE_COMPILE_CACHE: COMPILE_CACHE }, process.env)
+  const child = spawn(node, limits.concat([QUIET_FLAG, file], args), { stdio: 'inherit', env })
   const forward = (signal) => {
     // After Ctrl-C, the terminal itself sends SIGINT to the child. We do not forward the signal then, because many
     // programs exit immediately if they receive a second one.

@@ -1,9 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { countTokenRequest } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
+import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { findClientAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { findPresented } from '../../server/src/domain/connection-errors/connection-errors-store.ts'
 import { listDepositRows } from '../../server/src/domain/deposits/deposits-store.ts'
-import { countKeyRequest } from '../../server/src/domain/keys/keys-store.ts'
+import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
 import {
   countPaymentRows,
   listNewestPayments,
@@ -52,9 +54,12 @@ const RANGE = { from: '', below: '', limit: 1 }
  * listed. Others have values that a stand-in cannot replace.
  */
 const VARIANTS: readonly Query<unknown>[] = [
-  countTokenRequest(HASH, { bucket: 'default', requiredScope: null, now: NOW }),
-  countKeyRequest(HASH, { bucket: 'default', requiredScope: null, now: NOW }),
+  countTokenRequests('default', [{ tokenHash: HASH, requiredScope: null, now: NOW }]),
+  countKeyRequests('default', [{ secretHash: HASH, requiredScope: null, now: NOW }]),
+  findAgents([{ accountId: '', mode: 'test', id: '', now: NOW }]),
+  listSpendableGrants([{ accountId: '', mode: 'test', now: NOW }]),
   countAttempt(HASH, 'sign_in', NOW),
+  findClientAndCount('', { known: HASH, unknown: HASH, bucket: 'token', now: NOW }),
   ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),
   insertWallet({
     accountId: '',

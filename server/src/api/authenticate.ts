@@ -85,12 +85,13 @@ export async function identifyCaller(
 ): Promise<Identified> {
   void reply.header('Cache-Control', 'no-store')
   const { resourcePath = '' } = requirements
-  const place = { origin: originOf(request, origins), resourcePath }
+  const challenge = (refusal: Omit<Parameters<typeof formatChallenge>[0], 'origin' | 'resourcePath'>): string =>
+    formatChallenge({ ...refusal, origin: originOf(request, origins), resourcePath })
   const credential = readCredential(request)
   const found = credential === null ? null : await findCaller(ctx, { credential, requirements })
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
     const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
-    void reply.header('WWW-Authenticate', formatChallenge({ ...place, error }))
+    void reply.header('WWW-Authenticate', challenge({ error }))
     request.server.overloadGate.forget(request)
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
@@ -104,7 +105,7 @@ export async function identifyCaller(
     const missingScope = problem('insufficient_scope', { details: { required_scope: scope } })
     if (resourcePath === MCP_PATH && caller.authType === 'api_key') return { caller, rejection: missingScope }
     const scopes = resourcePath === '' ? [scope] : SCOPES.filter((one) => one === scope || caller.scopes.includes(one))
-    void reply.header('WWW-Authenticate', formatChallenge({ ...place, error: 'insufficient_scope', scopes }))
+    void reply.header('WWW-Authenticate', challenge({ error: 'insufficient_scope', scopes }))
     throw missingScope
   }
   return { caller, rejection: rate.allowed ? null : tooManyRequests(rate, ctx.clock.now()) }
@@ -144,7 +145,11 @@ async function findCaller(
  * unclear which one is meant.
  */
 function readCredential(request: FastifyRequest): string | null {
-  const names = request.raw.rawHeaders.filter((name, index) => index % 2 === 0 && AUTHORIZATION_PATTERN.test(name))
-  if (names.length !== 1) return null
+  const { rawHeaders } = request.raw
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (AUTHORIZATION_PATTERN.test(rawHeaders[index] ?? '')) count += 1
+  }
+  if (count !== 1) return null
   return BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1] ?? null
 }

@@ -3,6 +3,8 @@ import type { Logger } from '../lib/logger.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection } from './pipelined-connection.ts'
 import { openPool } from './open-pool.ts'
+import type { GatheredQuery } from './gathered-query.ts'
+import { Gatherer } from './gatherer.ts'
 import { readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
@@ -13,12 +15,19 @@ export interface DatabaseConfig {
   readonly url: string
   /**
    * The most connections for transactions. There are also `OUTCOME_CONNECTIONS` for outcomes only,
-   * `SHARED_CONNECTIONS` shared connections, and those of `openReaders`.
+   * `SHARED_CONNECTIONS` shared connections, `GATHERING_CONNECTIONS`, and those of `openReaders`.
    */
   readonly connectionsMax: number
 }
 
 const SHARED_CONNECTIONS = 2
+/** Connections for gathered queries. While one waits for a locked row, the other one runs the next statement. */
+const GATHERING_CONNECTIONS = 2
+/**
+ * How long a gathered statement waits for a locked row. The row's own requests then wait alone, so that the others need
+ * not wait any longer.
+ */
+const GATHERED_LOCK_TIMEOUT_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
 /**
  * The database server cancels a statement that takes longer. If there is no response within `ANSWER_TIMEOUT_MS`, we
@@ -49,6 +58,7 @@ export class Database {
   readonly #pool: pg.Pool
   readonly #connections: TransactionConnections
   readonly #sharedConnections: readonly ReturnType<typeof openPipelinedConnection>[]
+  readonly #gatherer: Gatherer
   readonly #readers: Readers
   readonly #deferredWrites: DeferredWrites
   #nextShared = 0
@@ -73,6 +83,10 @@ export class Database {
     this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
       openPipelinedConnection({ ...connection, options }),
     )
+    const gathering = { ...connection, options, lock_timeout: GATHERED_LOCK_TIMEOUT_MS }
+    this.#gatherer = new Gatherer(
+      Array.from({ length: GATHERING_CONNECTIONS }, () => openPipelinedConnection(gathering, { sending: 'at once' })),
+    )
     this.#readers = openReaders({ ...connection, options }, logger)
     this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
@@ -83,6 +97,15 @@ export class Database {
     this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
     if (connection === undefined) throw new Error('the database has no shared connections')
     return connection.run(query)
+  }
+
+  /**
+   * Runs an item of a gathered query: one statement for all items that arrive in the same turn of the event loop. Use it
+   * for what `runRelaxed` may run, if every request runs it. Throws `DatabaseUnavailable` if the database does not
+   * respond, if the row of the item stays locked, or if too many items are waiting.
+   */
+  runGathered<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
+    return this.#gatherer.run(gathered, item)
   }
 
   /** Throws `DatabaseUnavailable` if the database does not respond. */
@@ -185,6 +208,7 @@ export class Database {
     await this.#deferredWrites.close()
     await Promise.all([
       this.#pool.end(),
+      this.#gatherer.close(),
       this.#readers.close(),
       ...this.#sharedConnections.map((connection) => connection.close()),
     ])

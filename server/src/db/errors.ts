@@ -21,9 +21,19 @@ const UNAVAILABLE_SQLSTATES = /^(08|53|55P03|57014|57P0|25P03)/
 /** Serialization failure and deadlock: the transaction changed nothing and can be retried. */
 const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
 const UNIQUE_VIOLATION = '23505'
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
+}
+
+/** Returns whether a statement waited longer for a lock than its connection allows. It has changed nothing. */
+export function isLockTimeout(error: unknown): boolean {
+  return (
+    error instanceof DatabaseUnavailable &&
+    error.cause instanceof DatabaseError &&
+    error.cause.code === LOCK_NOT_AVAILABLE
+  )
 }
 
 /** Returns whether a statement failed because it violated this unique index. */

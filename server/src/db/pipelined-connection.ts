@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { translateError } from './errors.ts'
-import { enableCoalescing } from './coalesce-writes.ts'
+import { coalesceWrites, enableCoalescing } from './coalesce-writes.ts'
 import type { Query } from './query.ts'
 import { readResult } from './query.ts'
 
@@ -13,7 +13,13 @@ export interface PipelinedConnection {
   close(): Promise<void>
 }
 
-export function openPipelinedConnection(config: pg.ClientConfig): PipelinedConnection {
+/** When statements are sent: together at the end of the turn of the event loop, or each at once. */
+export type Sending = 'together' | 'at once'
+
+export function openPipelinedConnection(
+  config: pg.ClientConfig,
+  { sending = 'together' }: { sending?: Sending } = {},
+): PipelinedConnection {
   let connection: Promise<pg.Client> | null = null
   let current: pg.Client | null = null
 
@@ -43,8 +49,10 @@ export function openPipelinedConnection(config: pg.ClientConfig): PipelinedConne
       connection ??= connect()
       const result = await connection
         .then((client) => {
+          const statement = { name: query.name, text: query.text, values: [...query.values] }
+          if (sending === 'at once') return coalesceWrites(client, () => client.query(statement))
           enableCoalescing(client)
-          return client.query({ name: query.name, text: query.text, values: [...query.values] })
+          return client.query(statement)
         })
         .catch((error: unknown) => {
           throw translateError(error)

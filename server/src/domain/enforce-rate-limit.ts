@@ -5,19 +5,31 @@ import { countAttempt, findAttempts } from '../limiter/limiter-store.ts'
 import { Problem } from '../values/problem.ts'
 import type { Context } from './context.ts'
 
+/** Who attempts something: an IP address, the hash of a session or the id of a workspace. Only its hash is stored. */
+export interface Attempt {
+  readonly subject: string
+  readonly bucket: AttemptBucket
+}
+
 /**
- * Counts one attempt by `subject`, which is an IP address, the hash of a session or the id of a workspace. Only a hash
- * of the subject is stored. If the limit of `bucket` is exceeded, throws 429 `rate_limit_exceeded` with the number of seconds to wait
- * (D33).
+ * Counts one attempt. If the limit of its bucket is exceeded, throws 429 `rate_limit_exceeded` with the number of
+ * seconds to wait (D33).
  */
-export async function enforceRateLimit(
-  ctx: Pick<Context, 'db' | 'clock'>,
-  { subject, bucket }: { subject: string; bucket: AttemptBucket },
-): Promise<void> {
+export async function enforceRateLimit(ctx: Pick<Context, 'db' | 'clock'>, attempt: Attempt): Promise<void> {
   const now = ctx.clock.now()
-  const key = hash('sha256', `${bucket}:${subject}`, 'buffer')
-  if ((await ctx.db.runRelaxed(countAttempt(key, bucket, now))) !== null) return
-  const seconds = retryAfterSeconds(await ctx.db.runRelaxed(findAttempts(key, bucket, now)), now)
+  const counted = await ctx.db.runRelaxed(countAttempt(subjectOf(attempt), attempt.bucket, now))
+  if (counted === null) await rejectAttempt(ctx, attempt, now)
+}
+
+/** Returns the subject of an attempt's rate limit, as the database stores it. */
+export function subjectOf({ subject, bucket }: Attempt): Buffer {
+  return hash('sha256', `${bucket}:${subject}`, 'buffer')
+}
+
+/** Throws the 429 of an attempt that was not counted. */
+export async function rejectAttempt(ctx: Pick<Context, 'db'>, attempt: Attempt, now: Date): Promise<never> {
+  const window = await ctx.db.runRelaxed(findAttempts(subjectOf(attempt), attempt.bucket, now))
+  const seconds = retryAfterSeconds(window, now)
   throw new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
     code: 'rate_limit_exceeded',
     retryAfterSeconds: seconds,

@@ -33,8 +33,9 @@ const PREFLIGHT_SECONDS = 24 * 60 * 60
 export function allowCrossOrigin(scope: HttpServer): void {
   const methodsByPath = new Map<string, string[]>()
 
-  scope.addHook('onRequest', async (_request, reply) => {
+  scope.addHook('onRequest', (_request, reply, done) => {
     void reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+    done()
   })
   scope.addHook('onRoute', ({ url, method, config }) => {
     if (method === 'OPTIONS' || config?.rejectsAll === true) return

@@ -5,9 +5,9 @@ import { createFreshDatabase, type FreshDatabase } from '../../../test/support/d
 import { Database } from '../db/database.ts'
 import { createLogger } from '../lib/logger.ts'
 import { computed, nullable } from '../db/column.ts'
-import { one, type Query } from '../db/query.ts'
+import { rowsOf, type Query } from '../db/query.ts'
 import type { Bucket, RateState } from './bucket.ts'
-import { countRequestOf, countValues, findWindow, openWindows, readCounted } from './limiter-store.ts'
+import { countLimits, countRequestsOf, findWindow, openWindows, readCounted } from './limiter-store.ts'
 
 const START = Date.UTC(2026, 0, 1)
 
@@ -78,10 +78,41 @@ describe('the limiter', () => {
     assert.equal((await count(subject, 'payments', START - 86_400_000))?.remaining, 29)
   })
 
-  test('a subject without windows is never counted, and adds no row', async () => {
-    const subject = randomBytes(32)
-    assert.equal(await count(subject, 'default', START), null)
-    assert.equal(await countRows(subject), 0)
+  test('one statement counts several subjects, each within its own limit', async () => {
+    const [full, free, alsoFree] = [await openSubject(), await openSubject(), await openSubject()]
+    await fill(full, 'payments', START)
+    const states = await processes[1].runRelaxed(
+      countRequests(
+        [free, full, alsoFree].map((subject) => ({ subject, now: new Date(START) })),
+        'payments',
+      ),
+    )
+    assert.deepEqual(
+      states.map((state) => state?.remaining),
+      [29, undefined, 29],
+    )
+    assert.equal((await count(free, 'payments', START))?.remaining, 28)
+  })
+
+  test('a statement that contains a subject twice fails, and counts nothing', async () => {
+    const subject = await openSubject()
+    const twice = [subject, subject].map((one) => ({ subject: one, now: new Date(START) }))
+    await assert.rejects(processes[0].runRelaxed(countRequests(twice, 'default')), { code: '21000' })
+    assert.equal((await count(subject, 'default', START))?.remaining, 59)
+  })
+
+  test('statements that count the same subjects in different orders never block each other for good', async () => {
+    const subjects = await Promise.all(Array.from({ length: 20 }, openSubject))
+    const requests = subjects.map((subject) => ({ subject, now: new Date(START) }))
+    const states = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        processes[index % 2 === 0 ? 0 : 1].runRelaxed(
+          countRequests(index % 3 === 0 ? requests : requests.toReversed(), 'default'),
+        ),
+      ),
+    )
+    assert.ok(states.flat().every((state) => state !== null))
+    for (const subject of subjects) assert.equal((await count(subject, 'default', START))?.remaining, 19)
   })
 
   test('opening windows again does not change them', async () => {
@@ -118,10 +149,23 @@ describe('the limiter', () => {
 
 /** Builds a statement that finds the subject and counts its request, as the service does. */
 function countRequest(subject: Buffer, bucket: Bucket, now: Date): Query<RateState | null> {
+  const { read, ...query } = countRequests([{ subject, now }], bucket)
+  return { ...query, read: (rows, count) => read(rows, count)[0] ?? null }
+}
+
+function countRequests(
+  requests: readonly { subject: Buffer; now: Date }[],
+  bucket: Bucket,
+): Query<(RateState | null)[]> {
+  const given = 'unnest($1::bytea[], $5::int8[]) as given (subject, time)'
   return {
-    name: 'test_count_request',
-    text: `with counted as (${countRequestOf('$1')}) select (select hits from counted) as hits`,
-    values: countValues(subject, bucket, now),
-    read: one({ hits: nullable(computed.text) }, (row) => readCounted(row.hits, bucket, now)),
+    name: 'test_count_requests',
+    text: `with counted as (${countRequestsOf(`select subject, time from ${given}`)})
+      select (select hits from counted where counted.subject = given.subject) as hits
+      from unnest($1::bytea[]) with ordinality as given (subject, n) order by n`,
+    values: [requests.map(({ subject }) => subject), ...countLimits(bucket), requests.map(({ now }) => now.getTime())],
+    read: rowsOf({ hits: nullable(computed.text) }, (rows) =>
+      requests.map(({ now }, index) => readCounted(rows[index]?.hits ?? null, bucket, now)),
+    ),
   }
 }

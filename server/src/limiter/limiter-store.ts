@@ -30,34 +30,37 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
 }
 
 /**
- * Counts one request against the subject's sliding window. Returns the timestamps now in the window, or no row if the
- * request was rejected or the subject has no windows.
+ * Counts one request of each of several subjects against the subject's sliding window. Returns the timestamps now in
+ * the window, or no row if the request was rejected.
  *
- * The check and the write are a single SQL `update`, so the limit is exact across processes: a concurrent request waits
- * for the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they
- * were counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a
- * whole window or more in the future are treated as expired, because they were written before the clock was set back.
+ * The check and the write are one SQL statement, so the limit is exact across processes: a concurrent request waits for
+ * the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they were
+ * counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a whole
+ * window or more in the future are treated as expired, because they were written before the clock was set back.
  *
- * Another statement includes this SQL as `with counted as (…)`, so that one round trip finds the subject and counts its
- * request. `subject` is the SQL expression for the subject. `countValues` returns the parameters $2 to $6.
+ * Another statement includes this SQL as `with counted as (…)`, so that one round trip finds the subjects and counts
+ * their requests. `requests` is an SQL query for the columns `subject` and `time`, in Unix milliseconds. It must return
+ * a subject once at most, and only subjects that have windows. `countLimits` returns the parameters $2 to $4.
+ *
+ * The statement is an `insert`, although the rows exist. So PostgreSQL always finds the rows by the primary key, whatever
+ * the statistics say, and locks them in the order of the subjects. Therefore two statements never wait for each other.
  */
-export function countRequestOf(subject: string): string {
+export function countRequestsOf(requests: string): string {
   return `
-  update rate_windows set hits = (hits || $5::bigint)[cardinality(hits) + 2 - $6::int :]
-  where subject = ${subject} and bucket = $2
-    and (cardinality(hits) < $6::int
-      or hits[cardinality(hits) + 1 - $6::int] <= $3::bigint or hits[cardinality(hits) + 1 - $6::int] >= $4::bigint)
-  returning array_to_string(hits, ',') as hits`
+  insert into rate_windows as w (subject, bucket, hits)
+  select subject, $2, array[time] from (${requests}) as requests order by subject
+  on conflict (subject, bucket) do update
+    set hits = (w.hits || excluded.hits)[cardinality(w.hits) + 2 - $4::int :]
+    where cardinality(w.hits) < $4::int
+      or w.hits[cardinality(w.hits) + 1 - $4::int] <= excluded.hits[1] - $3::bigint
+      or w.hits[cardinality(w.hits) + 1 - $4::int] >= excluded.hits[1] + $3::bigint
+  returning subject, array_to_string(hits, ',') as hits`
 }
 
-/**
- * Returns the parameters $1 to $6 of `countRequestOf`. `key` is $1: the subject, or the key by which the statement
- * finds the subject.
- */
-export function countValues(key: Buffer, bucket: Bucket, now: Date): unknown[] {
+/** Returns the parameters $2 to $4 of `countRequestsOf`. */
+export function countLimits(bucket: Bucket): readonly unknown[] {
   const { limit, windowMs } = BUCKETS[bucket]
-  const time = now.getTime()
-  return [key, bucket, time - windowMs, time + windowMs, time, limit]
+  return [bucket, windowMs, limit]
 }
 
 /** Reads the column `hits` of a counting statement. Returns null if the request was rejected. */
@@ -93,24 +96,37 @@ export function readLastCount(milliseconds: string | null): Date | null {
 
 /**
  * Counts an attempt if the limit allows it. Returns null if the limit rejects it. The rule is the same as in
- * `countRequestOf`, but the first attempt inserts the row, because an unknown caller has no window yet.
+ * `countRequestsOf`, but the first attempt inserts the row, because an unknown caller has no window yet.
  */
 export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
-  const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
-  const time = now.getTime()
   return {
     name: 'count_attempt',
-    text: `
-      insert into attempt_windows as w (subject, bucket, hits, expires_at) values ($1, $2, array[$5::bigint], $7)
+    text: countAttemptOf('$1'),
+    values: [subject, ...attemptValues(bucket, now)],
+    read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
+  }
+}
+
+/**
+ * Returns the SQL of `countAttempt`, which returns the column `hits`, or no row if the limit rejects the attempt.
+ * `subject` is the SQL expression for the subject. `attemptValues` returns the parameters $2 to $7.
+ */
+export function countAttemptOf(subject: string): string {
+  return `
+      insert into attempt_windows as w (subject, bucket, hits, expires_at) values (${subject}, $2, array[$5::bigint], $7)
       on conflict (subject, bucket) do update
         set hits = (w.hits || $5::bigint)[cardinality(w.hits) + 2 - $6::int :], expires_at = excluded.expires_at
         where cardinality(w.hits) < $6::int
           or w.hits[cardinality(w.hits) + 1 - $6::int] <= $3::bigint
           or w.hits[cardinality(w.hits) + 1 - $6::int] >= $4::bigint
-      returning array_to_string(hits, ',') as hits`,
-    values: [subject, bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)],
-    read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
-  }
+      returning array_to_string(hits, ',') as hits`
+}
+
+/** Returns the parameters $2 to $7 of `countAttemptOf`. */
+export function attemptValues(bucket: AttemptBucket, now: Date): readonly unknown[] {
+  const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
+  const time = now.getTime()
+  return [bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)]
 }
 
 /** Returns the window of a subject whose attempt the limit rejected. Uses the primary key. */

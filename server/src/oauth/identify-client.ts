@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../domain/connections/client.ts'
-import { findClient } from '../domain/connections/queries.ts'
+import { findClientWithinLimit } from '../domain/connections/find-client-within-limit.ts'
 import type { Context } from '../domain/context.ts'
-import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { InvalidClient } from './oauth-error.ts'
 import { findParameter, listParameter, type RequestParameters } from './parameters.ts'
@@ -23,11 +22,7 @@ export async function identifyClient(
   { parameters, bucket }: { parameters: RequestParameters; bucket: 'token' | 'revoke' },
 ): Promise<Client | null> {
   const [id = null] = listParameter(parameters, 'client_id')
-  const client = id === null ? null : await findClient(ctx, { id })
-  await enforceRateLimit(ctx, {
-    subject: client === null ? clientAddress(request) : `${client.id} ${clientAddress(request)}`,
-    bucket,
-  })
+  const client = await findClientWithinLimit(ctx, { id, address: clientAddress(request), bucket })
   if (BASIC_PATTERN.test(request.headers.authorization ?? '')) {
     throw new InvalidClient(
       'This server supports public clients only. Send client_id in the request body, without an Authorization header.',

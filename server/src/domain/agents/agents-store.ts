@@ -1,5 +1,5 @@
 import { computed, narrow, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
+import { changed, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -25,66 +25,136 @@ const AGENT_ROW = {
   spent: nullable(computed.numeric),
 }
 
+/** An agent to find, and the time for which its limits are computed. */
+export interface AgentLookup {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly id: string
+  readonly now: Date
+}
+
 /**
- * Selects one row for each agent and each of its unrevoked grants. An agent without such a grant has one row. A pending
- * replacement has its own row, beside the row of the grant that it replaces.
+ * The columns of one row for each agent `a` and each of its unrevoked grants `g`. An agent without such a grant has one
+ * row. A pending replacement has its own row, beside the row of the grant that it replaces. `now` and `since` are the
+ * SQL expressions for the current time and for the start of the 24-hour window.
  *
  * For an active grant, `spent` is the total that the agent paid from the grant's wallet in the 24-hour window. Reads
- * grants by the index `grants_live_by_agent`, and payments by `payments_in_window`.
+ * payments by the index `payments_in_window`.
  */
-const AGENT_ROWS = `
-  select a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
+function agentColumns(now: string, since: string): string {
+  return `a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
     g.max_per_tx_micro, g.daily_cap_micro, g.expires_at,
-    case when g.suspended_at is not null then 'suspended' when g.expires_at <= $3 then 'expired' else g.status end
+    case when g.suspended_at is not null then 'suspended' when g.expires_at <= ${now} then 'expired' else g.status end
       as grant_state,
     case when g.status = 'active' then (
       select coalesce(sum(p.amount_micro), 0) from payments p
       where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
-        and p.agent_id = g.agent_id and p.created_at > $4 and p.status <> 'failed'
-    ) end as spent
-  from agents a
-  left join grants g on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
-  where a.account_id = $1 and a.mode = $2 and a.deleted_at is null`
+        and p.agent_id = g.agent_id and p.created_at > ${since} and p.status <> 'failed'
+    ) end as spent`
+}
 
-/** Lists all agents of the workspace and mode, ordered by `created_at`, then by id. */
+/**
+ * Lists all agents of the workspace and mode, ordered by `created_at`, then by id. Reads grants by the index
+ * `grants_live_by_agent`.
+ */
 export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
   return {
     name: 'list_agents',
-    text: `${AGENT_ROWS} order by a.created_at, a.id, g.created_at`,
+    text: `
+      select ${agentColumns('$3', '$4')}
+      from agents a
+      left join grants g
+        on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
+      where a.account_id = $1 and a.mode = $2 and a.deleted_at is null
+      order by a.created_at, a.id, g.created_at`,
     values: [accountId, mode, now, windowStart(now)],
     read: rowsOf(AGENT_ROW, toAgents),
   }
 }
 
-/** Uses the primary key of agents. */
+/** Finds one agent in the same way as `findAgents`. */
 export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
-  return {
-    name: 'find_agent',
-    text: `${AGENT_ROWS} and a.id = $5`,
-    values: [accountId, mode, now, windowStart(now), id],
-    read: rowsOf(AGENT_ROW, (rows) => toAgents(rows.toSorted(byGrant))[0] ?? null),
-  }
+  return findAgentsAs([{ accountId, mode, id, now }], ([agent = null]) => agent)
 }
 
 /**
- * Lists the grants under which any agent of the workspace and mode can currently spend, without the amounts spent. Uses
- * `grants_one_active_per_agent_and_wallet`.
+ * Finds several agents, which may belong to several workspaces. The result has one element per lookup, null if there is
+ * no such agent. Uses the primary key of agents and the index `grants_live_by_agent`; `offset 0` forces the planner to
+ * use them.
  */
-export function listSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
+export function findAgents(lookups: readonly AgentLookup[]): Query<(Agent | null)[]> {
+  return findAgentsAs(lookups, (agents) => agents)
+}
+
+function findAgentsAs<Result>(
+  lookups: readonly AgentLookup[],
+  read: (agents: (Agent | null)[]) => Result,
+): Query<Result> {
+  return {
+    name: 'find_agents',
+    text: `
+      select l.n::int4 as n, ${agentColumns('l.now', 'l.since')}
+      from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) with ordinality
+        as l (account_id, mode, id, now, since, n)
+      cross join lateral (
+        select account_id, mode, id, created_at from agents
+        where account_id = l.account_id and mode = l.mode and id = l.id and deleted_at is null offset 0) a
+      left join lateral (
+        select account_id, mode, agent_id, wallet_address, status, created_at, max_per_tx_micro, daily_cap_micro,
+          expires_at, suspended_at
+        from grants
+        where account_id = a.account_id and mode = a.mode and agent_id = a.id and status <> 'revoked' offset 0) g on true`,
+    values: [
+      lookups.map(({ accountId }) => accountId),
+      lookups.map(({ mode }) => mode),
+      lookups.map(({ id }) => id),
+      lookups.map(({ now }) => now),
+      lookups.map(({ now }) => windowStart(now)),
+    ],
+    read: rowsOf({ ...AGENT_ROW, n: computed.int4 }, (rows) => {
+      const found = Map.groupBy(rows, ({ n }) => n)
+      return read(lookups.map((_, index) => toAgent((found.get(index + 1) ?? []).toSorted(byGrant))[0] ?? null))
+    }),
+  }
+}
+
+/** A workspace and mode whose grants are listed, and the time for which they are. */
+export interface SpendableLookup {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly now: Date
+}
+
+/**
+ * Lists the grants under which any agent of a workspace and mode can currently spend, oldest first, without the amounts
+ * spent. The result has one list per lookup. Uses the index `grants_one_active_per_agent_and_wallet`; `offset 0` forces
+ * the planner to use it.
+ */
+export function listSpendableGrants(lookups: readonly SpendableLookup[]): Query<SpendableGrant[][]> {
   return {
     name: 'list_spendable_grants',
     text: `
-      select agent_id, wallet_address, max_per_tx_micro, daily_cap_micro from grants
-      where account_id = $1 and mode = $2 and status = 'active' and suspended_at is null
-        and (expires_at is null or expires_at > $3)
-      order by created_at, id`,
-    values: [accountId, mode, now],
-    read: all({ agent_id: grants.agent_id, ...LIMITS_ROW }, (row) => ({
-      agentId: row.agent_id,
-      address: row.wallet_address,
-      maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
-      dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
-    })),
+      select l.n::int4 as n, g.agent_id, g.wallet_address, g.max_per_tx_micro, g.daily_cap_micro
+      from unnest($1::text[], $2::text[], $3::timestamptz[]) with ordinality as l (account_id, mode, now, n)
+      cross join lateral (
+        select id, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro, created_at from grants
+        where account_id = l.account_id and mode = l.mode and status = 'active' and suspended_at is null
+          and (expires_at is null or expires_at > l.now) offset 0) g
+      order by l.n, g.created_at, g.id`,
+    values: [lookups.map(({ accountId }) => accountId), lookups.map(({ mode }) => mode), lookups.map(({ now }) => now)],
+    read: rowsOf({ n: computed.int4, agent_id: grants.agent_id, ...LIMITS_ROW }, (rows) => {
+      const found = Map.groupBy(rows, ({ n }) => n)
+      return lookups.map((_, index) => (found.get(index + 1) ?? []).map(toSpendableGrant))
+    }),
+  }
+}
+
+function toSpendableGrant(row: RowOf<typeof LIMITS_ROW & { agent_id: typeof grants.agent_id }>): SpendableGrant {
+  return {
+    agentId: row.agent_id,
+    address: row.wallet_address,
+    maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
+    dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
   }
 }
 

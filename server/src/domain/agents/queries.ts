@@ -1,9 +1,23 @@
+import type { GatheredQuery } from '../../db/gathered-query.ts'
 import { parseAgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Agent, SpendableGrant } from './agent.ts'
-import { findAgent, listAgentRows, listSpendableGrants } from './agents-store.ts'
+import {
+  findAgents,
+  listAgentRows,
+  listSpendableGrants,
+  type AgentLookup,
+  type SpendableLookup,
+} from './agents-store.ts'
+
+/** Reads are independent of each other, so they have no keys. */
+const FIND_AGENTS: GatheredQuery<AgentLookup, Agent | null> = { keyOf: () => null, queryOf: findAgents }
+const LIST_SPENDABLE: GatheredQuery<SpendableLookup, SpendableGrant[]> = {
+  keyOf: () => null,
+  queryOf: listSpendableGrants,
+}
 
 /**
  * Returns an agent of the workspace and mode, or throws 404 `agent_not_found`. An invalid id is rejected without a
@@ -14,7 +28,8 @@ export async function getAgent(
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<Agent> {
   const agentId = parseAgentId(id)
-  const agent = agentId === null ? null : await ctx.db.runRelaxed(findAgent(accountId, mode, agentId, ctx.clock.now()))
+  const now = ctx.clock.now()
+  const agent = agentId === null ? null : await ctx.db.runGathered(FIND_AGENTS, { accountId, mode, id: agentId, now })
   if (agent === null) throw problem('agent_not_found')
   return agent
 }
@@ -35,5 +50,5 @@ export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<SpendableGrant[]> {
-  return await ctx.db.runRelaxed(listSpendableGrants(accountId, mode, ctx.clock.now()))
+  return await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, now: ctx.clock.now() })
 }

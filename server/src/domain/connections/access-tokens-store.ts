@@ -1,8 +1,9 @@
-import { computed, nullable, pick } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
+import { POSTPONED } from '../../db/gathered-query.ts'
+import { changed, countChanged, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countRequestOf, countValues, readCounted } from '../../limiter/limiter-store.ts'
+import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
@@ -25,6 +26,7 @@ export function insertAccessToken(
 const { access_tokens: tokens, accounts, connections } = tables
 
 const HOLDER_ROW = {
+  n: computed.int4,
   ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
   ...pick(connections, 'rate_subject', 'expires_at'),
   scopes: tokens.scopes,
@@ -42,47 +44,89 @@ export interface TokenHolder {
   readonly hasScope: boolean
 }
 
+/** One request with an access token, as the token's holder is found and the request is counted. */
+export interface TokenRequest {
+  readonly tokenHash: Buffer
+  readonly requiredScope: Scope | null
+  readonly now: Date
+}
+
+type CountedToken = (TokenHolder & { rate: RateState | null }) | null
+
 /**
- * Returns the holder of the valid access token with this hash, and counts this request against the connection's rate
+ * Returns the holder of each valid access token, otherwise null, and counts the request against the connection's rate
  * limit. `rate` is null if the request was not counted, because it is over the limit or the token does not have the
- * required scope. Uses primary keys; `offset 0` forces the planner to use them.
+ * required scope. A token may be in the list once. If the list contains several tokens of one connection, only the
+ * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` forces the planner to use them, because
+ * each inner query has no other condition.
  */
-export function countTokenRequest(
-  tokenHash: Buffer,
-  { bucket, requiredScope, now }: { bucket: Bucket; requiredScope: Scope | null; now: Date },
-): Query<(TokenHolder & { rate: RateState | null }) | null> {
+export function countTokenRequests(
+  bucket: Bucket,
+  requests: readonly TokenRequest[],
+): Query<(CountedToken | typeof POSTPONED)[]> {
   return {
-    name: 'count_token_request',
-    text: `with live as (
-        select c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource, c.rate_subject, c.expires_at,
-          t.scopes, a.slug, a.name, a.plan, $8::text is null or $8 = any(t.scopes) as has_scope
-        from access_tokens t
+    name: 'count_token_requests',
+    text: `with live as materialized (
+        select r.n::int4 as n, r.time, c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource,
+          c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan,
+          r.scope is null or r.scope = any(t.scopes) as has_scope
+        from unnest($1::bytea[], $5::int8[], $6::text[], $7::timestamptz[]) with ordinality
+          as r (token_hash, time, scope, now, n)
         cross join lateral (
-          select account_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at, revoked_at
-          from connections where account_id = t.account_id and id = t.connection_id offset 0
-        ) c
-        join accounts a on a.id = c.account_id
-        where t.token_hash = $1 and t.expires_at > $7 and c.revoked_at is null and ${CONSENT_HOLDS}
-      ), counted as (${countRequestOf('(select rate_subject from live where has_scope)')})
-      select live.*, (select hits from counted) as hits from live`,
-    values: [...countValues(tokenHash, bucket, now), now, requiredScope],
-    read: firstOrNull(HOLDER_ROW, (row) => ({
-      connection: {
-        accountId: row.account_id,
-        id: row.id,
-        mode: row.mode,
-        agentId: row.agent_id,
-        userId: row.user_id,
-        clientId: row.client_id,
-        resource: row.resource,
-        rateSubject: row.rate_subject,
-        expiresAt: row.expires_at,
-      },
-      scopes: toScopes(row.scopes),
-      account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
-      hasScope: row.has_scope,
-      rate: readCounted(row.hits, bucket, now),
-    })),
+          select account_id, connection_id, scopes, expires_at from access_tokens
+          where token_hash = r.token_hash offset 0) t
+        cross join lateral (
+          select account_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at,
+            revoked_at
+          from connections where account_id = t.account_id and id = t.connection_id offset 0) c
+        cross join lateral (select slug, name, plan from accounts where id = c.account_id offset 0) a
+        where t.expires_at > r.now and c.revoked_at is null and ${CONSENT_HOLDS}
+      ), counted as (${countRequestsOf(
+        'select distinct on (rate_subject) rate_subject as subject, time from live where has_scope order by rate_subject, n',
+      )})
+      select n, account_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
+        slug, name, plan, has_scope, hits
+      from live left join counted on counted.subject = live.rate_subject
+      order by n`,
+    values: [
+      requests.map(({ tokenHash }) => tokenHash),
+      ...countLimits(bucket),
+      requests.map(({ now }) => now.getTime()),
+      requests.map(({ requiredScope }) => requiredScope),
+      requests.map(({ now }) => now),
+    ],
+    read: rowsOf(HOLDER_ROW, (rows) => {
+      const found = new Map(rows.map((row) => [row.n, row]))
+      const counted = new Set<string>()
+      return requests.map(({ now }, index) => {
+        const row = found.get(index + 1)
+        if (row === undefined) return null
+        if (!row.has_scope) return { ...toHolder(row), rate: null }
+        const subject = row.rate_subject.toString('latin1')
+        if (counted.has(subject)) return POSTPONED
+        counted.add(subject)
+        return { ...toHolder(row), rate: readCounted(row.hits, bucket, now) }
+      })
+    }),
+  }
+}
+
+function toHolder(row: RowOf<typeof HOLDER_ROW>): TokenHolder {
+  return {
+    connection: {
+      accountId: row.account_id,
+      id: row.id,
+      mode: row.mode,
+      agentId: row.agent_id,
+      userId: row.user_id,
+      clientId: row.client_id,
+      resource: row.resource,
+      rateSubject: row.rate_subject,
+      expiresAt: row.expires_at,
+    },
+    scopes: toScopes(row.scopes),
+    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+    hasScope: row.has_scope,
   }
 }
 

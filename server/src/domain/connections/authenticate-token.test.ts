@@ -212,6 +212,28 @@ describe('authenticateToken', () => {
     }
   })
 
+  test('of requests with two tokens of one connection and one of another at once, each is counted', async () => {
+    const first = await seedTokens(ctx)
+    const second = issued(await refresh(ctx, first, first.tokens.refreshToken))
+    const other = await seedTokens(ctx)
+    const kinds = [first.tokens.accessToken, second.accessToken, other.tokens.accessToken]
+    const asked = Array.from({ length: 20 }, () => kinds).flat()
+    const answers = await Promise.all(asked.map((credential) => authenticate(credential)))
+    const left = (places: readonly number[]) =>
+      answers
+        .filter((_, index) => places.includes(index % kinds.length))
+        .map((answer) => answer?.rate.remaining ?? -1)
+        .toSorted((one, another) => one - another)
+    assert.deepEqual(
+      left([0, 1]),
+      Array.from({ length: 40 }, (_, index) => 20 + index),
+    )
+    assert.deepEqual(
+      left([2]),
+      Array.from({ length: 20 }, (_, index) => 40 + index),
+    )
+  })
+
   function secretsOf({ accessToken, refreshToken }: ConnectedClient['tokens']): string[] {
     return [accessToken, refreshToken]
   }

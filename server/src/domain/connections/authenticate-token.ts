@@ -1,10 +1,11 @@
+import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import type { Scope } from '../../values/scope.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
-import { countTokenRequest, type TokenHolder } from './access-tokens-store.ts'
+import { countTokenRequests, type TokenHolder, type TokenRequest } from './access-tokens-store.ts'
 
 export interface AuthenticatedToken extends TokenHolder {
   /**
@@ -12,6 +13,21 @@ export interface AuthenticatedToken extends TokenHolder {
    * never rejects it.
    */
   readonly rate: RateState
+}
+
+type CountedHolder = (TokenHolder & { readonly rate: RateState | null }) | null
+
+/** The authentications of each bucket share statements. Each of two requests with one token has to be counted. */
+const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, CountedHolder>>> = {
+  default: gatherCounts('default'),
+  payments: gatherCounts('payments'),
+}
+
+function gatherCounts(bucket: Bucket): GatheredQuery<TokenRequest, CountedHolder> {
+  return {
+    keyOf: ({ tokenHash }) => tokenHash.toString('latin1'),
+    queryOf: (requests) => countTokenRequests(bucket, requests),
+  }
 }
 
 /**
@@ -29,7 +45,7 @@ export async function authenticateToken(
   if (!isSecret(SECRET_PREFIXES.accessToken, credential)) return null
   const now = ctx.clock.now()
   const hash = hashSecret(credential)
-  const found = await ctx.db.runRelaxed(countTokenRequest(hash, { bucket, requiredScope, now }))
+  const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { tokenHash: hash, requiredScope, now })
   if (found?.hasScope !== true) {
     const error = found === null ? 'invalid_token' : 'insufficient_scope'
     await recordConnectionError(ctx, { hash, attempt: { kind: 'access_token', error } })

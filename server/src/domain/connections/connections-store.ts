@@ -19,11 +19,13 @@ const { connections, oauth_clients: clients, users } = tables
 
 /**
  * An SQL condition on the row `c` of `connections`: the user who consented is still an owner or admin of the workspace,
- * and has not left it since the consent. `offset 0` forces a search by the primary key. Without it, a query plan that
- * was made while the tables were small could scan all members.
+ * and has not left it since the consent. `offset 0` forces a search of its own for each connection. Without it, a query
+ * plan that was made while the tables were small could scan all members. The comparison of rows is an equality, written
+ * so that the search can use no other index than the primary key.
  */
 export const CONSENT_HOLDS = `exists (
-        select 1 from members m where m.account_id = c.account_id and m.user_id = c.user_id
+        select 1 from members m where (m.account_id, m.user_id) >= (c.account_id, c.user_id)
+          and (m.account_id, m.user_id) <= (c.account_id, c.user_id)
           and m.created_at = c.member_since and m.role in ('owner', 'admin') offset 0)`
 
 /** The connection that a code or token belongs to. */

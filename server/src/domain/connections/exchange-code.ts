@@ -12,7 +12,8 @@ import {
   type StoredCode,
 } from './codes-store.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
-import { issueTokens } from './issue-tokens.ts'
+import { takeCodeAndIssue } from './issue-at-once-store.ts'
+import { createTokens, issueAtOnce, issueTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
@@ -24,8 +25,8 @@ const NO_CHALLENGE = ''
 /**
  * Exchanges an authorization code for tokens, once (D38). A second exchange with all the right parameters revokes the
  * connection, because then two parties have the code. An exchange with a wrong client, redirect URI or verifier revokes
- * nothing, but the fifth such exchange ends the code. Takes two round trips to the database, and one more to record why
- * the exchange failed.
+ * nothing, but the fifth such exchange ends the code. Takes one round trip to the database. If the exchange is
+ * refused, it takes three more, to find the reason and to record it.
  */
 export async function exchangeCode(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -41,6 +42,10 @@ export async function exchangeCode(
   const codeHash = hashSecret(code)
   const proof: CodeProof = { clientId, redirectUri, codeChallenge: challengeOf(codeVerifier), resource }
   const now = ctx.clock.now()
+  const created = createTokens(now)
+  const statement = takeCodeAndIssue(codeHash, proof, created.stored)
+  const tokens = await issueAtOnce(ctx, created, { statement, wanted: null })
+  if (tokens !== null) return tokens
   const outcome = await ctx.db.transaction(async (transaction) => {
     const [, taken, stored] = await transaction.batch([
       lockConnectionOfCode(codeHash),
@@ -48,7 +53,7 @@ export async function exchangeCode(
       findCode(codeHash, now),
     ])
     if (stored === null) return CODE_REFUSED
-    if (taken) return await issueTokens(transaction, { connection: stored, scopes: stored.scopes, now })
+    if (taken) return await issueTokens(transaction, created, { connection: stored, scopes: stored.scopes })
     return await refuse(transaction, { code: stored, codeHash, proof, now })
   })
   if (outcome.kind === 'refused') {

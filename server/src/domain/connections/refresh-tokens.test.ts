@@ -15,12 +15,16 @@ import {
   stopClock,
 } from '../../../../test/support/context/connection-rows.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { startRoundTripCounter } from '../../../../test/support/database/round-trip-counter.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { Database } from '../../db/database.ts'
+import { createLogger } from '../../lib/logger.ts'
 import { SCOPES } from '../../values/scope.ts'
 import type { Context } from '../context.ts'
 import { authenticateToken } from './authenticate-token.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { registerClient } from './register-client.ts'
+import type { Tokens } from './tokens.ts'
 
 const RESOURCE = 'https://api.example'
 const HOUR_MS = 60 * 60 * 1_000
@@ -207,6 +211,38 @@ describe('refreshTokens', () => {
     await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken), 'invalid_grant')
     await setRole(ctx, seeded.membership, 'admin')
     issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+  })
+
+  test('an exchange and a refresh take one round trip each, and four if they are refused', async () => {
+    const wire = await startRoundTripCounter(given.config.database.url)
+    const db = new Database({ url: wire.url, connectionsMax: 1 }, createLogger('silent'))
+    const ways = { ...ctx, db }
+    try {
+      const tripsOf = async (run: () => Promise<unknown>): Promise<number> => {
+        const before = wire.count()
+        await run()
+        return wire.count() - before
+      }
+      // The first calls open the database connections and prepare their statements.
+      const warm = await seedConnection(ctx)
+      const { refreshToken } = issued(await exchange(ways, warm))
+      for (let time = 0; time < 3; time += 1) await refresh(ways, warm, refreshToken)
+      const seeded = await seedConnection(ctx)
+      let tokens: Tokens | undefined
+      assert.equal(await tripsOf(async () => (tokens = issued(await exchange(ways, seeded)))), 1)
+      const first = tokens?.refreshToken ?? ''
+      assert.equal(await tripsOf(async () => issued(await refresh(ways, seeded, first))), 1)
+      const other = { clientId: warm.client.id }
+      const refused = await tripsOf(() => checkRefused(refresh(ways, seeded, first, other), 'invalid_grant'))
+      assert.equal(
+        refused,
+        4,
+        'the statement, a transaction that finds the reason, its end, and the record of the error',
+      )
+    } finally {
+      await db.close()
+      await wire.close()
+    }
   })
 
   async function scopesOf(credential: string) {

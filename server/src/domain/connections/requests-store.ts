@@ -1,6 +1,8 @@
-import { computed, listOf, pick, type RowOf } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, listOf, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, foundRow, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import type { AttemptBucket } from '../../limiter/attempts.ts'
+import { attemptValues, countAttemptOf } from '../../limiter/limiter-store.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { identityHostOf, type Client, type ClientKind } from './client.ts'
@@ -69,6 +71,30 @@ export function findClientRow(id: string): Query<Client | null> {
     text: `select ${CLIENT_COLUMNS} from oauth_clients where id = $1`,
     values: [id],
     read: firstOrNull(CLIENT_ROW, toClient),
+  }
+}
+
+const COUNTED_CLIENT_ROW = { ...nullableAll(CLIENT_ROW), hits: nullable(computed.text) }
+
+/**
+ * Finds a client, and counts an attempt of `known` if there is such a client, otherwise of `unknown`. `isCounted` is
+ * false if the limit rejects the attempt. Uses primary keys.
+ */
+export function findClientAndCount(
+  id: string,
+  { known, unknown, bucket, now }: { known: Buffer; unknown: Buffer; bucket: AttemptBucket; now: Date },
+): Query<{ client: Client | null; isCounted: boolean }> {
+  return {
+    name: 'find_oauth_client_and_count',
+    text: `with client as (select ${CLIENT_COLUMNS} from oauth_clients where id = $8),
+      counted as (${countAttemptOf('case when exists (select 1 from client) then $1::bytea else $9::bytea end')})
+      select ${CLIENT_COLUMNS}, hits
+      from (values (true)) as always left join client on true left join counted on true`,
+    values: [known, ...attemptValues(bucket, now), id, unknown],
+    read: one(COUNTED_CLIENT_ROW, (row) => ({
+      client: row.id === null ? null : toClient(foundRow(CLIENT_ROW, row)),
+      isCounted: row.hits !== null,
+    })),
   }
 }
 

@@ -12,6 +12,15 @@ export interface Tokens {
   readonly expiresInSeconds: number
 }
 
+/** New tokens as the database stores them: only their hashes, and when they expire. */
+export interface NewTokens {
+  readonly now: Date
+  readonly accessHash: Buffer
+  readonly accessEnd: Date
+  readonly refreshHash: Buffer
+  readonly refreshEnd: Date
+}
+
 /**
  * The reason why no tokens were issued, in the form that the client receives (RFC 6749, section 5.2; RFC 8707, section
  * 2).

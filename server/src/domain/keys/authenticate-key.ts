@@ -1,3 +1,4 @@
+import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import { parseApiKeySecret } from '../../values/api-key.ts'
@@ -5,7 +6,7 @@ import type { Scope } from '../../values/scope.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { isUsable } from './api-key.ts'
-import { countKeyRequest, type KeyHolder } from './keys-store.ts'
+import { countKeyRequests, type KeyHolder, type KeyRequest } from './keys-store.ts'
 
 export interface AuthenticatedKey extends KeyHolder {
   /**
@@ -13,6 +14,21 @@ export interface AuthenticatedKey extends KeyHolder {
    * rejects it.
    */
   readonly rate: RateState
+}
+
+type CountedHolder = (KeyHolder & { readonly rate: RateState | null }) | null
+
+/** The authentications of each bucket share statements. Each of two requests of one key has to be counted. */
+const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<KeyRequest, CountedHolder>>> = {
+  default: gatherCounts('default'),
+  payments: gatherCounts('payments'),
+}
+
+function gatherCounts(bucket: Bucket): GatheredQuery<KeyRequest, CountedHolder> {
+  return {
+    keyOf: ({ secretHash }) => secretHash.toString('latin1'),
+    queryOf: (requests) => countKeyRequests(bucket, requests),
+  }
 }
 
 /**
@@ -28,9 +44,9 @@ export async function authenticateKey(
   const secret = parseApiKeySecret(credential)
   if (secret === null) return null
   const now = ctx.clock.now()
-  const subject = hashSecret(secret)
-  const found = await ctx.db.runRelaxed(countKeyRequest(subject, { bucket, requiredScope, now }))
+  const secretHash = hashSecret(secret)
+  const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { secretHash, requiredScope, now })
   if (found === null || !isUsable(found.key, now)) return null
-  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(subject, bucket, now, !found.hasScope)))
+  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(secretHash, bucket, now, !found.hasScope)))
   return { ...found, rate }
 }

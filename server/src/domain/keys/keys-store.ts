@@ -1,8 +1,8 @@
 import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countRequestOf, countValues, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
+import { countLimits, countRequestsOf, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
 import type { Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
@@ -35,6 +35,7 @@ const SUMMARY_ROW = {
 }
 
 const HOLDER_ROW = {
+  n: computed.int4,
   ...pick(keys, 'id', 'account_id', 'mode', 'agent_id', 'scopes', 'grace_until', 'revoked_at'),
   ...pick(accounts, 'slug', 'name', 'plan'),
   has_scope: computed.bool,
@@ -74,40 +75,66 @@ export function insertKey(key: ApiKey): Query<boolean> {
   }
 }
 
+/** One request of a key, as the key's holder is found and the request is counted. */
+export interface KeyRequest {
+  readonly secretHash: Buffer
+  readonly requiredScope: Scope | null
+  readonly now: Date
+}
+
 /**
- * Returns the holder of the key with this hash, and counts this request against the key's rate limit. `rate` is null if
- * the request was not counted, because it is over the limit or the key does not have the required scope. Uses
- * `api_keys_by_secret_hash` and primary keys.
+ * Returns the holder of each key, or null if there is no key with this hash, and counts the request against the key's
+ * rate limit. `rate` is null if the request was not counted, because it is over the limit or the key does not have the
+ * required scope. A key may be in the list once. Uses `api_keys_by_secret_hash` and primary keys; `offset 0` forces the
+ * planner to use them.
  */
-export function countKeyRequest(
-  secretHash: Buffer,
-  { bucket, requiredScope, now }: { bucket: Bucket; requiredScope: Scope | null; now: Date },
-): Query<(KeyHolder & { rate: RateState | null }) | null> {
+export function countKeyRequests(
+  bucket: Bucket,
+  requests: readonly KeyRequest[],
+): Query<((KeyHolder & { rate: RateState | null }) | null)[]> {
   return {
-    name: 'count_key_request',
-    text: `with found as (
-        select k.id, k.account_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at, k.secret_hash,
-          a.slug, a.name, a.plan, $7::text is null or k.scopes is null or $7 = any(k.scopes) as has_scope
-        from api_keys k join accounts a on a.id = k.account_id where k.secret_hash = $1
-      ), counted as (${countRequestOf('(select secret_hash from found where has_scope)')})
-      select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, slug, name, plan, has_scope,
-        (select hits from counted) as hits
-      from found`,
-    values: [...countValues(secretHash, bucket, now), requiredScope],
-    read: firstOrNull(HOLDER_ROW, (row) => ({
-      key: {
-        id: row.id,
-        accountId: row.account_id,
-        mode: row.mode,
-        agentId: row.agent_id,
-        graceUntil: row.grace_until,
-        revokedAt: row.revoked_at,
-      },
-      scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
-      account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
-      hasScope: row.has_scope,
-      rate: readCounted(row.hits, bucket, now),
-    })),
+    name: 'count_key_requests',
+    text: `with found as materialized (
+        select r.n::int4 as n, r.time, k.id, k.account_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at,
+          k.secret_hash, a.slug, a.name, a.plan,
+          r.scope is null or k.scopes is null or r.scope = any(k.scopes) as has_scope
+        from unnest($1::bytea[], $5::int8[], $6::text[]) with ordinality as r (secret_hash, time, scope, n)
+        cross join lateral (
+          select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, secret_hash
+          from api_keys where secret_hash = r.secret_hash offset 0) k
+        cross join lateral (select slug, name, plan from accounts where id = k.account_id offset 0) a
+      ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope')})
+      select n, id, account_id, mode, agent_id, scopes, grace_until, revoked_at, slug, name, plan, has_scope, hits
+      from found left join counted on counted.subject = found.secret_hash`,
+    values: [
+      requests.map(({ secretHash }) => secretHash),
+      ...countLimits(bucket),
+      requests.map(({ now }) => now.getTime()),
+      requests.map(({ requiredScope }) => requiredScope),
+    ],
+    read: rowsOf(HOLDER_ROW, (rows) => {
+      const found = new Map(rows.map((row) => [row.n, row]))
+      return requests.map(({ now }, index) => {
+        const row = found.get(index + 1)
+        return row === undefined ? null : { ...toHolder(row), rate: readCounted(row.hits, bucket, now) }
+      })
+    }),
+  }
+}
+
+function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
+  return {
+    key: {
+      id: row.id,
+      accountId: row.account_id,
+      mode: row.mode,
+      agentId: row.agent_id,
+      graceUntil: row.grace_until,
+      revokedAt: row.revoked_at,
+    },
+    scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
+    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+    hasScope: row.has_scope,
   }
 }
 

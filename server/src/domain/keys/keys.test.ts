@@ -19,7 +19,7 @@ import { issueKey } from './issue-key.ts'
 import { findKey } from './queries.ts'
 import { revokeKey } from './revoke-key.ts'
 import { rotateKey } from './rotate-key.ts'
-import { countKeyRequest, countUsableKeys, listKeySummaries, revokeKeysOfAgent } from './keys-store.ts'
+import { countKeyRequests, countUsableKeys, listKeySummaries, revokeKeysOfAgent } from './keys-store.ts'
 
 describe('API keys', () => {
   let given: TestContext
@@ -41,9 +41,31 @@ describe('API keys', () => {
   })
 
   test('a key that was never issued authenticates nobody', async () => {
+    const countWindows = () => readRows(given.context.db, 'select count(*) from rate_windows')
+    const before = await countWindows()
     for (const credential of [createApiKeySecret('test'), 'svc_test_', '', 'x'.repeat(8_192)]) {
       assert.equal(await authenticate(credential), null)
     }
+    assert.deepEqual(await countWindows(), before, 'no window is added for it')
+  })
+
+  test('of requests with several keys and scopes at once, each gets its own result, and all are counted', async () => {
+    const keys = await Promise.all(Array.from({ length: 5 }, () => issue()))
+    const revoked = await issue()
+    await revokeKey(given.context, { ...revoked, actor: OPERATOR })
+    const secrets = [...keys.map(({ secret }) => secret), revoked.secret, createApiKeySecret('test')]
+    const asked = Array.from({ length: 30 }, () => secrets).flat()
+    const answers = await Promise.all(asked.map((secret) => authenticate(secret)))
+    for (const [index, { key, secret }] of keys.entries()) {
+      const own = answers.filter((_, place) => asked[place] === secret)
+      assert.deepEqual(new Set(own.map((answer) => answer?.key.id)), new Set([key.id]), `key ${index}`)
+      const left = own.map((answer) => answer?.rate.remaining ?? -1).toSorted((one, other) => one - other)
+      assert.deepEqual(
+        left,
+        Array.from({ length: 30 }, (_, place) => 30 + place),
+      )
+    }
+    assert.ok(answers.every((answer, place) => (answer === null) === place % secrets.length >= keys.length))
   })
 
   test('listing reads few of the many keys that were revoked over the years', async () => {
@@ -59,8 +81,9 @@ describe('API keys', () => {
     const bound = { accountId: account.id, mode: 'test', agentId: 'nobody' } as const
     const revoked = await readPlan(given.context.db, ['api_keys'], revokeKeysOfAgent(bound, now))
     assert.match(revoked, /using api_keys_not_revoked/)
-    const question = { bucket: 'default', requiredScope: 'wallet:transfer', now } as const
-    const authenticated = await readPlan(given.context.db, ['api_keys'], countKeyRequest(Buffer.alloc(32), question))
+    const request = { secretHash: Buffer.alloc(32), requiredScope: 'wallet:transfer', now } as const
+    const counting = countKeyRequests('default', [request])
+    const authenticated = await readPlan(given.context.db, ['api_keys'], counting)
     assert.match(authenticated, /using api_keys_by_secret_hash/)
     const listed = await readPlan(given.context.db, ['api_keys'], listKeySummaries(account.id, 'test', now, 100))
     assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import pg from 'pg'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
+import { DatabaseUnavailable } from './errors.ts'
+import { ITEMS_PER_STATEMENT_MAX } from './gather-queue.ts'
+import { POSTPONED, type GatheredQuery } from './gathered-query.ts'
+import { Gatherer, ITEMS_WAITING_MAX } from './gatherer.ts'
+import { openPipelinedConnection } from './pipelined-connection.ts'
+
+interface Answer {
+  readonly word: string
+  /** How many items were in the statement. */
+  readonly size: number
+}
+
+/** `divide` fails, `conflict` fails three times as a deadlock does, and `locked` needs the lock of a row. */
+const CREATE = `
+  create table words (word text primary key);
+  insert into words values ('locked');
+  create sequence conflicts;
+  create function answer(word text) returns text language plpgsql as $$
+  begin
+    if word = 'divide' then raise exception using errcode = '22012'; end if;
+    if word = 'conflict' and nextval('conflicts') <= 3 then raise exception using errcode = '40P01'; end if;
+    if word = 'always conflict' then raise exception using errcode = '40P01'; end if;
+    perform from words where words.word = answer.word for update;
+    return word;
+  end $$`
+
+/** The word is the key, so equal words run one after the other. */
+const BY_WORD: GatheredQuery<string, Answer> = { keyOf: (word) => word, queryOf }
+const INDEPENDENT: GatheredQuery<string, Answer> = { keyOf: () => null, queryOf }
+
+function queryOf(words: readonly string[]) {
+  return {
+    name: 'test_gathered',
+    text: 'select answer(word) as word from unnest($1::text[]) with ordinality as i (word, n) order by n',
+    values: [words],
+    read: (rows: readonly Readonly<Record<string, unknown>>[]) =>
+      rows.map((row): Answer => ({ word: String(row['word']), size: words.length })),
+  }
+}
+
+describe('the gatherer', () => {
+  let fresh: FreshDatabase
+  let other: pg.Client
+  let gatherer: Gatherer
+  before(async () => {
+    fresh = await createFreshDatabase({ empty: true })
+    other = new pg.Client({ connectionString: fresh.url })
+    await other.connect()
+    await other.query(CREATE)
+  })
+  after(async () => {
+    await other.end()
+    await fresh.drop()
+  })
+  beforeEach(() => {
+    gatherer = open()
+  })
+  afterEach(() => gatherer.close())
+
+  test('items of one turn share a statement, and each gets its own result', async () => {
+    const words = Array.from({ length: 10 }, (_, index) => `word ${index}`)
+    const answers = await Promise.all(words.map((word) => gatherer.run(BY_WORD, word)))
+    assert.deepEqual(
+      answers,
+      words.map((word) => ({ word, size: 10 })),
+    )
+  })
+
+  test('a statement has a limited number of items', async () => {
+    const words = Array.from({ length: 3 * ITEMS_PER_STATEMENT_MAX + 5 }, (_, index) => `word ${index}`)
+    const answers = await Promise.all(words.map((word) => gatherer.run(INDEPENDENT, word)))
+    assert.deepEqual(
+      answers.map(({ word }) => word),
+      words,
+    )
+    assert.ok(answers.every(({ size }) => size <= ITEMS_PER_STATEMENT_MAX))
+  })
+
+  test('items with the same key are never in one statement, and never in two at once', async () => {
+    let running = 0
+    const watched: GatheredQuery<string, Answer> = {
+      keyOf: (word) => word,
+      queryOf(words) {
+        assert.equal(new Set(words).size, words.length)
+        if (words.includes('same')) running += 1
+        assert.ok(running <= 1)
+        const query = queryOf(words)
+        return {
+          ...query,
+          read(rows) {
+            if (words.includes('same')) running -= 1
+            return query.read(rows)
+          },
+        }
+      },
+    }
+    const words = Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? `word ${index}` : 'same'))
+    const answers = await Promise.all(words.map((word) => gatherer.run(watched, word)))
+    assert.deepEqual(
+      answers.map(({ word }) => word),
+      words,
+    )
+  })
+
+  test('items without keys share a statement although they are equal', async () => {
+    const answers = await Promise.all(['same', 'same'].map((word) => gatherer.run(INDEPENDENT, word)))
+    for (const answer of answers) assert.deepEqual(answer, { word: 'same', size: 2 })
+  })
+
+  test('an item that the database rejects fails alone, and the others get their results', async () => {
+    const words = ['before', 'divide', 'behind']
+    const [before, failed, behind] = await Promise.allSettled(words.map((word) => gatherer.run(BY_WORD, word)))
+    assert.deepEqual(before, { status: 'fulfilled', value: { word: 'before', size: 1 } })
+    assert.deepEqual(behind, { status: 'fulfilled', value: { word: 'behind', size: 1 } })
+    assert.ok(failed?.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
+  })
+
+  test('a deadlock is retried, but not for ever', async () => {
+    const answers = await Promise.all(['one', 'conflict'].map((word) => gatherer.run(BY_WORD, word)))
+    assert.deepEqual(
+      answers.map(({ word }) => word),
+      ['one', 'conflict'],
+    )
+    await assert.rejects(gatherer.run(BY_WORD, 'always conflict'), { code: '40P01' })
+  })
+
+  test('an item that its statement has postponed is run again', async () => {
+    const runs: string[][] = []
+    const postponing: GatheredQuery<string, Answer> = {
+      keyOf: (word) => word,
+      queryOf(words) {
+        runs.push([...words])
+        const query = queryOf(words)
+        return { ...query, read: (rows) => query.read(rows).map((one, index) => (index === 0 ? one : POSTPONED)) }
+      },
+    }
+    const answers = await Promise.all(['a', 'b', 'c'].map((word) => gatherer.run(postponing, word)))
+    assert.deepEqual(
+      answers.map(({ word }) => word),
+      ['a', 'b', 'c'],
+    )
+    assert.deepEqual(runs, [['a', 'b', 'c'], ['b', 'c'], ['c']])
+  })
+
+  test('an error of the reader rejects all items, and does not run the statement again', async () => {
+    let runs = 0
+    const failing: GatheredQuery<string, Answer> = {
+      keyOf: (word) => word,
+      queryOf(words) {
+        runs += 1
+        return {
+          ...queryOf(words),
+          read() {
+            throw new TypeError('unreadable')
+          },
+        }
+      },
+    }
+    const outcomes = await Promise.allSettled(['a', 'b'].map((word) => gatherer.run(failing, word)))
+    for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && outcome.reason instanceof TypeError)
+    assert.equal(runs, 1)
+  })
+
+  test('a statement that waits for a locked row holds up neither other items nor a second statement', async () => {
+    const release = await holdRow()
+    const locked = ['locked', 'locked'].map((word) => gatherer.run(BY_WORD, word))
+    await waitUntilBlocked(1)
+    for (const word of ['a', 'b']) assert.equal((await gatherer.run(BY_WORD, word)).word, word)
+    await release()
+    for (const answer of locked) assert.equal((await answer).word, 'locked')
+  })
+
+  test('if a row stays locked, the other items of its statement go on, and its own are rejected', async () => {
+    await gatherer.close()
+    gatherer = open({ lock_timeout: 100 })
+    const release = await holdRow()
+    const words = ['a', 'locked', 'b', 'locked']
+    const outcomes = await Promise.allSettled(words.map((word) => gatherer.run(BY_WORD, word)))
+    await release()
+    const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.word : outcome.reason))
+    assert.deepEqual([results[0], results[2]], ['a', 'b'])
+    for (const error of [results[1], results[3]]) assert.ok(error instanceof DatabaseUnavailable)
+    assert.equal((await gatherer.run(BY_WORD, 'locked')).word, 'locked')
+  })
+
+  test('if the database is lost, all items are rejected, and later items run again', async () => {
+    const release = await holdRow()
+    // The first two occupy both connections, so the third waits.
+    const items = [gatherer.run(BY_WORD, 'locked')]
+    await waitUntilBlocked(1)
+    items.push(gatherer.run(INDEPENDENT, 'locked'))
+    await waitUntilBlocked(2)
+    items.push(gatherer.run(BY_WORD, 'waiting'))
+    const settled = Promise.allSettled(items)
+    await other.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where ${BLOCKED}`)
+    for (const outcome of await settled) {
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof DatabaseUnavailable)
+    }
+    await release()
+    // The client notices a lost connection only a moment later. Until then, an item may be lost with it.
+    await waitFor('both connections to be open again', async () => {
+      const outcomes = await Promise.allSettled([gatherer.run(BY_WORD, 'a'), gatherer.run(INDEPENDENT, 'a')])
+      return outcomes.every(({ status }) => status === 'fulfilled')
+    })
+  })
+
+  test('an item is rejected while too many are waiting, and later ones are accepted', async () => {
+    const items = Array.from({ length: ITEMS_WAITING_MAX }, () => gatherer.run(INDEPENDENT, 'word'))
+    await assert.rejects(gatherer.run(INDEPENDENT, 'one too many'), DatabaseUnavailable)
+    assert.ok((await Promise.all(items)).every(({ word }) => word === 'word'))
+    assert.equal((await gatherer.run(INDEPENDENT, 'word')).word, 'word')
+  })
+
+  test('if it is closed, the waiting items are rejected, and new ones too', async () => {
+    const waiting = gatherer.run(BY_WORD, 'word')
+    const closed = gatherer.close()
+    await assert.rejects(waiting, DatabaseUnavailable)
+    await closed
+    await assert.rejects(gatherer.run(BY_WORD, 'word'), DatabaseUnavailable)
+  })
+
+  function open(options: pg.ClientConfig = {}): Gatherer {
+    const config = { connectionString: fresh.url, ...options }
+    return new Gatherer(Array.from({ length: 2 }, () => openPipelinedConnection(config, { sending: 'at once' })))
+  }
+
+  /** Locks the row of `locked` until the returned function is called. */
+  async function holdRow(): Promise<() => Promise<void>> {
+    const holder = new pg.Client({ connectionString: fresh.url })
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query(`select from words where word = 'locked' for update`)
+    return async () => {
+      await holder.query('rollback')
+      await holder.end()
+    }
+  }
+
+  async function waitUntilBlocked(count: number): Promise<void> {
+    const text = `select count(*)::int as blocked from pg_stat_activity where ${BLOCKED}`
+    await waitFor(`${count} statements to wait for the row`, async () => {
+      const { rows } = await other.query<{ blocked: number }>(text)
+      return rows[0]?.blocked === count
+    })
+  }
+})
+
+const BLOCKED = `datname = current_database() and wait_event_type = 'Lock'`

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { ITEMS_PER_STATEMENT_MAX } from '../../server/src/db/gather-queue.ts'
+import type { Query } from '../../server/src/db/query.ts'
+import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
+import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
+import { takeCodeAndIssue, takeRefreshTokenAndIssue } from '../../server/src/domain/connections/issue-at-once-store.ts'
+import { findClientAndCount } from '../../server/src/domain/connections/requests-store.ts'
+import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
+import { openTestContext, type TestContext } from '../support/context/test-context.ts'
+
+const NOW = new Date('2026-06-01T12:00:00Z')
+const FEW = 3
+const MANY = 5_000
+/** How many agents and grants the first workspace has. Every other workspace has one. */
+const HUGE = 1_000
+const SIZES = [1, ITEMS_PER_STATEMENT_MAX] as const
+const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const
+
+/** The parts of a node of `explain (format json)` that this test uses. */
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Operation?: string
+  readonly 'Conflict Arbiter Indexes'?: readonly string[]
+  readonly Plans?: readonly PlanNode[]
+}
+
+const ISSUED = { now: NOW, accessHash: hashOf(2), accessEnd: NOW, refreshHash: hashOf(3), refreshEnd: NOW }
+
+const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: readonly string[] }[] = [
+  {
+    make: (size) =>
+      countKeyRequests(
+        'default',
+        repeat(size, (index) => ({ secretHash: hashOf(index), requiredScope: 'wallet:read', now: NOW })),
+      ),
+    indexes: ['accounts_pkey', 'api_keys_by_secret_hash', 'rate_windows_pkey'],
+  },
+  {
+    make: (size) =>
+      countTokenRequests(
+        'default',
+        repeat(size, (index) => ({ tokenHash: hashOf(index), requiredScope: 'wallet:read', now: NOW })),
+      ),
+    indexes: ['access_tokens_pkey', 'accounts_pkey', 'connections_pkey', 'members_pkey', 'rate_windows_pkey'],
+  },
+  {
+    make: (size) =>
+      findAgents(
+        repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', id: `agent ${index}`, now: NOW })),
+      ),
+    indexes: ['agents_pkey', 'grants_live_by_agent', 'payments_in_window'],
+  },
+  {
+    make: (size) =>
+      listSpendableGrants(repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', now: NOW }))),
+    indexes: ['grants_one_active_per_agent_and_wallet'],
+  },
+  {
+    make: () => takeRefreshTokenAndIssue(hashOf(0), { clientId: 'cli_0', scopes: null, resource: null }, ISSUED),
+    indexes: ['connections_pkey', 'members_pkey', 'refresh_tokens_pkey'],
+  },
+  {
+    make: () =>
+      takeCodeAndIssue(hashOf(0), { clientId: 'cli_0', redirectUri: '', codeChallenge: '', resource: null }, ISSUED),
+    indexes: ['authorization_codes_pkey', 'connections_pkey', 'members_pkey'],
+  },
+  {
+    make: () => findClientAndCount('cli_0', { known: hashOf(0), unknown: hashOf(1), bucket: 'token', now: NOW }),
+    indexes: ['attempt_windows_pkey', 'oauth_clients_pkey'],
+  },
+]
+
+describe('the plans of the statements that most requests run', () => {
+  let given: TestContext
+  let client: pg.Client
+  before(async () => {
+    given = await openTestContext()
+    client = new pg.Client({ connectionString: given.config.database.url })
+    await client.connect()
+    for (const table of TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`)
+  })
+  after(async () => {
+    await client.end()
+    await given.close()
+  })
+
+  const STATES: readonly { name: string; prepare: () => Promise<void> }[] = [
+    { name: 'a few rows, analyzed', prepare: () => fill(0, FEW) },
+    { name: 'many rows, analyzed while there were few', prepare: () => fill(FEW, MANY, { analyze: false }) },
+    { name: 'many rows, analyzed', prepare: () => fill(MANY, MANY) },
+  ]
+  for (const { name, prepare } of STATES) {
+    test(`${name}: each table is read by the index that the statement names`, async () => {
+      await prepare()
+      for (const { make, indexes } of STATEMENTS) {
+        for (const size of SIZES) for (const mode of PLAN_MODES) await check(make(size), { indexes, mode })
+      }
+    })
+  }
+
+  async function check(
+    { name, text, values }: Query<unknown>,
+    { indexes, mode }: { indexes: readonly string[]; mode: string },
+  ): Promise<void> {
+    const literals = values.map((value) => (value === null ? 'null' : client.escapeLiteral(toText(value)))).join()
+    const plan = await given.context.db.transaction(async (transaction) => {
+      const raw = (statement: string): Query<readonly Readonly<Record<string, unknown>>[]> => ({
+        name: '',
+        text: statement,
+        values: [],
+        read: (rows) => rows,
+      })
+      const [, , rows] = await transaction.batch([
+        raw(`set local plan_cache_mode = ${mode}`),
+        raw(`prepare statement as ${text}`),
+        raw(`explain (format json) execute statement (${literals})`),
+        raw('deallocate statement'),
+      ])
+      return (rows[0]?.['QUERY PLAN'] as { Plan: PlanNode }[] | undefined)?.[0]?.Plan
+    })
+    assert.ok(plan !== undefined)
+    const told = `${name} (${mode}): ${JSON.stringify(plan, null, 2)}`
+    const nodes = listNodes(plan)
+    const scans = nodes.filter((node) => node['Relation Name'] !== undefined && node.Operation === undefined)
+    for (const scan of scans) assert.ok(scan['Index Cond'] !== undefined, told)
+    const used = [
+      ...scans.map((scan) => scan['Index Name']),
+      ...nodes.flatMap((n) => n['Conflict Arbiter Indexes'] ?? []),
+    ]
+    assert.deepEqual(new Set(used), new Set(indexes), told)
+  }
+
+  /** Inserts the rows with numbers from `from` to below `to`. */
+  async function fill(from: number, to: number, { analyze = true } = {}): Promise<void> {
+    for (const statement of INSERTS) await client.query(statement, [from, to, NOW])
+    if (analyze) await client.query(`vacuum analyze ${TABLES.join()}`)
+  }
+})
+
+const TABLES = [
+  'accounts',
+  'users',
+  'members',
+  'oauth_clients',
+  'agents',
+  'wallets',
+  'grants',
+  'api_keys',
+  'connections',
+  'access_tokens',
+  'refresh_tokens',
+  'authorization_codes',
+  'attempt_windows',
+  'rate_windows',
+  'payments',
+]
+
+/** The first workspace has the agents below `HUGE`; the others have one each. */
+const ACCOUNT = `'acc_' || case when n between 1 and ${HUGE} then 0 else n end`
+const HASH = `sha256(n::text::bytea)`
+const NUMBERS = `generate_series($1::int, $2::int - 1) n where $3::timestamptz is not null`
+const WALLET = `'0x' || lpad(to_hex(n), 40, '0')`
+
+const INSERTS: readonly string[] = [
+  `insert into accounts (id, slug, name, plan, created_at) select 'acc_' || n, 'w' || n, 'Name', 'pro', $3 from ${NUMBERS}`,
+  `insert into users (id, name, user_handle, created_at) select 'usr_' || n, 'Name', sha256((n || 'h')::bytea), $3 from ${NUMBERS}`,
+  `insert into members (account_id, user_id, role, created_at) select ${ACCOUNT}, 'usr_' || n, 'owner', $3 from ${NUMBERS}`,
+  `insert into oauth_clients (id, name, redirect_uris, scopes, created_at)
+    select 'cli_' || n, 'Name', '{https://example.com}', '{wallet:read}', $3 from ${NUMBERS}`,
+  `insert into agents (account_id, mode, id, created_at) select ${ACCOUNT}, 'test', 'agent ' || n, $3 from ${NUMBERS}`,
+  `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+    select ${ACCOUNT}, 'test', ${WALLET}, 'Name', 'wal_' || n, 'quorum', $3 from ${NUMBERS}`,
+  `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+      recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
+    select ${ACCOUNT}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 'pol_' || n, $3, $3
+    from ${NUMBERS}`,
+  `insert into api_keys (account_id, id, mode, secret_hash, created_at)
+    select ${ACCOUNT}, 'key_' || n, 'test', ${HASH}, $3 from ${NUMBERS}`,
+  `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+      created_at, expires_at)
+    select ${ACCOUNT}, 'con_' || n, 'test', 'agent ' || n, 'usr_' || n, $3, 'cli_' || n, '{wallet:read}', ${HASH}, $3,
+      'infinity' from ${NUMBERS}`,
+  `insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
+    select ${HASH}, ${ACCOUNT}, 'con_' || n, '{wallet:read}', 'infinity' from ${NUMBERS}`,
+  `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
+    select ${HASH}, ${ACCOUNT}, 'con_' || n, $3, 'infinity' from ${NUMBERS}`,
+  `insert into authorization_codes (code_hash, account_id, connection_id, redirect_uri, code_challenge, expires_at)
+    select ${HASH}, ${ACCOUNT}, 'con_' || n, '', repeat('x', 43), 'infinity' from ${NUMBERS}`,
+  `insert into attempt_windows (subject, bucket, hits, expires_at)
+    select ${HASH}, 'token', '{}', 'infinity' from ${NUMBERS}`,
+  `insert into rate_windows (subject, bucket) select ${HASH}, unnest('{default,payments}'::text[]) from ${NUMBERS}`,
+]
+
+function repeat<Item>(size: number, make: (index: number) => Item): Item[] {
+  return Array.from({ length: size }, (_, index) => make(index))
+}
+
+function hashOf(index: number): Buffer {
+  return Buffer.alloc(32, index)
+}
+
+function listNodes(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(listNodes)]
+}
+
+/** Returns a parameter as text. No item of an array contains characters that have a meaning there, or is null. */
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map((item) => `"${toText(item)}"`).join()}}`
+  if (Buffer.isBuffer(value)) return String.raw`\\x${value.toString('hex')}`
+  return value instanceof Date ? value.toISOString() : String(value)
+}
