@@ -1,5 +1,5 @@
-// Builds a program into a folder: `node scripts/bundle-program.ts <entry> <folder>`. The program consists of a few files
-// then, instead of thousands of modules.
+// Builds a program into a folder: `node scripts/bundle-program.ts <entry> <folder>`. The program is one file then,
+// instead of thousands of modules.
 import { relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { BUILT_NAME } from '../sandbox/src/processes/programs.ts'
@@ -15,7 +15,7 @@ const bundle = await rolldown({
       name: 'keep-paths',
       transform: {
         filter: { code: 'import.meta.url' },
-        // The sources find files by their own path, such as the migrations. The built files are directly in `folder`.
+        // The sources find files by their own path, such as the migrations. The built file is directly in `folder`.
         handler: (code, file) =>
           code.replaceAll(
             'import.meta.url',
@@ -25,5 +25,6 @@ const bundle = await rolldown({
     },
   ],
 })
-await bundle.write({ dir: folder, format: 'esm', entryFileNames: BUILT_NAME })
+// In one file, because a running program would not find its other files after the next build.
+await bundle.write({ dir: folder, format: 'esm', entryFileNames: BUILT_NAME, codeSplitting: false })
 await bundle.close()

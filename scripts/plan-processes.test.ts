@@ -10,7 +10,7 @@ const MANY = Array.from(
   (_, index) => `server/src/domain/many/${String(index).padStart(2, '0')}.test.ts`,
 )
 const BROWSER = Array.from({ length: 13 }, (_, index) => `test/browser/${String(index).padStart(2, '0')}.test.ts`)
-const JOURNEYS = ['test/browser/journeys-of-money.test.ts', 'test/browser/pages-of-work.test.ts']
+const JOURNEYS = ['test/browser/journeys-of-money.test.ts', 'test/browser/pages-of-money.test.ts']
 const FLOWS = MANY.slice(0, 6).map((file) => file.replace('server/src/domain/many', 'test/flows'))
 const OTHERS = [
   'server/src/chain/a.sandbox.test.ts',

@@ -15,7 +15,7 @@ export interface TestProcess {
 const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   {
     name: 'test/browser-journeys',
-    files: 'test/browser/{journeys-of-{money,owners},outages,pages-of-*,shell,true-states}.test.ts',
+    files: 'test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts',
   },
   { name: 'test/browser', files: 'test/browser/*' },
   { name: 'test/conformance', files: 'test/conformance/*' },
