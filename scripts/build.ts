@@ -1,5 +1,5 @@
-// `npm run build`: builds the static files of the dashboard and of the signer page, unless the present ones were built
-// from the same sources.
+// `npm run build`: builds the static files of the dashboard and of the signer page, and the programs that the sandbox
+// starts. Builds nothing that was already built from the same sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,37 +7,53 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { buildOnce, listFiles } from './stamped-build.ts'
+import { listFiles } from '../sandbox/src/processes/hash-sources.ts'
+import { PROGRAMS } from '../sandbox/src/processes/programs.ts'
+import { buildOnce } from './stamped-build.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DASHBOARD = join(ROOT, 'dashboard')
-const SHARED_SOURCES = ['scripts/build.ts', 'scripts/stamped-build.ts', 'package-lock.json']
+const SHARED_SOURCES = [
+  'scripts/build.ts',
+  'scripts/stamped-build.ts',
+  'sandbox/src/processes/hash-sources.ts',
+  'package-lock.json',
+]
 /** The list of the signer page's files and their SHA-256 hashes, in the format of `sha256sum`. */
 const SUMS_NAME = 'SHA256SUMS'
 
 const BUILDS = [
   {
     name: 'dashboard',
-    sources: ['dashboard/src', 'dashboard/index.html', 'dashboard/vite.config.ts'],
+    output: 'dashboard/dist',
+    sources: ['dashboard/src', 'dashboard/index.html', 'dashboard/vite.config.ts', ...SHARED_SOURCES],
     build: buildDashboard,
   },
   {
-    name: 'signer',
+    name: 'signer page',
+    output: 'signer/dist',
     sources: [
       'signer/src',
       'signer/public',
       'signer/tsconfig.json',
       'signer/tsconfig.build.json',
       'tsconfig.base.json',
+      ...SHARED_SOURCES,
     ],
     build: buildSigner,
   },
+  ...Object.entries(PROGRAMS).map(([name, { output, sources, entry }]) => ({
+    name,
+    output,
+    sources,
+    build: (folder: string) => buildProgram(entry, folder),
+  })),
 ] as const
 
 process.exitCode = BUILDS.every(isBuilt) ? 0 : 1
 
-function isBuilt({ name, sources, build }: (typeof BUILDS)[number]): boolean {
-  const fault = buildOnce({ root: ROOT, output: `${name}/dist`, sources: [...sources, ...SHARED_SOURCES], build })
+function isBuilt({ name, output, sources, build }: (typeof BUILDS)[number]): boolean {
+  const fault = buildOnce({ root: ROOT, output, sources, build })
   if (fault !== null) process.stderr.write(`The ${name} could not be built.\n${fault}`)
   return fault === null
 }
@@ -69,6 +85,10 @@ function buildSigner(folder: string): string | null {
   const sums = listFiles(`${folder}/`, '').map((file) => `${sha256(join(folder, file))}  ${relative('.', file)}\n`)
   writeFileSync(join(folder, SUMS_NAME), sums.join(''))
   return null
+}
+
+function buildProgram(entry: URL, folder: string): string | null {
+  return runNode([join(ROOT, 'scripts', 'bundle-program.ts'), fileURLToPath(entry), folder], ROOT)
 }
 
 function sha256(file: string): string {

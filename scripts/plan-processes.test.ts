@@ -6,10 +6,11 @@ import { after, before, describe, test } from 'node:test'
 import { planProcesses } from './plan-processes.ts'
 
 const MANY = Array.from(
-  { length: 13 },
+  { length: 25 },
   (_, index) => `server/src/domain/many/${String(index).padStart(2, '0')}.test.ts`,
 )
 const BROWSER = Array.from({ length: 13 }, (_, index) => `test/browser/${String(index).padStart(2, '0')}.test.ts`)
+const JOURNEYS = ['test/browser/journeys-of-money.test.ts', 'test/browser/pages-of-money.test.ts']
 const FLOWS = MANY.slice(0, 6).map((file) => file.replace('server/src/domain/many', 'test/flows'))
 const OTHERS = [
   'server/src/chain/a.sandbox.test.ts',
@@ -23,7 +24,7 @@ describe('the processes that run the tests', () => {
   let root: string
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'bursar-plan-'))
-    for (const file of [...MANY, ...FLOWS, ...BROWSER, HOOKED, ...OTHERS]) {
+    for (const file of [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, ...OTHERS]) {
       mkdirSync(dirname(join(root, file)), { recursive: true })
       const hook = file === HOOKED ? 'after(() => {})\n' : '  after(() => {})\n'
       writeFileSync(join(root, file), hook)
@@ -33,12 +34,12 @@ describe('the processes that run the tests', () => {
 
   const plan = (...files: string[]) => planProcesses(root, files).map((process) => process.files)
 
-  test('files of a folder share a process, and more than twelve are split evenly', () => {
-    assert.deepEqual(plan(...MANY), [MANY.slice(0, 7), MANY.slice(7)])
+  test('files of a folder share a process, and more than twenty-four are split evenly', () => {
+    assert.deepEqual(plan(...MANY), [MANY.slice(0, 13), MANY.slice(13)])
   })
 
-  test('all browser tests share one process, which starts first', () => {
-    assert.deepEqual(plan('test/api/a.test.ts', ...BROWSER), [BROWSER, ['test/api/a.test.ts']])
+  test('the browser tests share two processes, which start first', () => {
+    assert.deepEqual(plan('test/api/a.test.ts', ...BROWSER, ...JOURNEYS), [BROWSER, JOURNEYS, ['test/api/a.test.ts']])
   })
 
   test('a file that stops processes or has a hook at the top level runs alone', () => {
@@ -53,7 +54,7 @@ describe('the processes that run the tests', () => {
   })
 
   test('every file runs exactly once', () => {
-    const files = [...MANY, ...FLOWS, ...BROWSER, HOOKED, ...OTHERS]
+    const files = [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, ...OTHERS]
     assert.deepEqual(
       plan(...files)
         .flat()

@@ -9,9 +9,14 @@ export interface TestProcess {
 
 /**
  * Groups of test files that share a sandbox. The files of a group run in one process, because the sandbox is opened
- * there. Browser tests also share the browser.
+ * there. Browser tests also share the browser. They are two groups of similar length, because one group would still be
+ * running long after all other tests have ended.
  */
 const SHARING: readonly { readonly name: string; readonly files: string }[] = [
+  {
+    name: 'test/browser-journeys',
+    files: 'test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts',
+  },
   { name: 'test/browser', files: 'test/browser/*' },
   { name: 'test/conformance', files: 'test/conformance/*' },
   { name: 'test/flows', files: 'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant}.test.ts' },
@@ -43,7 +48,7 @@ const ALONE = [
  */
 const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
 /** The most files in one process. It is small, so that no process is still running long after the others have ended. */
-const FILES_MAX = 12
+const FILES_MAX = 24
 const SLOW_FILES_MAX = 4
 /** The slow tests, which start first. The others follow in the order of their paths. */
 const FIRST = [

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-const STAMP_NAME = 'built-of.txt'
+import { hashSources, readStamp, STAMP_NAME } from '../sandbox/src/processes/hash-sources.ts'
 
 export interface StampedBuild {
   /** The root of the project, with a separator at its end. */
@@ -43,27 +41,4 @@ function replace(built: string, { folder, stamp }: { folder: string; stamp: stri
   } finally {
     for (const left of [folder, old]) rmSync(left, { recursive: true, force: true })
   }
-}
-
-function readStamp(folder: string): string | null {
-  const file = join(folder, STAMP_NAME)
-  return existsSync(file) ? readFileSync(file, 'utf8') : null
-}
-
-function hashSources(root: string, sources: readonly string[]): string {
-  const hash = createHash('sha256')
-  for (const file of sources.flatMap((path) => listFiles(root, path))) {
-    hash.update(`${file}\0`).update(readFileSync(join(root, file)))
-  }
-  return hash.digest('hex')
-}
-
-/** Returns the file itself, or all files below the folder, in a fixed order. */
-export function listFiles(root: string, path: string): string[] {
-  if (!existsSync(join(root, path))) return []
-  if (/\.\w+$/.test(path)) return [path]
-  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
-    .toSorted()
 }

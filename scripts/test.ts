@@ -49,12 +49,7 @@ async function run(patterns: readonly string[]): Promise<number> {
     return 1
   }
   const env = createEnvironment()
-  if (!(await buildDashboard(env))) return 1
-  if (patterns.length === 0 && !(await runStaticChecks(children, { root: ROOT, env }))) {
-    if (!isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
-    return 1
-  }
-  if (isStopping) return 1
+  if (!(await prepare(env, { withChecks: patterns.length === 0 })) || isStopping) return 1
   scratch = makeScratchFolder()
   try {
     const exitCode = await runTests(files, scratch, env)
@@ -64,8 +59,18 @@ async function run(patterns: readonly string[]): Promise<number> {
   }
 }
 
-/** Builds the dashboard, because the servers in the tests serve its files. */
-async function buildDashboard(env: NodeJS.ProcessEnv): Promise<boolean> {
+/** Builds what the tests use. At the same time, runs the static checks, which do not read the builds. */
+async function prepare(env: NodeJS.ProcessEnv, { withChecks }: { withChecks: boolean }): Promise<boolean> {
+  const [isBuilt, hasPassed] = await Promise.all([
+    build(env),
+    withChecks ? runStaticChecks(children, { root: ROOT, env }) : true,
+  ])
+  if (!hasPassed && !isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
+  return isBuilt && hasPassed
+}
+
+/** Builds the dashboard and the signer page, which the servers in the tests serve, and the programs of the sandbox. */
+async function build(env: NodeJS.ProcessEnv): Promise<boolean> {
   const program = join(ROOT, 'scripts', 'build.ts')
   const { exitCode, output } = await children.run(process.execPath, [program], { cwd: ROOT, env, output: 'keep' })
   if (exitCode !== 0) process.stdout.write(output)

@@ -1,4 +1,5 @@
 import type { Environment } from './environments.ts'
+import { findProgram } from './programs.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Program } from './start-program.ts'
 
@@ -16,8 +17,6 @@ export interface ServersOptions {
   /** Returns the environment. Called at each start, because the clock may have been moved since the last one. */
   readonly env: () => Environment
 }
-
-const SERVER_PROGRAM = new URL('../../../server/src/main.ts', import.meta.url)
 
 /** The sandbox's main server, and any additional servers on the same database. */
 export class Servers {
@@ -61,7 +60,7 @@ export class Servers {
 
   async #start(change: Environment): Promise<Program> {
     const { env, fleet, logFile } = this.#options
-    const starting = fleet.start({ name: 'server', file: SERVER_PROGRAM, logFile, env: { ...env(), ...change } })
+    const starting = fleet.start({ name: 'server', file: findProgram('server'), logFile, env: { ...env(), ...change } })
     this.#starting.add(starting)
     return await starting
   }

@@ -10,6 +10,7 @@ import { checkPorts } from './check-ports.ts'
 import { createDatabase } from './create-database.ts'
 import { chainFile, logFile, postgresDir } from './data-dir-layout.ts'
 import { enclaveEnvironment } from './environments.ts'
+import { findProgram } from './programs.ts'
 import type { Supervisor } from './supervisor.ts'
 
 export interface FoundationOptions {
@@ -39,8 +40,6 @@ export interface Foundations {
   stop(): Promise<void>
 }
 
-const ENCLAVE_PROGRAM = new URL('../enclave/main.ts', import.meta.url)
-
 /**
  * Starts everything that the server depends on, in parallel: PostgreSQL, the two chains with their USDC, and the
  * enclave.
@@ -69,7 +68,7 @@ export function startFoundations(options: FoundationOptions): Foundations {
   const enclave = checked.then(() =>
     fleet.start({
       name: 'enclave',
-      file: ENCLAVE_PROGRAM,
+      file: findProgram('enclave'),
       logFile: logFile(dataDir, 'enclave'),
       env: enclaveEnvironment(addresses, { state: state.current, dataDir, profile: enclaveProfile }),
     }),

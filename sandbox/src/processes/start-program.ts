@@ -1,11 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, fstatSync, mkdirSync } from 'node:fs'
-import { flushCompileCache, getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openLog, readLogTail } from '../postgres/server-log.ts'
 import { CLOCK_ACK_MS_MAX, READY_MS_MAX, STOP_MS_MAX } from './limits.ts'
+import { shareCompileCache } from './programs.ts'
 
 export type Memory = keyof typeof SEMI_SPACE_MIB
 
@@ -46,18 +46,6 @@ const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 const SEMI_SPACE_MIB = { small: 2, large: 16 } as const
 
 /**
- * Lets a program reuse the compiled code that this process has cached. It then starts faster, and without loading the
- * type stripper.
- */
-function compileCache(): Record<string, string> {
-  const folder = getCompileCacheDir()
-  if (folder === undefined) return {}
-  flushCompileCache()
-  // Node adds a subfolder for its version to the folder that it is given.
-  return { NODE_COMPILE_CACHE: dirname(folder) }
-}
-
-/**
  * Starts one of our own programs and resolves when it is ready. A pipe to the program stays open: through it, we move
  * the program's clock. If we die, the pipe closes and the program exits.
  *
@@ -71,7 +59,7 @@ export async function startProgram({ name, file, env, logFile, memory, onExit }:
   // in order.
   const child = fork(fileURLToPath(file), {
     execArgv: [QUIET_FLAG, `--max-semi-space-size=${SEMI_SPACE_MIB[memory]}`],
-    env: { ...env, ...compileCache() },
+    env: { ...env, ...shareCompileCache() },
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   })

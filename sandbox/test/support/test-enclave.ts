@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Fault } from '../../src/enclave/faults.ts'
 import type { Profile } from '../../src/enclave/pace.ts'
+import { findProgram, shareCompileCache } from '../../src/processes/programs.ts'
 import { sdk } from './test-client.ts'
 import type { SdkClient } from './test-client.ts'
 
@@ -67,10 +68,11 @@ export async function startTestEnclave(options: {
    */
   profile?: Profile
 }): Promise<TestEnclave> {
-  const child = fork(fileURLToPath(new URL('../../src/enclave/main.ts', import.meta.url)), {
+  const child = fork(fileURLToPath(findProgram('enclave')), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
+      ...shareCompileCache(),
       ENCLAVE_DATA_DIR: options.dataDir,
       ENCLAVE_APP_ID: APP_ID,
       ENCLAVE_APP_SECRET: APP_SECRET,

@@ -11,6 +11,7 @@ import { createPublicClient, http } from 'viem'
 import { deployUsdc } from '../../../sandbox/src/chain/deploy-usdc.ts'
 import { mintUsdc } from '../../../sandbox/src/chain/mint-usdc.ts'
 import { startChain } from '../../../sandbox/src/chain/start-chain.ts'
+import { findProgram, shareCompileCache } from '../../../sandbox/src/processes/programs.ts'
 import { createSoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
 import { createClock } from '../lib/clock.ts'
 import { parseAddress, type Address } from '../values/address.ts'
@@ -44,10 +45,11 @@ before(async () => {
     blockTimeSeconds: 1,
   })
   usdc = address(await deployUsdc(node.rpcUrl))
-  child = fork(fileURLToPath(new URL('../../../sandbox/src/enclave/main.ts', import.meta.url)), {
+  child = fork(fileURLToPath(findProgram('enclave')), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
+      ...shareCompileCache(),
       ENCLAVE_DATA_DIR: join(folder, 'enclave'),
       ENCLAVE_APP_ID: 'app',
       ENCLAVE_APP_SECRET: 'secret',
