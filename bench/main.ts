@@ -1,4 +1,7 @@
-import { paymentSeries, readSeries, type Length } from './cases/reads.ts'
+import { paymentSeries, readSeries } from './cases/reads.ts'
+import type { Length } from './cases/requests.ts'
+import { tokenSeries } from './cases/tokens.ts'
+import { webhookSeries } from './cases/webhooks.ts'
 import { measureAll, type Series } from './measure.ts'
 import { report, say, type Results } from './report.ts'
 import { openWorld, type World } from './world.ts'
@@ -10,6 +13,10 @@ import { openWorld, type World } from './world.ts'
 const TARGETS = 4_000
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const LENGTH: Length = { seconds: 3 }
+/** The number of token requests in one round. */
+const TOKENS = Number(process.env["BENCH_TOKENS"] ?? 3_000)
+/** The number of webhook deliveries in one round. */
+const DELIVERIES = Number(process.env["BENCH_TOKENS"] ?? 5_000)
 
 interface CaseSet {
   readonly run: (world: World) => Promise<Results>
@@ -18,6 +25,12 @@ interface CaseSet {
 const CASE_SETS: Readonly<Record<string, CaseSet>> = {
   reads: { run: async (world) => await compare(world, await readSeries(world, LENGTH)) },
   payments: { run: async (world) => await compare(world, await paymentSeries(world, LENGTH)) },
+  tokens: {
+    run: async (world) => await compare(world, await tokenSeries(world, { amount: TOKENS, withPeer: true })),
+  },
+  webhooks: {
+    run: async (world) => await compare(world, await webhookSeries(world, { amount: DELIVERIES })),
+  },
 }
 const DEFAULT_SETS = ['reads', 'payments']
 

@@ -1,5 +1,5 @@
 import type { LoadFigures, LoadOrder } from './load.ts'
-import { readClusterUs, readProcessorUs } from './processor-time.ts'
+import { readClusterUs, readProcessorUs, readWrites } from './processor-time.ts'
 import type { Endpoint, World } from './world.ts'
 
 /**
@@ -17,8 +17,16 @@ export interface Series {
   readonly aim?: string
   /** The processes that serve the requests. Their processor time is part of the cost of a request. */
   readonly endpoints: readonly Endpoint[]
-  /** The requests of one round. They are sent by one load for each order, at the same time. */
-  readonly orders: () => Promise<readonly LoadOrder[]>
+  /** Prepares a round, and returns the function that makes it. Only this function is measured. */
+  readonly prepare: () => Promise<() => Promise<LoadFigures>>
+}
+
+/** Returns the `prepare` of a series that sends requests: one load for each order, all at the same time. */
+export function sendLoad(world: World, orders: () => Promise<readonly LoadOrder[]>): Series['prepare'] {
+  return async () => {
+    const wanted = await orders()
+    return async () => await world.load.ask<LoadFigures>(wanted)
+  }
 }
 
 /** What one round of a series measured. */
@@ -26,6 +34,8 @@ export interface Round extends LoadFigures {
   /** Processor time per request, in microseconds: of the serving processes, and of PostgreSQL. Null if not known. */
   readonly serverUs: number | null
   readonly databaseUs: number | null
+  /** How many times the serving processes wrote to a socket for a request. Null if not known. */
+  readonly writes: number | null
 }
 
 export type Measured = ReadonlyMap<string, readonly Round[]>
@@ -48,17 +58,14 @@ export async function measureAll(
   return measured
 }
 
-export async function measureOnce(world: World, { name, endpoints, orders }: Series): Promise<Round> {
+export async function measureOnce(world: World, { name, endpoints, prepare }: Series): Promise<Round> {
   await world.advanceClock()
-  const wanted = await orders()
-  const readTimes = (): Promise<[number | null, number | null]> =>
-    Promise.all([
-      readProcessorUs(endpoints.map(({ process }) => process.child.pid)),
-      readClusterUs(world.postmaster),
-    ])
-  const [serverBefore, databaseBefore] = await readTimes()
-  const figures = await world.load.ask<LoadFigures>(wanted)
-  const [serverAfter, databaseAfter] = await readTimes()
+  const run = await prepare()
+  const pids = endpoints.map(({ process }) => process.child.pid)
+  const read = () => Promise.all([readProcessorUs(pids), readClusterUs(world.postmaster), readWrites(pids)])
+  const [serverBefore, databaseBefore, writesBefore] = await read()
+  const figures = await run()
+  const [serverAfter, databaseAfter, writesAfter] = await read()
   if (figures.succeeded === 0) throw new Error(`${name}: no request succeeded (${figures.failure ?? 'no response'})`)
   const perRequest = (before: number | null, after: number | null): number | null =>
     before === null || after === null ? null : (after - before) / figures.succeeded
@@ -66,6 +73,7 @@ export async function measureOnce(world: World, { name, endpoints, orders }: Ser
     ...figures,
     serverUs: perRequest(serverBefore, serverAfter),
     databaseUs: perRequest(databaseBefore, databaseAfter),
+    writes: perRequest(writesBefore, writesAfter),
   }
 }
 
@@ -73,11 +81,4 @@ function describeRound({ perSecond, p50Ms, p99Ms, serverUs, databaseUs, failed, 
   const cost = serverUs === null ? '' : `, processor ${Math.round(serverUs)} + ${Math.round(databaseUs ?? 0)} µs`
   const faults = failed === 0 ? '' : `, ${failed} failed (${failure ?? 'no response'})`
   return `${Math.round(perSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms${cost}${faults}`
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN
-  return (lower + upper) / 2
 }

@@ -51,11 +51,19 @@ async function listChildren(pid: number): Promise<number[]> {
   return text.trim() === '' ? [] : text.trim().split(' ').map(Number)
 }
 
-/** Returns how many times the process has written to a socket, a pipe or a file. Null where `/proc` is missing. */
-export async function readWrites(pid: number | undefined): Promise<number | null> {
-  const text = await readFile(`/proc/${pid}/io`, 'utf8').catch(() => '')
-  const count = /^syscw: (\d+)$/m.exec(text)?.[1]
-  return count === undefined ? null : Number(count)
+/**
+ * Returns how many times these processes have written to a socket, a pipe or a file so far. Null where `/proc` is
+ * missing.
+ */
+export async function readWrites(pids: readonly (number | undefined)[]): Promise<number | null> {
+  let writes = 0
+  for (const pid of pids) {
+    const text = await readFile(`/proc/${pid}/io`, 'utf8').catch(() => '')
+    const count = /^syscw: (\d+)$/m.exec(text)?.[1]
+    if (count === undefined) return null
+    writes += Number(count)
+  }
+  return writes
 }
 
 /**

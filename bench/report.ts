@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { median, type Measured, type Round, type Series } from './measure.ts'
+import type { Measured, Round, Series } from './measure.ts'
+import { median } from './statistics.ts'
 
 export const RESULTS = fileURLToPath(new URL('./results/', import.meta.url))
 

@@ -11,6 +11,8 @@ import type { Wires } from './wires.ts'
 
 /** How far the servers' clocks move between two measurements, so that no API key or client is near its rate limit. */
 const CLOCK_STEP_MS = 120_000
+/** The host of the servers' `AUTH_URL`. */
+export const AUTH_HOST = 'localhost:4101'
 /** Enough for four servers, the floor and the peer. */
 const DATABASE_CONNECTIONS_MAX = 250
 const LOG_CHARS_SHOWN = 1_000
@@ -38,6 +40,8 @@ export interface World {
   startServer(changes?: Record<string, string>): Promise<Endpoint>
   /** Keeps a process until the world is closed. */
   keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready>
+  /** Registers what must be closed before PostgreSQL stops. */
+  onClose(close: () => Promise<void>): void
   /** Moves the clocks of all servers forward. */
   advanceClock(): Promise<void>
   close(): Promise<void>
@@ -46,9 +50,10 @@ export interface World {
 export async function openWorld({ targets: count, flags = [] }: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'bursar-bench-'))
   const processes: BenchProcess<unknown>[] = []
+  const closers: (() => Promise<void>)[] = []
   let stopPostgres = async (): Promise<void> => {}
   const close = async (): Promise<void> => {
-    await Promise.all(processes.map((child) => child.stop()))
+    await Promise.all([...processes.map((child) => child.stop()), ...closers.map((closer) => closer())])
     await stopPostgres()
     await rm(folder, { recursive: true, force: true })
   }
@@ -98,6 +103,7 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
       floor: once(startFloor),
       startServer,
       keep,
+      onClose: (closer) => closers.push(closer),
       async advanceClock() {
         clockOffsetMs += CLOCK_STEP_MS
         const running = servers.filter(({ process: { child } }) => child.exitCode === null && child.signalCode === null)
@@ -135,7 +141,7 @@ async function makeDashboard(folder: string): Promise<string> {
 function toEnvironment(databaseUrl: string, wires: Wires): Record<string, string> {
   return {
     BASE_URL: 'http://localhost:4100',
-    AUTH_URL: 'http://localhost:4101',
+    AUTH_URL: `http://${AUTH_HOST}`,
     PORT: '0',
     ROLE: 'api',
     WEBHOOKS_TO_LOOPBACK: 'true',

@@ -1,14 +1,12 @@
-import type { LoadOrder, LoadRequest } from '../load.ts'
-import type { Series } from '../measure.ts'
+import type { LoadRequest } from '../load.ts'
+import { sendLoad, type Series } from '../measure.ts'
 import type { BenchTarget } from '../seed.ts'
 import type { Endpoint, World } from '../world.ts'
-import { get, postPayment, shareOrders } from './requests.ts'
+import { get, postPayment, shareOrders, type Length } from './requests.ts'
 
 export const FLOOR_READ = 'floor: one prepared select'
 export const FLOOR_PAY = 'floor: one durable transaction'
 export const FLOOR_PAY_SIGNED = 'floor: transaction, HTTP request, signature'
-
-export type Length = Pick<LoadOrder, 'seconds' | 'amount'>
 
 /** Reads through `/v1`, with the floor: one prepared select by primary key. */
 export async function readSeries(
@@ -23,7 +21,7 @@ export async function readSeries(
     floors: [FLOOR_READ],
     ...(aim === undefined ? {} : { aim }),
     endpoints: servers,
-    orders: async () => shareOrders(servers.map(({ url }) => url), world.targets.map(toRequest), length),
+    prepare: sendLoad(world, async () => shareOrders(servers, world.targets.map(toRequest), length)),
   })
   return [
     floorSeries(world, floor, { name: FLOOR_READ, request: get('/read'), length }),
@@ -50,7 +48,7 @@ export async function paymentSeries(
       floors: [FLOOR_PAY, FLOOR_PAY_SIGNED],
       aim: '0.5',
       endpoints: servers,
-      orders: async () => shareOrders(servers.map(({ url }) => url), world.targets.map(postPayment), length),
+      prepare: sendLoad(world, async () => shareOrders(servers, world.targets.map(postPayment), length)),
     },
   ]
 }
@@ -61,5 +59,6 @@ export function floorSeries(
   { name, request, length }: { name: string; request: LoadRequest; length: Length },
 ): Series {
   const requests = world.targets.map(() => request)
-  return { name, kind: 'floor', endpoints: [floor], orders: async () => shareOrders([floor.url], requests, length) }
+  const prepare = sendLoad(world, async () => shareOrders([floor], requests, length))
+  return { name, kind: 'floor', endpoints: [floor], prepare }
 }

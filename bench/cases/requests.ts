@@ -1,7 +1,14 @@
 import type { LoadOrder, LoadRequest } from '../load.ts'
 import type { BenchTarget } from '../seed.ts'
+import { AUTH_HOST, type Endpoint } from '../world.ts'
 
-export const CONNECTIONS = 50
+const CONNECTIONS = 50
+
+/** How long a round is. A load that must not lose a response at its end has an amount, not a time. */
+export interface Length extends Pick<LoadOrder, 'seconds' | 'amount'> {
+  /** The number of connections; 50 by default. */
+  readonly connections?: number
+}
 
 export function get(path: string, target?: Pick<BenchTarget, 'key'>): LoadRequest {
   return { method: 'GET', path, headers: authorization(target) }
@@ -16,7 +23,8 @@ export function postForm(path: string, form: Record<string, string>): LoadReques
   return { method: 'POST', path, headers: FORM, body: new URLSearchParams(form).toString() }
 }
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+/** The server has its OAuth endpoints only on the host of `AUTH_URL`, so requests of forms name this host. */
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', host: AUTH_HOST }
 
 /** A `POST` of a form whose refresh token is the one of the response before. */
 export function postRotating(path: string, form: Record<string, string>, first: string): LoadRequest {
@@ -36,14 +44,14 @@ export function postPayment(target: BenchTarget): LoadRequest {
 
 /** Sends these requests to all servers, which share the connections. */
 export function shareOrders(
-  urls: readonly string[],
+  endpoints: readonly Endpoint[],
   requests: readonly LoadRequest[],
-  length: Pick<LoadOrder, 'seconds' | 'amount'>,
+  { connections = CONNECTIONS, ...length }: Length,
 ): LoadOrder[] {
-  return urls.map((url, index) => ({
+  return endpoints.map(({ url }, index) => ({
     url,
-    connections: Math.ceil(CONNECTIONS / urls.length),
-    requests: requests.filter((_, number) => number % urls.length === index),
+    connections: Math.ceil(connections / endpoints.length),
+    requests: requests.filter((_, number) => number % endpoints.length === index),
     ...length,
   }))
 }
