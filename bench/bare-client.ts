@@ -35,10 +35,13 @@ async function postOnce(port: number, body: string): Promise<void> {
       'content-length': Buffer.byteLength(body),
       'webhook-signature': `v1,${createHmac('sha256', key).update(body).digest('base64')}`,
     }
-    const outgoing = request({ host: '127.0.0.1', port, path: '/ok/floor', method: 'POST', agent, headers }, (incoming) => {
-      incoming.on('end', resolve)
-      incoming.resume()
-    })
+    const outgoing = request(
+      { host: '127.0.0.1', port, path: '/ok/floor', method: 'POST', agent, headers },
+      (incoming) => {
+        incoming.on('end', resolve)
+        incoming.resume()
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(body)
   })

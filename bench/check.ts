@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { FLOOR_PAY, paymentSeries, readSeries } from './cases/reads.ts'
+import pg from 'pg'
+import { FLOOR_PAY, paymentSeries, READ_ME, readSeries } from './cases/reads.ts'
 import { tokenSeries } from './cases/tokens.ts'
 import { DELIVERY, webhookSeries } from './cases/webhooks.ts'
-import { measureCost, type Cost, type CostSeries } from './check-cost.ts'
-import { compareCosts, describeCost, medianOf, type Finding, type Recorded } from './check-decision.ts'
+import { measureCost, type CostRound, type CostSeries } from './check-cost.ts'
+import { describeCost, estimateCost, findRise, type Recorded } from './check-decision.ts'
 import type { Series } from './measure.ts'
 import { describeMachine, describeRun, RESULTS, say } from './report.ts'
 import { openWorld, type World } from './world.ts'
@@ -16,87 +17,115 @@ import { openWorld, type World } from './world.ts'
 const TARGETS = 400
 const FILE = `${RESULTS}recorded.json`
 /** The number of rounds before the first comparison. A record is made of more rounds, so that it is more exact. */
-const ROUNDS = 3
+const WARM_UPS = 1
+const ROUNDS = 5
 const ROUNDS_RECORDED = 9
 /** A case that seems slower is measured again, until it does not, or until it has had this many rounds. */
 const ROUNDS_MAX = 12
 
-/** The number of requests in a round. */
-const READS = 700
-const PAYMENTS = 250
-const TOKENS = 300
-const DELIVERIES = 400
-
+/**
+ * The number of requests in a round. A floor has more requests than what it is compared with, so that both end at about
+ * the same time.
+ */
+const CONNECTIONS = 16
+const AMOUNTS = {
+  reads: { ours: 300, floor: 600 },
+  payments: { ours: 80, floor: 200 },
+  tokens: { ours: 100, floor: 200 },
+  deliveries: { ours: 200, floor: 200 },
+}
 /** The number of requests that are sent one at a time, to count their writes. */
 const SINGLE_AMOUNT = 20
 
 interface Case extends CostSeries {
-  readonly costs: Cost[]
+  readonly rounds: CostRound[]
 }
 
 async function openCases(world: World): Promise<Case[]> {
-  const requestSeries = async (read: Amount, pay: Amount, token: Amount): Promise<readonly Series[]> => [
-    ...(await readSeries(world, read)),
-    ...(await paymentSeries(world, pay)),
-    ...(await tokenSeries(world, { ...token, withPeer: false })),
+  const single = { ours: SINGLE_AMOUNT, floor: SINGLE_AMOUNT, connections: 1 }
+  const singly = await openRequests(world, { reads: single, payments: single, tokens: single })
+  const series = [
+    ...(await openRequests(world, AMOUNTS)),
+    ...(await webhookSeries(world, { amount: AMOUNTS.deliveries.ours })),
   ]
-  const together = await requestSeries({ amount: READS }, { amount: PAYMENTS }, { amount: TOKENS })
-  const single = { amount: SINGLE_AMOUNT, connections: 1 }
-  const singly = new Map((await requestSeries(single, single, single)).map((one) => [one.name, one]))
-  const series = [...together, ...(await webhookSeries(world, { amount: DELIVERIES }))]
-  const byName = new Map(series.map((one) => [one.name, one]))
+  const find = (all: readonly Series[], name: string | undefined) => all.find((one) => one.name === name)
   return series.flatMap((ours) => {
-    const serverFloor = byName.get(ours.floors?.at(-1) ?? '')
-    const databaseFloor = ours.name === DELIVERY ? byName.get(FLOOR_PAY) : serverFloor
+    const serverFloor = find(series, ours.floors?.at(-1))
+    const databaseFloor = ours.name === DELIVERY ? find(series, FLOOR_PAY) : serverFloor
+    if (ours.name === READ_ME) return [] // costs what the other reads cost
     if (serverFloor === undefined || databaseFloor === undefined) return []
-    return [{ ours, serverFloor, databaseFloor, single: singly.get(ours.name) ?? ours, costs: [] }]
+    return [{ ours, serverFloor, databaseFloor, single: find(singly, ours.name) ?? ours, rounds: [] }]
   })
 }
 
-interface Amount {
-  readonly amount: number
+interface Amounts {
+  readonly ours: number
+  readonly floor: number
   readonly connections?: number
 }
 
-/** Measures each of these cases once more. */
-async function addRound(world: World, cases: readonly Case[]): Promise<void> {
-  for (const one of cases) one.costs.push(await measureCost(world, one))
+type RequestAmounts = Readonly<Record<'reads' | 'payments' | 'tokens', Amounts>>
+
+/** Opens the series of all requests, ours and the floors, with their own amounts. */
+async function openRequests(world: World, { reads, payments, tokens }: RequestAmounts): Promise<Series[]> {
+  const open = async (
+    { ours, floor, connections = CONNECTIONS }: Amounts,
+    make: (length: { amount: number; connections: number }) => Promise<readonly Series[]>,
+  ): Promise<Series[]> => [
+    ...(await make({ amount: ours, connections })).filter(({ kind }) => kind === 'ours'),
+    ...(await make({ amount: floor, connections })).filter(({ kind }) => kind === 'floor'),
+  ]
+  return [
+    ...(await open(reads, (length) => readSeries(world, length))),
+    ...(await open(payments, (length) => paymentSeries(world, length))),
+    ...(await open(tokens, (length) => tokenSeries(world, { ...length, withPeer: false }))),
+  ]
 }
 
-/** Measures each case once without keeping the result, because processes are slow when they have just started. */
-async function warmUp(world: World, cases: readonly Case[]): Promise<void> {
-  for (const one of cases) await measureCost(world, one)
+/** Measures each of these cases `rounds` times more. */
+async function addRounds(bench: Bench, cases: readonly Case[], rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const one of cases) one.rounds.push(await measureCost(bench.world, bench.admin, one))
+  }
 }
 
-async function check(world: World, recorded: Recorded): Promise<boolean> {
-  const cases = await openCases(world)
-  await warmUp(world, cases)
-  for (let round = 0; round < ROUNDS; round += 1) await addRound(world, cases)
-  const findingsOf = ({ ours, costs }: Case): Finding[] =>
-    compareCosts(recorded, { name: ours.name, costs, machine: describeMachine() })
-  let suspicious = cases.filter((one) => findingsOf(one).length > 0)
+interface Bench {
+  readonly world: World
+  /** A connection that finds the processes of the other connections. */
+  readonly admin: pg.Client
+}
+
+/** Measures each case without keeping the result, because processes are slow when they have just started. */
+async function warmUp(bench: Bench, cases: readonly Case[]): Promise<void> {
+  await addRounds(bench, cases, WARM_UPS)
+  for (const { rounds } of cases) rounds.length = 0
+}
+
+async function check(bench: Bench, recorded: Recorded): Promise<boolean> {
+  const cases = await openCases(bench.world)
+  await warmUp(bench, cases)
+  await addRounds(bench, cases, ROUNDS)
+  const machine = describeMachine()
+  const riseOf = ({ ours: { name }, rounds }: Case): string | null => findRise(recorded, { name, rounds, machine })
+  let suspicious = cases.filter((one) => riseOf(one) !== null)
   for (let round = ROUNDS; round < ROUNDS_MAX && suspicious.length > 0; round += 1) {
     say(`measured again, because they seem slower: ${suspicious.map(({ ours }) => ours.name).join(', ')}`)
-    await addRound(world, suspicious)
-    suspicious = suspicious.filter((one) => findingsOf(one).length > 0)
+    await addRounds(bench, suspicious, 1)
+    suspicious = suspicious.filter((one) => riseOf(one) !== null)
   }
-  for (const one of cases) say(describeCost(recorded, { name: one.ours.name, costs: one.costs }))
-  const findings = suspicious.flatMap(findingsOf)
-  for (const { sentence } of findings) say(`SLOWER: ${sentence}`)
-  return findings.length === 0
+  for (const one of cases) say(describeCost(recorded, one.ours.name, one.rounds))
+  for (const one of suspicious) say(`SLOWER: ${riseOf(one)}`)
+  return suspicious.length === 0
 }
 
-async function record(world: World): Promise<void> {
-  const cases = await openCases(world)
-  await warmUp(world, cases)
-  for (let round = 0; round < ROUNDS_RECORDED; round += 1) await addRound(world, cases)
-  const entries = cases.map(({ ours, costs }) => {
-    const round = (kind: keyof Cost): number => Number(medianOf(costs, kind).toFixed(3))
-    return [ours.name, { server: round('server'), database: round('database'), writes: round('writes') } satisfies Cost]
-  })
+async function record(bench: Bench): Promise<void> {
+  const cases = await openCases(bench.world)
+  await warmUp(bench, cases)
+  await addRounds(bench, cases, ROUNDS_RECORDED)
+  const entries = cases.map(({ ours, rounds }) => [ours.name, { ...estimateCost(rounds), rounds }])
   const recorded = { ...describeRun(), cases: Object.fromEntries(entries) as Recorded['cases'] }
   await writeFile(FILE, `${JSON.stringify(recorded, null, 2)}\n`)
-  for (const one of cases) say(describeCost(recorded, { name: one.ours.name, costs: one.costs }))
+  for (const one of cases) say(describeCost(recorded, one.ours.name, one.rounds))
   say('written to bench/results/recorded.json')
 }
 
@@ -105,10 +134,14 @@ if (process.platform !== 'linux') {
 } else {
   const world = await openWorld({ targets: TARGETS })
   try {
-    if (process.argv.includes('--record')) await record(world)
+    const admin = new pg.Client({ connectionString: world.databaseUrl })
+    await admin.connect()
+    world.onClose(() => admin.end())
+    const bench = { world, admin }
+    if (process.argv.includes('--record')) await record(bench)
     else {
       const recorded = JSON.parse(await readFile(FILE, 'utf8')) as Recorded
-      process.exitCode = (await check(world, recorded)) ? 0 : 1
+      process.exitCode = (await check(bench, recorded)) ? 0 : 1
     }
   } finally {
     await world.close()

@@ -25,6 +25,8 @@ export interface FloorOrder {
   readonly targets: readonly Target[]
 }
 
+/** The name under which `bench:check` finds the floor's connections in PostgreSQL. */
+const NAME = 'floor'
 const CONNECTIONS = 10
 const SHARED_CONNECTIONS = 2
 const ENCLAVE_CONNECTIONS = 50
@@ -38,12 +40,19 @@ interface Statement {
 async function serveFloor({ databaseUrl, enclaveUrl, targets }: FloorOrder): Promise<number> {
   const shared = await Promise.all(
     Array.from({ length: SHARED_CONNECTIONS }, async () => {
-      const client = new pg.Client({ connectionString: databaseUrl, pipeline: true })
+      const client = new pg.Client({ connectionString: databaseUrl, pipeline: true, application_name: NAME })
       await client.connect()
       return client
     }),
   )
-  const pool = new pg.Pool({ connectionString: databaseUrl, pipeline: true, max: CONNECTIONS })
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    pipeline: true,
+    application_name: NAME,
+    max: CONNECTIONS,
+    // Connections stay open, so that the processor time of all of them is known at the end of a round.
+    idleTimeoutMillis: 0,
+  })
   await pool.query(CREATE_TOKENS)
   const http = Fastify({ logger: false })
   http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {

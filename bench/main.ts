@@ -1,5 +1,8 @@
+import { measureFairness } from './cases/fairness.ts'
+import { measureProcess } from './cases/process.ts'
 import { paymentSeries, readSeries } from './cases/reads.ts'
 import type { Length } from './cases/requests.ts'
+import { measureScale } from './cases/scale.ts'
 import { tokenSeries } from './cases/tokens.ts'
 import { webhookSeries } from './cases/webhooks.ts'
 import { measureAll, type Series } from './measure.ts'
@@ -11,12 +14,12 @@ import { openWorld, type World } from './world.ts'
  * machine. It uses only loopback and takes a limited time. `bench/README.md` explains the case sets and the table.
  */
 const TARGETS = 4_000
-const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5)
+const ROUNDS = 5
 const LENGTH: Length = { seconds: 3 }
 /** The number of token requests in one round. */
-const TOKENS = Number(process.env["BENCH_TOKENS"] ?? 3_000)
+const TOKENS = 3_000
 /** The number of webhook deliveries in one round. */
-const DELIVERIES = Number(process.env["BENCH_TOKENS"] ?? 5_000)
+const DELIVERIES = 5_000
 
 interface CaseSet {
   readonly run: (world: World) => Promise<Results>
@@ -31,6 +34,8 @@ const CASE_SETS: Readonly<Record<string, CaseSet>> = {
   webhooks: {
     run: async (world) => await compare(world, await webhookSeries(world, { amount: DELIVERIES })),
   },
+  process: { run: measureProcess },
+  fairness: { run: measureFairness },
 }
 const DEFAULT_SETS = ['reads', 'payments']
 
@@ -38,14 +43,25 @@ async function compare(world: World, series: readonly Series[]): Promise<Results
   return { series, measured: await measureAll(world, series, { rounds: ROUNDS, onRound: say }) }
 }
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_SETS
+/** The case set that needs databases of its own. A number after its name adds a number of payments. */
+const SCALE = 'scale'
+const SCALE_SIZES = [0, 1_000_000]
+const isSize = (name: string): boolean => /^\d+$/.test(name)
+
+const given = process.argv.slice(2)
+const named = given.filter((name) => !isSize(name))
+const wanted = named.length > 0 ? named : DEFAULT_SETS
 for (const name of wanted) {
-  if (!Object.hasOwn(CASE_SETS, name)) {
-    throw new Error(`there is no case set \`${name}\`; there are ${Object.keys(CASE_SETS).join(', ')}`)
+  if (name !== SCALE && !Object.hasOwn(CASE_SETS, name)) {
+    throw new Error(`there is no case set \`${name}\`; there are ${[...Object.keys(CASE_SETS), SCALE].join(', ')}`)
   }
 }
 for (const name of wanted) {
   say(`# ${name}`)
+  if (name === SCALE) {
+    await measureScale([...SCALE_SIZES, ...given.filter(isSize).map(Number)])
+    continue
+  }
   const world = await openWorld({ targets: TARGETS })
   try {
     const results = await CASE_SETS[name]?.run(world)

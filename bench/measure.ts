@@ -1,4 +1,5 @@
 import type { LoadFigures, LoadOrder } from './load.ts'
+import type { BenchProcess } from './processes.ts'
 import { readClusterUs, readProcessorUs, readWrites } from './processor-time.ts'
 import type { Endpoint, World } from './world.ts'
 
@@ -17,15 +18,18 @@ export interface Series {
   readonly aim?: string
   /** The processes that serve the requests. Their processor time is part of the cost of a request. */
   readonly endpoints: readonly Endpoint[]
-  /** Prepares a round, and returns the function that makes it. Only this function is measured. */
-  readonly prepare: () => Promise<() => Promise<LoadFigures>>
+  /**
+   * Prepares a round, and returns the function that makes it. Only this function is measured. `load` is the process that
+   * sends the requests.
+   */
+  readonly prepare: (load: BenchProcess<unknown>) => Promise<() => Promise<LoadFigures>>
 }
 
 /** Returns the `prepare` of a series that sends requests: one load for each order, all at the same time. */
-export function sendLoad(world: World, orders: () => Promise<readonly LoadOrder[]>): Series['prepare'] {
-  return async () => {
+export function sendLoad(orders: () => Promise<readonly LoadOrder[]>): Series['prepare'] {
+  return async (load) => {
     const wanted = await orders()
-    return async () => await world.load.ask<LoadFigures>(wanted)
+    return async () => await load.ask<LoadFigures>(wanted)
   }
 }
 
@@ -60,7 +64,7 @@ export async function measureAll(
 
 export async function measureOnce(world: World, { name, endpoints, prepare }: Series): Promise<Round> {
   await world.advanceClock()
-  const run = await prepare()
+  const run = await prepare(world.load)
   const pids = endpoints.map(({ process }) => process.child.pid)
   const read = () => Promise.all([readProcessorUs(pids), readClusterUs(world.postmaster), readWrites(pids)])
   const [serverBefore, databaseBefore, writesBefore] = await read()

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider'
+import { Provider, type Adapter, type AdapterPayload } from 'oidc-provider'
 import pg from 'pg'
 
 /**
@@ -101,7 +101,7 @@ async function servePeer({ databaseUrl, clientIds, redirectUri }: PeerOrder) {
   const { port } = server.address() as AddressInfo
   const provider = new Provider(`http://127.0.0.1:${port}`, {
     adapter,
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig' } as never] },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     features: { devInteractions: { enabled: false } },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
@@ -115,7 +115,10 @@ async function servePeer({ databaseUrl, clientIds, redirectUri }: PeerOrder) {
       RefreshToken: LIFETIME_SECONDS,
     },
   })
-  server.on('request', provider.callback())
+  const respond = provider.callback()
+  server.on('request', (request, response) => {
+    void respond(request, response)
+  })
   for (const clientId of clientIds) {
     await adapter('Client').upsert(
       clientId,
@@ -147,8 +150,13 @@ async function seed(
     const source = { accountId: ACCOUNT, client, grantId: await grant.save(), scope: SCOPE }
     const item =
       kind === 'RefreshToken'
-        ? new provider.RefreshToken({ ...source, gty: 'authorization_code' } as never)
-        : new provider.AuthorizationCode({ ...source, redirectUri, codeChallenge, codeChallengeMethod: 'S256' } as never)
+        ? new provider.RefreshToken({ ...source, gty: 'authorization_code' })
+        : new provider.AuthorizationCode({
+            ...source,
+            redirectUri,
+            codeChallenge,
+            codeChallengeMethod: 'S256',
+          } as never)
     seeded.push({ clientId, secret: await item.save() })
   }
   for (let made = 0; made < count; made += SEEDED_AT_ONCE) {

@@ -20,11 +20,15 @@ export async function readProcessorUs(pids: readonly (number | undefined)[]): Pr
  * ended. In microseconds.
  */
 export async function readClusterUs(postmaster: number): Promise<number | null> {
-  const [ended, children] = await Promise.all([readEndedUs(postmaster), listChildren(postmaster)])
-  if (ended === null) return null
-  // A child may end between the two reads. Its time is then missing here, and counted as ended from now on.
-  const running = await Promise.all([postmaster, ...children].map(readProcessUs))
-  return running.reduce<number>((sum, time) => sum + (time ?? 0), ended)
+  for (;;) {
+    const ended = await readEndedUs(postmaster)
+    if (ended === null) return null
+    const children = await listChildren(postmaster)
+    const running = await Promise.all([postmaster, ...children].map(readProcessUs))
+    // If a child has ended meanwhile, its time may be missing, or counted twice.
+    const isComplete = (await readEndedUs(postmaster)) === ended && !running.includes(null)
+    if (isComplete) return running.reduce<number>((sum, time) => sum + (time ?? 0), ended)
+  }
 }
 
 async function readProcessUs(pid: number | undefined): Promise<number | null> {

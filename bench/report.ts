@@ -79,11 +79,26 @@ function printSeries(series: readonly Series[], measured: Measured): void {
     const failed = rounds.reduce((sum, round) => sum + round.failed, 0)
     const cells = [
       `${name}${failed === 0 ? '' : ` (${failed} failed)`}`,
-      formatSpread(rounds.map((round) => round.perSecond), 0),
-      formatSpread(rounds.map((round) => round.p50Ms), 0),
-      formatSpread(rounds.map((round) => round.p99Ms), 0),
+      formatSpread(
+        rounds.map((round) => round.perSecond),
+        0,
+      ),
+      formatSpread(
+        rounds.map((round) => round.p50Ms),
+        0,
+      ),
+      formatSpread(
+        rounds.map((round) => round.p99Ms),
+        0,
+      ),
       compare((ours, other) => ours.perSecond / other.perSecond),
-      `${formatSpread(rounds.map((round) => round.serverUs ?? Number.NaN), 0)} + ${formatSpread(rounds.map((round) => round.databaseUs ?? Number.NaN), 0)}`,
+      `${formatSpread(
+        rounds.map((round) => round.serverUs ?? Number.NaN),
+        0,
+      )} + ${formatSpread(
+        rounds.map((round) => round.databaseUs ?? Number.NaN),
+        0,
+      )}`,
       compare((ours, other) => costOf(other) / costOf(ours)),
       aim ?? '',
     ]

@@ -13,6 +13,8 @@ import type { Wires } from './wires.ts'
 const CLOCK_STEP_MS = 120_000
 /** The host of the servers' `AUTH_URL`. */
 export const AUTH_HOST = 'localhost:4101'
+/** The most loads that run at the same time: one of ours, and two floors. */
+const LOADS = 3
 /** Enough for four servers, the floor and the peer. */
 const DATABASE_CONNECTIONS_MAX = 250
 const LOG_CHARS_SHOWN = 1_000
@@ -32,6 +34,8 @@ export interface World {
   readonly wires: BenchProcess<Wires>
   /** The process that sends the load. */
   readonly load: BenchProcess<unknown>
+  /** All processes that send load: `load`, and those of loads that run at the same time. */
+  readonly loads: readonly BenchProcess<unknown>[]
   readonly targets: readonly BenchTarget[]
   /** Returns the first server. It runs no background jobs, so only requests are measured. Starts it if necessary. */
   server(): Promise<Endpoint>
@@ -66,11 +70,13 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
       processes.push(child)
       return child
     }
-    const [databaseUrl, wires, load] = await Promise.all([
+    const [databaseUrl, wires, ...loads] = await Promise.all([
       createDatabase(postgres.url),
       startProcess<Wires>('./wires.ts').then(keep),
-      startProcess('./load.ts').then(keep),
+      ...Array.from({ length: LOADS }, () => startProcess('./load.ts').then(keep)),
     ])
+    const [load] = loads
+    if (load === undefined) throw new Error('no process sends load')
     const environment = { ...toEnvironment(databaseUrl, wires.ready), DASHBOARD_DIR: await makeDashboard(folder) }
     const targets = await seedTargets(environment, count)
     const log = await open(join(folder, 'server.log'), 'a')
@@ -98,6 +104,7 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
       environment,
       wires,
       load,
+      loads,
       targets,
       server: once(() => startServer()),
       floor: once(startFloor),

@@ -5,6 +5,7 @@ import type { Endpoint, World } from '../world.ts'
 import { get, postPayment, shareOrders, type Length } from './requests.ts'
 
 export const FLOOR_READ = 'floor: one prepared select'
+export const READ_ME = 'GET /v1/me'
 export const FLOOR_PAY = 'floor: one durable transaction'
 export const FLOOR_PAY_SIGNED = 'floor: transaction, HTTP request, signature'
 
@@ -21,12 +22,12 @@ export async function readSeries(
     floors: [FLOOR_READ],
     ...(aim === undefined ? {} : { aim }),
     endpoints: servers,
-    prepare: sendLoad(world, async () => shareOrders(servers, world.targets.map(toRequest), length)),
+    prepare: sendLoad(async () => shareOrders(servers, world.targets.map(toRequest), length)),
   })
   return [
     floorSeries(world, floor, { name: FLOOR_READ, request: get('/read'), length }),
     read('GET /v1/agents/{id}', (target) => get(`/v1/agents/${target.agentId}`, target), '0.6'),
-    read('GET /v1/me', (target) => get('/v1/me', target), '0.6'),
+    read(READ_ME, (target) => get('/v1/me', target), '0.6'),
     read('GET /v1/payments/{id}, settled', (target) => get(`/v1/payments/${target.paymentId}`, target)),
   ]
 }
@@ -48,7 +49,7 @@ export async function paymentSeries(
       floors: [FLOOR_PAY, FLOOR_PAY_SIGNED],
       aim: '0.5',
       endpoints: servers,
-      prepare: sendLoad(world, async () => shareOrders(servers, world.targets.map(postPayment), length)),
+      prepare: sendLoad(async () => shareOrders(servers, world.targets.map(postPayment), length)),
     },
   ]
 }
@@ -59,6 +60,6 @@ export function floorSeries(
   { name, request, length }: { name: string; request: LoadRequest; length: Length },
 ): Series {
   const requests = world.targets.map(() => request)
-  const prepare = sendLoad(world, async () => shareOrders([floor], requests, length))
+  const prepare = sendLoad(async () => shareOrders([floor], requests, length))
   return { name, kind: 'floor', endpoints: [floor], prepare }
 }

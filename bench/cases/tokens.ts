@@ -40,7 +40,7 @@ export async function tokenSeries(
   const clients = await seedClients(world.databaseUrl, { targets, redirectUri: REDIRECT_URI })
   const issueOurs: Issue = async (kind, count) =>
     await seedSecrets(world.databaseUrl, { kind, count, clients, redirectUri: REDIRECT_URI, ...pkce })
-  const way = { world, length, pkce }
+  const way = { length, pkce }
   const ours = { endpoint: server, path: OUR_PATH, issue: issueOurs, ...way }
   const floors = [FLOOR_REFRESH]
   const floorRequest = postForm('/refresh', { grant_type: 'refresh_token', refresh_token: 'x', client_id: 'x' })
@@ -50,7 +50,11 @@ export async function tokenSeries(
     { ...exchangeSeries(EXCHANGE, ours), kind: 'ours', floors },
   ]
   if (!withPeer) return series
-  const peer = await startPeer(world, clients.map(({ clientId }) => clientId), pkce)
+  const peer = await startPeer(
+    world,
+    clients.map(({ clientId }) => clientId),
+    pkce,
+  )
   const theirs = { ...peer, path: PEER_PATH, ...way }
   return [
     ...series.map((one) => {
@@ -63,7 +67,6 @@ export async function tokenSeries(
 }
 
 interface Way {
-  readonly world: World
   readonly endpoint: Endpoint
   readonly path: string
   readonly issue: Issue
@@ -74,16 +77,16 @@ interface Way {
 type Measurable = Pick<Series, 'name' | 'endpoints' | 'prepare'>
 
 /** Refreshes many chains of tokens. In each chain, the next request sends the newest refresh token. */
-async function refreshSeries(name: string, { world, endpoint, path, issue, length }: Way): Promise<Measurable> {
+async function refreshSeries(name: string, { endpoint, path, issue, length }: Way): Promise<Measurable> {
   const seeded = await issue('refreshToken', CLIENTS)
   const requests = seeded.map(({ clientId, secret }) =>
     postRotating(path, { grant_type: 'refresh_token', client_id: clientId }, secret),
   )
-  return { name, endpoints: [endpoint], prepare: sendLoad(world, async () => shareOrders([endpoint], requests, length)) }
+  return { name, endpoints: [endpoint], prepare: sendLoad(async () => shareOrders([endpoint], requests, length)) }
 }
 
 /** Exchanges codes that were created before the round, each once. */
-function exchangeSeries(name: string, { world, endpoint, path, issue, length, pkce }: Way): Measurable {
+function exchangeSeries(name: string, { endpoint, path, issue, length, pkce }: Way): Measurable {
   const toRequest = ({ clientId, secret }: SeededSecret): LoadRequest =>
     postForm(path, {
       grant_type: 'authorization_code',
@@ -92,7 +95,7 @@ function exchangeSeries(name: string, { world, endpoint, path, issue, length, pk
       code_verifier: pkce.codeVerifier,
       redirect_uri: REDIRECT_URI,
     })
-  const prepare = sendLoad(world, async () => {
+  const prepare = sendLoad(async () => {
     const seeded = await issue('authorizationCode', length.amount)
     return shareOrders([endpoint], seeded.map(toRequest), length)
   })

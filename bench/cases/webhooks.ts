@@ -25,7 +25,9 @@ const DRAIN_MS_MAX = 60_000
  * least `amount` deliveries: a worker runs all the time, and the events are stored in one transaction before the round.
  */
 export async function webhookSeries(world: World, { amount }: { amount: number }): Promise<readonly Series[]> {
+  // The two series may run at the same time, so each has a receiver of its own.
   const receiver = world.keep(await startProcess<{ port: number }>('./receiver.ts'))
+  const floorReceiver = world.keep(await startProcess<{ port: number }>('./receiver.ts'))
   const client = world.keep(await startProcess('./bare-client.ts'))
   const worker = await world.startServer({ ROLE: 'worker' })
   const { port } = receiver.ready
@@ -49,10 +51,10 @@ export async function webhookSeries(world: World, { amount }: { amount: number }
       kind: 'floor',
       endpoints: [{ url: '', process: client }],
       prepare: async () => {
-        await receiver.ask<Arrivals>({ reset: true })
+        await floorReceiver.ask<Arrivals>({ reset: true })
         return async () =>
-          await countArrivals(receiver, total, async () => {
-            await client.ask({ port, count: total } satisfies PostOrder)
+          await countArrivals(floorReceiver, total, async () => {
+            await client.ask({ port: floorReceiver.ready.port, count: total } satisfies PostOrder)
           })
       },
     },
