@@ -18,6 +18,8 @@ const SECONDS = 8
 const TOKENS = 4_000
 const DELIVERIES = 6_000
 const FUNCTIONS_SHOWN = 30
+/** The entries of a profile during which no function ran. */
+const IDLE = ['(idle)', '(program)', '(root)']
 const FOLDER = fileURLToPath(new URL('./profiles/', import.meta.url))
 
 const CASES: Readonly<Record<string, (world: World) => Promise<readonly Series[]>>> = {
@@ -75,8 +77,6 @@ async function summarize(): Promise<void> {
   await rm(raw, { recursive: true })
   say(`\nflame graph: open bench/profiles/${name}.cpuprofile in the Performance panel of a browser's developer tools`)
 }
-
-const IDLE = ['(idle)', '(program)', '(root)']
 
 /** Returns the self time of each function in microseconds, without the time in which nothing ran. */
 function timeByFunction({ nodes, samples, timeDeltas }: CpuProfile): Map<string, number> {

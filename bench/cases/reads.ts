@@ -4,10 +4,10 @@ import type { BenchTarget } from '../seed.ts'
 import type { Endpoint, World } from '../world.ts'
 import { get, postPayment, shareOrders, type Length } from './requests.ts'
 
-export const FLOOR_READ = 'floor: one prepared select'
+const FLOOR_READ = 'floor: one prepared select'
 export const READ_ME = 'GET /v1/me'
 export const FLOOR_PAY = 'floor: one durable transaction'
-export const FLOOR_PAY_SIGNED = 'floor: transaction, HTTP request, signature'
+const FLOOR_PAY_SIGNED = 'floor: transaction, HTTP request, signature'
 
 /** Reads through `/v1`, with the floor: one prepared select by primary key. */
 export async function readSeries(

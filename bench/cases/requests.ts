@@ -14,7 +14,7 @@ export function get(path: string, target?: Pick<BenchTarget, 'key'>): LoadReques
   return { method: 'GET', path, headers: authorization(target) }
 }
 
-export function post(path: string, body: object, target?: Pick<BenchTarget, 'key'>): LoadRequest {
+function post(path: string, body: object, target?: Pick<BenchTarget, 'key'>): LoadRequest {
   const headers = { 'content-type': 'application/json', ...authorization(target) }
   return { method: 'POST', path, headers, body: JSON.stringify(body) }
 }

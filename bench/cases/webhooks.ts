@@ -12,7 +12,7 @@ import type { Arrivals } from '../receiver.ts'
 import { announce, okUrl, openWorkspace } from '../webhook-events.ts'
 import type { World } from '../world.ts'
 
-export const FLOOR_POST = 'floor: a bare client posts'
+const FLOOR_POST = 'floor: a bare client posts'
 export const DELIVERY = 'webhook delivery'
 
 const WORKSPACES = 10
