@@ -1,14 +1,30 @@
 import autocannon from 'autocannon'
 
 /**
- * A run that the parent process requests. This file runs in a separate process, and sends the requests of the run as
- * fast as possible.
+ * The requests that the parent process wants to be sent. This file runs in a separate process, and sends them as fast
+ * as possible.
  */
 export interface LoadOrder {
   readonly url: string
   readonly connections: number
-  readonly seconds: number
-  readonly requests: readonly { method: 'GET' | 'POST'; path: string; headers: Record<string, string>; body?: string }[]
+  /** The run ends after this time, or after this number of requests. Exactly one of the two is given. */
+  readonly seconds?: number
+  readonly amount?: number
+  /** The most requests in a second, over all connections. Without it, the load is as high as possible. */
+  readonly perSecond?: number
+  readonly requests: readonly LoadRequest[]
+}
+
+export interface LoadRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body?: string
+  /**
+   * If given, the body is this form with a refresh token. The first request sends `first`, and every other one the
+   * refresh token of the response before, also in later runs.
+   */
+  readonly rotate?: { readonly form: Record<string, string>; readonly first: string }
 }
 
 export interface LoadFigures {
@@ -18,34 +34,82 @@ export interface LoadFigures {
   readonly succeeded: number
   /** The number of responses other than 2xx, and of requests without a response. */
   readonly failed: number
+  /** The status of one failed response, if there was one. */
+  readonly failure?: string
 }
+
+/** autocannon ends a run by its duration or its amount. This is the duration of runs with an amount. */
+const AMOUNT_SECONDS_MAX = 50
+
+/** The newest refresh token of each chain, by its first refresh token. */
+const newest = new Map<string, string>()
 
 /**
  * Sends the requests and returns the figures. Each connection has its own share of the requests, so that two
- * connections never use the same API key at once.
+ * connections never use the same API key or refresh token at once.
  */
 async function run(order: LoadOrder): Promise<LoadFigures> {
+  const connections = Math.min(order.connections, order.requests.length)
   let next = 0
+  let failure: string | undefined
+  const started = performance.now()
   const result = await autocannon({
     url: order.url,
-    connections: Math.min(order.connections, order.requests.length),
-    duration: order.seconds,
+    connections,
+    duration: order.seconds ?? AMOUNT_SECONDS_MAX,
+    ...(order.amount === undefined ? {} : { amount: order.amount }),
+    ...(order.perSecond === undefined ? {} : { overallRate: order.perSecond }),
     setupClient: (client) => {
-      const share = order.requests.filter((_, index) => index % order.connections === next)
-      next = (next + 1) % order.connections
-      client.setRequests([...(share.length === 0 ? order.requests : share)])
+      const share = order.requests.filter((_, index) => index % connections === next).map(toRequest)
+      next = (next + 1) % connections
+      client.setRequests(share)
+      client.on('response', (status) => {
+        if (status < 200 || status >= 300) failure ??= `status ${status}`
+      })
     },
   })
+  const seconds = order.amount === undefined ? result.duration : (performance.now() - started) / 1_000
   return {
-    perSecond: result['2xx'] / result.duration,
+    perSecond: result['2xx'] / seconds,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     succeeded: result['2xx'],
     failed: result.non2xx + result.errors + result.timeouts,
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+function toRequest({ rotate, ...request }: LoadRequest): autocannon.Request {
+  if (rotate === undefined) return request
+  return {
+    ...request,
+    setupRequest: (template) => {
+      const token = newest.get(rotate.first) ?? rotate.first
+      return { ...template, body: new URLSearchParams({ ...rotate.form, refresh_token: token }).toString() }
+    },
+    onResponse: (status, body) => {
+      if (status !== 200) return
+      newest.set(rotate.first, (JSON.parse(body) as { refresh_token: string }).refresh_token)
+    },
+  }
+}
+
+/** Adds the figures of runs that went on at the same time. The percentiles are those of the slowest run. */
+function combine(runs: readonly LoadFigures[]): LoadFigures {
+  const sum = (read: (figures: LoadFigures) => number): number => runs.reduce((total, one) => total + read(one), 0)
+  const failure = runs.find((one) => one.failure !== undefined)?.failure
+  return {
+    perSecond: sum((one) => one.perSecond),
+    p50Ms: Math.max(...runs.map((one) => one.p50Ms)),
+    p99Ms: Math.max(...runs.map((one) => one.p99Ms)),
+    succeeded: sum((one) => one.succeeded),
+    failed: sum((one) => one.failed),
+    ...(failure === undefined ? {} : { failure }),
   }
 }
 
 process.on('disconnect', () => process.exit(0))
-process.on('message', (order: LoadOrder) => {
-  void run(order).then((figures) => process.send?.(figures))
+process.on('message', (orders: LoadOrder[]) => {
+  void Promise.all(orders.map(run)).then((figures) => process.send?.(combine(figures)))
 })
+process.send?.({ ready: true })

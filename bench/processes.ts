@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 export interface BenchProcess<Ready> {
@@ -9,13 +8,23 @@ export interface BenchProcess<Ready> {
   stop(): Promise<void>
 }
 
-const READY_MS_MAX = 20_000
-const ANSWER_MS_MAX = 60_000
+const READY_MS_MAX = 60_000
+const ANSWER_MS_MAX = 120_000
+
+interface StartOptions {
+  readonly environment?: Record<string, string>
+  /** The first message to the process, which it needs to become ready. */
+  readonly first?: object
+  /** The file descriptor of the log. */
+  readonly log?: number
+  /** Flags of Node. */
+  readonly flags?: readonly string[]
+}
 
 /** Starts one of the benchmark's processes and waits for its first message. */
 export async function startProcess<Ready>(
   file: string,
-  { environment = {}, first, log }: { environment?: Record<string, string>; first?: object; log?: number } = {},
+  { environment = {}, first, log, flags = [] }: StartOptions = {},
 ): Promise<BenchProcess<Ready>> {
   const out = log ?? 'ignore'
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
@@ -24,15 +33,16 @@ export async function startProcess<Ready>(
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
       ...environment,
     },
+    execArgv: ['--disable-warning=ExperimentalWarning', ...flags],
     stdio: ['ignore', out, log ?? 'inherit', 'ipc'],
   })
-  const ready = nextMessage<Ready>(child, READY_MS_MAX)
+  const ready = nextMessage<Ready>(child, { file, msMax: READY_MS_MAX })
   if (first !== undefined) child.send(first)
   return {
     ready: await ready,
     child,
     async ask<Answer>(message: object) {
-      const answer = nextMessage<Answer>(child, ANSWER_MS_MAX)
+      const answer = nextMessage<Answer>(child, { file, msMax: ANSWER_MS_MAX })
       child.send(message)
       return await answer
     },
@@ -47,10 +57,13 @@ export async function startProcess<Ready>(
   }
 }
 
-async function nextMessage<Message>(child: ChildProcess, msMax: number): Promise<Message> {
+async function nextMessage<Message>(
+  child: ChildProcess,
+  { file, msMax }: { file: string; msMax: number },
+): Promise<Message> {
   return await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(() => reject(new Error('a process of the bench did not respond'))), msMax)
-    const onExit = (): void => settle(() => reject(new Error('a process of the bench exited')))
+    const timer = setTimeout(() => settle(() => reject(new Error(`${file} did not respond`))), msMax)
+    const onExit = (code: number | null): void => settle(() => reject(new Error(`${file} exited with code ${code}`)))
     const onMessage = (message: Message): void => settle(() => resolve(message))
     const settle = (done: () => void): void => {
       clearTimeout(timer)
@@ -61,14 +74,4 @@ async function nextMessage<Message>(child: ChildProcess, msMax: number): Promise
     child.once('exit', onExit)
     child.once('message', onMessage)
   })
-}
-
-/**
- * Returns how much memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Returns
- * null on other systems.
- */
-export async function residentMiB(pid: number | undefined): Promise<number | null> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-  return kib === undefined ? null : Math.round(Number(kib) / 1_024)
 }

@@ -18,6 +18,8 @@ export interface BenchTarget {
   readonly agentId: string
   readonly wallet: string
   readonly grantId: string
+  /** A confirmed payment of the agent. */
+  readonly paymentId: string
 }
 
 /** Creates thousands of workspaces directly in the database, before the measurement begins. */
@@ -32,6 +34,7 @@ export async function seedTargets(environment: NodeJS.ProcessEnv, count: number)
     agentId: `agent-${index}`,
     wallet: getAddress(`0x${randomBytes(20).toString('hex')}`),
     grantId: createId('grant', now),
+    paymentId: createId('payment', now),
   }))
   const seal = (target: BenchTarget) => opened.context.sealer.seal(privateKey, sealContext(target)).toString('hex')
   const rows = targets.map((target) => ({
@@ -39,12 +42,13 @@ export async function seedTargets(environment: NodeJS.ProcessEnv, count: number)
     hash: hashSecret(target.key).toString('hex'),
     key_id: createId('key', now),
     sealed: seal(target),
+    tx_hash: `0x${randomBytes(32).toString('hex')}`,
   }))
   const client = new pg.Client({ connectionString: config.database.url })
   await client.connect()
   const usdc = opened.context.chains.test.usdc
   for (const statement of SEED) await client.query(statement, seedValues(statement, JSON.stringify(rows), now, usdc))
-  await client.query('vacuum analyze accounts, api_keys, rate_windows, agents, wallets, wallet_slots, grants')
+  await client.query('vacuum analyze accounts, api_keys, rate_windows, agents, wallets, wallet_slots, grants, payments')
   await client.end()
   await opened.close()
   return targets
@@ -55,7 +59,7 @@ function sealContext({ accountId, wallet }: BenchTarget): string {
 }
 
 const TARGETS = `jsonb_to_recordset($1::jsonb) as t ("accountId" text, "agentId" text, wallet text, "grantId" text,
-  hash text, key_id text, sealed text)`
+  "paymentId" text, hash text, key_id text, sealed text, tx_hash text)`
 
 const SEED = [
   `insert into accounts select "accountId", lower("accountId"), 'Bench', 'scale', $2::timestamptz from ${TARGETS}`,
@@ -73,6 +77,11 @@ const SEED = [
       recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
     select "accountId", "grantId", 'test', "agentId", wallet, 1000000, 1000000000000, '{}', array[$3], 'active', 1,
       $2::timestamptz, $2::timestamptz from ${TARGETS}`,
+  `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
+      status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, mined_block,
+      mined_block_hash, accepted_at, settled_at)
+    select "accountId", 'test', "paymentId", "agentId", wallet, "grantId", wallet, 1, '0.000001', 'confirmed', tx_hash,
+      $2::timestamptz, 1000000, 1000000000000, 0, 1, 1, tx_hash, $2::timestamptz, $2::timestamptz from ${TARGETS}`,
 ]
 
 function seedValues(statement: string, rows: string, now: Date, usdc: string): unknown[] {

@@ -1,35 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'
-import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
 import { readConfig } from '../server/src/config.ts'
-import { createAccount } from '../server/src/domain/accounts/create-account.ts'
-import { OPERATOR } from '../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../server/src/domain/context.ts'
-import { EVENT_TYPES } from '../server/src/domain/events/event.ts'
-import { appendEvent } from '../server/src/domain/webhooks/append-event.ts'
-import { createEndpoint } from '../server/src/domain/webhooks/create-endpoint.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 import { createLogger } from '../server/src/lib/logger.ts'
 import { openContext } from '../server/src/service.ts'
-import { createId } from '../server/src/values/ids.ts'
 import { createDatabase, freePort } from './database.ts'
 import { startProcess, type BenchProcess } from './processes.ts'
 import type { Arrivals } from './receiver.ts'
+import { announce, okUrl, openWorkspace } from './webhook-events.ts'
 
 /**
- * `npm run bench:webhooks` measures how fast events are delivered, and compares that with a bare HTTP client that posts
- * as many bodies to the same receiver. It also measures whether dead or hanging endpoints delay healthy endpoints. It
- * uses only loopback and takes a limited time. `npm run bench:webhooks -- strangers` measures only how the hanging
- * endpoints of other customers delay a workspace.
+ * `npm run bench:webhooks` measures whether dead or hanging endpoints delay healthy endpoints. It uses only loopback and
+ * takes a limited time. `npm run bench:webhooks -- strangers` measures only how the hanging endpoints of other customers
+ * delay a workspace. `npm run bench -- webhooks` measures how fast events are delivered.
  */
-const EVENTS = 10_000
-const ENDPOINTS = 10
-const EVENTS_PER_BATCH = 250
-const FLOOR_IN_FLIGHT = 40
 const DRAIN_MS_MAX = 600_000
 const POLL_MS = 200
 
@@ -92,9 +81,6 @@ async function run(): Promise<void> {
   await (await starting()).stop()
 
   if (!process.argv.includes('strangers')) {
-    await measureFloor(port)
-    await receiver.ask<Arrivals>({ reset: true })
-    await measureDrain(context, { port, receiver, starting })
     for (const bad of [0, FAIR_BAD, 0, FAIR_BAD]) await measureFairness(context, { port, receiver, starting, bad })
   }
   for (const workspaces of STRANGER_WORKSPACES) {
@@ -104,66 +90,10 @@ async function run(): Promise<void> {
   await log.close()
 }
 
-/**
- * Measures the floor: the same number of posts, with bodies of the same size, by a bare client with keep-alive
- * connections.
- */
-async function measureFloor(port: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: FLOOR_IN_FLIGHT })
-  const total = EVENTS * ENDPOINTS
-  let next = 0
-  const startedAt = performance.now()
-  const post = async (): Promise<void> => {
-    while (next < total) {
-      next += 1
-      const body = JSON.stringify({ id: `evt_${next}`, created_at: new Date().toISOString(), data: paymentData() })
-      await postOnce({ agent, port, body })
-    }
-  }
-  await Promise.all(Array.from({ length: FLOOR_IN_FLIGHT }, post))
-  agent.destroy()
-  tell('floor, a bare client', total, performance.now() - startedAt)
-}
-
-async function postOnce({ agent, port, body }: { agent: Agent; port: number; body: string }): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const outgoing = request(
-      { host: '127.0.0.1', port, path: '/ok/floor', method: 'POST', agent, headers },
-      (incoming) => {
-        incoming.on('end', resolve)
-        incoming.resume()
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
-}
-
 interface Ways {
   readonly port: number
   readonly receiver: BenchProcess<unknown>
   readonly starting: () => Promise<BenchProcess<unknown>>
-}
-
-/**
- * Measures how fast a worker sends a full queue. Every event is sent to every endpoint, and all deliveries are due when
- * the worker starts.
- */
-async function measureDrain(ctx: Context, { port, receiver, starting }: Ways): Promise<void> {
-  const accountId = await openWorkspace(
-    ctx,
-    Array.from({ length: ENDPOINTS }, (_, index) => okUrl(port, index)),
-  )
-  for (let made = 0; made < EVENTS; made += EVENTS_PER_BATCH) await announce(ctx, [accountId], EVENTS_PER_BATCH)
-  const startedAt = performance.now()
-  const worker = await starting()
-  const total = EVENTS * ENDPOINTS
-  await waitUntil(async () => (await receiver.ask<Arrivals>({})).unique >= total)
-  tell(`${EVENTS} events to ${ENDPOINTS} endpoints each`, total, performance.now() - startedAt)
-  const arrivals = await receiver.ask<Arrivals>({ reset: true })
-  say(`  posts ${arrivals.posts}, different deliveries ${arrivals.unique} of ${total}`)
-  await worker.stop()
 }
 
 /**
@@ -229,55 +159,12 @@ async function measureStrangers(
   await worker.stop()
 }
 
-function okUrl(port: number, index: number): string {
-  return `http://127.0.0.1:${port}/ok/${index}`
-}
-
-async function openWorkspace(ctx: Context, urls: readonly string[]): Promise<string> {
-  const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale', actor: OPERATOR })
-  for (const url of urls)
-    await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
-  return accountId
-}
-
-async function announce(ctx: Context, accounts: readonly string[], count: number): Promise<void> {
-  const createdAt = ctx.clock.now()
-  await ctx.db.transaction((transaction) =>
-    transaction.commit(
-      accounts.flatMap((accountId) =>
-        Array.from({ length: count }, () =>
-          appendEvent({
-            id: createId('event', createdAt),
-            accountId,
-            mode: 'test',
-            type: 'payment.created',
-            createdAt,
-            data: paymentData(),
-          }),
-        ).flat(),
-      ),
-    ),
-  )
-}
-
-function paymentData(): Record<string, unknown> {
-  const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-  const payment = { id: 'pay_bench', kind: 'transfer', agent_id: 'agent', grant_id: 'grt_bench', status: 'pending' }
-  const fields = { failure_code: null, tx_hash: null, amount_usdc: '1.5', to: address, from: address, memo: null }
-  const end = { idempotency_key: null, created_at: '2026-01-01T00:00:00.000Z', confirmed_at: null }
-  return { payment: { ...payment, ...fields, ...end } }
-}
-
 async function waitUntil(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DRAIN_MS_MAX
   while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error('not all events arrived in time')
     await delay(POLL_MS)
   }
-}
-
-function tell(what: string, count: number, ms: number): void {
-  say(`${what}: ${count} posts in ${(ms / 1_000).toFixed(1)} s, ${Math.round(count / (ms / 1_000))} a second`)
 }
 
 function keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready> {

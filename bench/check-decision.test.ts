@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { CostRound } from './check-cost.ts'
+import { estimateCost, findRise, type Recorded } from './check-decision.ts'
+
+const MACHINE = { processor: 'a processor', processors: 2 }
+const RECORDED: Recorded = { machine: MACHINE, cases: { read: { processor: 4, writes: 3 } } }
+
+/** A round whose processor time is `ratio` times its floor's. */
+function round(ratio: number, writes: number | null = 3): CostRound {
+  return { serverUs: 60 * ratio, databaseUs: 40 * ratio, serverFloorUs: 70, databaseFloorUs: 30, writes }
+}
+
+function rise(rounds: readonly CostRound[], machine = MACHINE, name = 'read'): string | null {
+  return findRise(RECORDED, { name, rounds, machine })
+}
+
+describe('the decision of bench:check', () => {
+  test('a case that costs what was recorded passes', () => {
+    assert.equal(rise([round(4), round(3.9), round(4.1), round(4)]), null)
+  })
+
+  test('a case passes if its cost rose by exactly a quarter, and fails if it rose by more', () => {
+    assert.equal(rise([round(5), round(5), round(5), round(5)]), null)
+    assert.match(
+      rise([round(5.1), round(5.1), round(5.1), round(5.1)]) ?? '',
+      /^processor time of read: 5.10 times .*\+27 %/,
+    )
+  })
+
+  test('a case fails if at least three quarters of its rounds are too slow', () => {
+    assert.equal(rise([round(8), round(8), round(4), round(4)]), null)
+    assert.match(rise([round(8), round(8), round(8), round(4)]) ?? '', /3 of 4 rounds/)
+  })
+
+  test('another machine than the recorded one may need up to half more', () => {
+    const rounds = [round(5.9), round(5.9), round(5.9), round(5.9)]
+    assert.equal(rise(rounds, { ...MACHINE, processors: 64 }), null)
+    assert.notEqual(rise(rounds), null)
+    assert.notEqual(rise([round(6.1)], { ...MACHINE, processor: 'another' }), null)
+  })
+
+  test('one more write for each request fails, whatever the processor time is', () => {
+    assert.match(rise([round(2, 4), round(2, 4.05), round(2, 4)]) ?? '', /writes 4.0 times to sockets, recorded 3.0/)
+    assert.equal(rise([round(4, 3.1), round(4, 3.3), round(4, 3.1)]), null)
+  })
+
+  test('a case that was never recorded fails', () => {
+    assert.match(rise([round(4)], MACHINE, 'new case') ?? '', /no recorded cost.*--record/)
+  })
+
+  test('the cost is the median of the rounds, and writes that were not counted are null', () => {
+    assert.deepEqual(estimateCost([round(2, null), round(4, null), round(9, null)]), { processor: 4, writes: null })
+    assert.deepEqual(estimateCost([round(2, 3), round(4, 4)]), { processor: 3, writes: 3.5 })
+  })
+})

@@ -1,0 +1,83 @@
+import type { CostRound } from './check-cost.ts'
+import { median } from './statistics.ts'
+
+/** What a request costs. */
+export interface Cost {
+  /** Its processor time, in the service and in PostgreSQL, as a multiple of its floor's. */
+  readonly processor: number
+  /** See `CostRound`. */
+  readonly writes: number | null
+}
+
+/** The costs with which a run is compared, and where they were recorded. */
+export interface Recorded {
+  readonly machine: Machine
+  readonly cases: Readonly<Record<string, Cost>>
+}
+
+export interface Machine {
+  readonly processor: string
+  readonly processors: number
+}
+
+/** The processor time of a request may rise by this share before the check fails. */
+const RISE_MAX = 0.25
+/**
+ * The same on another machine than the one that the costs were recorded on. Processors differ in how much they need for
+ * the floor's work and for ours.
+ */
+const RISE_MAX_ELSEWHERE = 0.5
+/** The number of writes is counted, not measured, so it may hardly rise at all. */
+const WRITES_RISE_MAX = 0.5
+/**
+ * The share of rounds that must be too slow. While other programs keep the machine busy, single rounds are up to twice
+ * as slow as others. If the code is slower, nearly all rounds are.
+ */
+const SLOW_ROUNDS_SHARE = 0.75
+
+/**
+ * Compares the rounds of a case with what was recorded. Returns a sentence about what has risen too much, or null.
+ */
+export function findRise(
+  recorded: Recorded,
+  { name, rounds, machine }: { name: string; rounds: readonly CostRound[]; machine: Machine },
+): string | null {
+  const before = recorded.cases[name]
+  if (before === undefined) return `${name} has no recorded cost. Run the check with --record.`
+  const { processor, writes } = estimateCost(rounds)
+  const limit = before.processor * (1 + (isSameMachine(recorded.machine, machine) ? RISE_MAX : RISE_MAX_ELSEWHERE))
+  const slow = rounds.filter((round) => ratioOf(round) > limit).length
+  if (slow >= rounds.length * SLOW_ROUNDS_SHARE) {
+    const percent = Math.round((processor / before.processor - 1) * 100)
+    const times = `${processor.toFixed(2)} times its floor, recorded ${before.processor.toFixed(2)} (+${percent} %)`
+    return `processor time of ${name}: ${times}; ${slow} of ${rounds.length} rounds were over the limit`
+  }
+  if (writes !== null && before.writes !== null && writes > before.writes + WRITES_RISE_MAX) {
+    return `${name} writes ${writes.toFixed(1)} times to sockets, recorded ${before.writes.toFixed(1)}`
+  }
+  return null
+}
+
+function isSameMachine(left: Machine, right: Machine): boolean {
+  return left.processor === right.processor && left.processors === right.processors
+}
+
+/** Returns the median of the rounds. */
+export function estimateCost(rounds: readonly CostRound[]): Cost {
+  const writes = rounds.flatMap((round) => round.writes ?? [])
+  return { processor: median(rounds.map(ratioOf)), writes: writes.length === 0 ? null : median(writes) }
+}
+
+function ratioOf({ serverUs, databaseUs, serverFloorUs, databaseFloorUs }: CostRound): number {
+  return (serverUs + databaseUs) / (serverFloorUs + databaseFloorUs)
+}
+
+/** Describes a case's cost, its spread over the rounds, and the recorded cost, in one line. */
+export function describeCost(recorded: Recorded, name: string, rounds: readonly CostRound[]): string {
+  const [before, cost, ratios] = [recorded.cases[name], estimateCost(rounds), rounds.map(ratioOf)]
+  const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} in ${rounds.length} rounds`
+  const writes =
+    cost.writes === null ? '' : `; writes ${cost.writes.toFixed(2)}, recorded ${before?.writes?.toFixed(2) ?? 'never'}`
+  const was = before?.processor.toFixed(2) ?? 'never'
+  return `${name}: processor time ${cost.processor.toFixed(2)} of its floor (${spread}), recorded ${was}${writes}`
+}

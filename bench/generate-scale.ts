@@ -1,0 +1,171 @@
+import pg from 'pg'
+import type { BenchTarget } from './seed.ts'
+
+/**
+ * Fills the database as it is after years of use: payments of many workspaces, one workspace with very many agents, and
+ * one with very many pending payments. All rows satisfy the table's constraints, which are checked again at the end.
+ */
+export interface Scale {
+  readonly payments: number
+  readonly agents: number
+  /** The number of pending payments of one workspace, whose chain does not respond. */
+  readonly pending: number
+  /** The number of payments that one agent made in the last 24 hours. */
+  readonly busy: number
+}
+
+/** The workspaces with a special role are the first ones; they also have a share of the payments. */
+export interface ScaleTargets {
+  readonly huge: BenchTarget
+  readonly stuck: BenchTarget
+  readonly busy: BenchTarget
+}
+
+const YEAR_DAYS = 365
+const WALLETS_PER_AGENT = 50
+const MAINTENANCE_MEMORY = '512MB'
+
+export function chooseTargets(targets: readonly BenchTarget[]): ScaleTargets {
+  const [huge, stuck, busy] = targets
+  if (huge === undefined || stuck === undefined || busy === undefined) throw new Error('there are too few workspaces')
+  return { huge, stuck, busy }
+}
+
+export async function generateScale(
+  databaseUrl: string,
+  { targets, scale, now }: { targets: readonly BenchTarget[]; scale: Scale; now: Date },
+): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`set maintenance_work_mem = '${MAINTENANCE_MEMORY}'; set synchronous_commit = off`)
+    await client.query(FUNCTIONS)
+    const { huge, stuck, busy } = chooseTargets(targets)
+    await insertAgents(client, { huge, count: scale.agents, now })
+    await client.query('begin')
+    const rebuild = await emptyPayments(client)
+    const rows = targets.map(({ accountId, agentId, wallet, grantId }) => ({ accountId, agentId, wallet, grantId }))
+    await client.query(
+      `create temp table payers on commit drop as select * from rows from (
+          jsonb_to_recordset($1::jsonb) as ("accountId" text, "agentId" text, wallet text, "grantId" text)
+        ) with ordinality as t ("accountId", "agentId", wallet, "grantId", ordinality)`,
+      [JSON.stringify(rows)],
+    )
+    await client.query('create unique index payers_by_ordinality on payers (ordinality)')
+    await client.query('analyze payers')
+    const settled = { status: 'confirmed', agoMax: `${YEAR_DAYS} days`, agoMin: '2 days' }
+    const payer = `1 + hashint8(n)::bigint % ${targets.length}`
+    await insertPayments(client, { count: scale.payments, payer: `abs(${payer})`, seed: 'all', now, ...settled })
+    const today = { status: 'confirmed', agoMax: '86390 seconds', agoMin: '1 second' }
+    await insertPayments(client, { count: scale.busy, payer: positionOf(targets, busy), seed: 'busy', now, ...today })
+    const waiting = { status: 'pending', agoMax: '50 minutes', agoMin: '1 second' }
+    await insertPayments(client, {
+      count: scale.pending,
+      payer: positionOf(targets, stuck),
+      seed: 'stuck',
+      now,
+      ...waiting,
+    })
+    for (const statement of rebuild) await client.query(statement)
+    await client.query('commit')
+    await client.query('vacuum analyze payments, agents, wallets, grants')
+  } finally {
+    await client.end()
+  }
+}
+
+function positionOf(targets: readonly BenchTarget[], target: BenchTarget): string {
+  return String(targets.indexOf(target) + 1)
+}
+
+/**
+ * Ids sort by time, so an id begins with the milliseconds of its time in ten characters of Crockford's base 32. The
+ * other sixteen are random; hexadecimal digits are part of this alphabet.
+ */
+const FUNCTIONS = `
+  create or replace function pg_temp.sortable(prefix text, at timestamptz, seed text) returns text language sql immutable as $$
+    select prefix || string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + ((ms >> shift) & 31)::int, 1), '' order by shift desc)
+      || upper(left(md5(seed), 16))
+    from (select floor(extract(epoch from at) * 1000)::bigint as ms) t, generate_series(0, 45, 5) as shift
+  $$`
+
+/** Creates agents of one workspace, 50 for each wallet, each with an active grant. */
+async function insertAgents(
+  client: pg.Client,
+  { huge, count, now }: { huge: BenchTarget; count: number; now: Date },
+): Promise<void> {
+  const wallets = Math.ceil(count / WALLETS_PER_AGENT)
+  await client.query(
+    `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+      select $1, 'test', '0x' || md5('wallet ' || n) || left(md5('more ' || n), 8), 'Bench', 'wallet ' || n, 'quorum', $2
+      from generate_series(1, $3::int) n`,
+    [huge.accountId, now, wallets],
+  )
+  await client.query(
+    `insert into agents (account_id, mode, id, created_at) select $1, 'test', 'fleet-' || n, $2 from generate_series(1, $3::int) n`,
+    [huge.accountId, now, count],
+  )
+  await client.query(
+    `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+        recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
+      select $1, pg_temp.sortable('grt_', $2::timestamptz, 'grant ' || n), 'test', 'fleet-' || n,
+        '0x' || md5('wallet ' || w) || left(md5('more ' || w), 8), 1000000, 1000000000000, '{}', '{usdc}', 'active',
+        'policy ' || n, $2::timestamptz, $2::timestamptz
+      from generate_series(1, $3::int) n, lateral (select 1 + (n - 1) / ${WALLETS_PER_AGENT} as w) t`,
+    [huge.accountId, now, count],
+  )
+}
+
+/**
+ * Empties the table, and drops its indexes and foreign keys. Returns the statements that create them again. In the
+ * transaction that emptied a table, PostgreSQL needs no log for what is inserted.
+ */
+async function emptyPayments(client: pg.Client): Promise<string[]> {
+  await client.query('create temp table kept on commit drop as select * from payments')
+  await client.query('truncate payments')
+  const { rows: keys } = await client.query<{ name: string; definition: string; kind: string }>(
+    `select conname as name, pg_get_constraintdef(oid) as definition, contype::text as kind from pg_constraint
+      where conrelid = 'payments'::regclass and contype in ('p', 'f') order by contype desc`,
+  )
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+      where indrelid = 'payments'::regclass and not indisprimary`,
+  )
+  for (const { name } of keys) await client.query(`alter table payments drop constraint ${name}`)
+  for (const { name } of indexes) await client.query(`drop index ${name}`)
+  return [
+    'insert into payments select * from kept',
+    ...keys.map(({ name, definition }) => `alter table payments add constraint ${name} ${definition}`),
+    ...indexes.map(({ definition }) => definition),
+  ]
+}
+
+interface PaymentsOrder {
+  readonly count: number
+  /** An SQL expression for the number of the workspace that made payment `n`. */
+  readonly payer: string
+  /** Makes the ids different from those of other calls. */
+  readonly seed: string
+  readonly status: string
+  /** The payments are spread evenly between these times before `now`. */
+  readonly agoMax: string
+  readonly agoMin: string
+  readonly now: Date
+}
+
+async function insertPayments(client: pg.Client, order: PaymentsOrder): Promise<void> {
+  const { count, payer, seed, status, agoMax, agoMin, now } = order
+  const settled = status === 'confirmed'
+  await client.query(
+    `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
+        status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, accepted_at,
+        enclave_transaction_id, mined_block, mined_block_hash, settled_at)
+      select p."accountId", 'test', pg_temp.sortable('pay_', at, $1 || n), p."agentId", p.wallet, p."grantId", p.wallet, 1,
+        '0.000001', $2, '0x' || md5($1 || n) || md5(n || $1), at, 1000000, 1000000000000, 0, 1, at, 'tx ' || $1 || n,
+        ${settled ? `n, '0x' || md5('block ' || n), at + interval '2 seconds'` : 'null, null, null'}
+      from generate_series(1, $3::bigint) n
+      cross join lateral (select $4::timestamptz - $5::interval + ($5::interval - $6::interval) * (n::float8 / $3::bigint) as at) t
+      join payers p on p.ordinality = ${payer}`,
+    [seed, status, count, now, agoMax, agoMin],
+  )
+}

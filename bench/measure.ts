@@ -1,0 +1,88 @@
+import type { LoadFigures, LoadOrder } from './load.ts'
+import type { BenchProcess } from './processes.ts'
+import { readClusterUs, readProcessorUs, readWrites } from './processor-time.ts'
+import type { Endpoint, World } from './world.ts'
+
+/**
+ * One row of the table: something that is measured in every round. A series names the floors and the peer that it is
+ * compared with. All of them are measured in turn in every round, so that whatever else runs on the machine affects
+ * them alike.
+ */
+export interface Series {
+  readonly name: string
+  readonly kind: 'ours' | 'floor' | 'peer'
+  /** The names of the series with which this one is compared. The first one is the floor of `aim`. */
+  readonly floors?: readonly string[]
+  readonly peer?: string
+  /** The wanted share of the first floor's rate, or the wanted multiple of the peer's if there is no floor. */
+  readonly aim?: string
+  /** The processes that serve the requests. Their processor time is part of the cost of a request. */
+  readonly endpoints: readonly Endpoint[]
+  /**
+   * Prepares a round, and returns the function that makes it. Only this function is measured. `load` is the process that
+   * sends the requests.
+   */
+  readonly prepare: (load: BenchProcess<unknown>) => Promise<() => Promise<LoadFigures>>
+}
+
+/** Returns the `prepare` of a series that sends requests: one load for each order, all at the same time. */
+export function sendLoad(orders: () => Promise<readonly LoadOrder[]>): Series['prepare'] {
+  return async (load) => {
+    const wanted = await orders()
+    return async () => await load.ask<LoadFigures>(wanted)
+  }
+}
+
+/** What one round of a series measured. */
+export interface Round extends LoadFigures {
+  /** Processor time per request, in microseconds: of the serving processes, and of PostgreSQL. Null if not known. */
+  readonly serverUs: number | null
+  readonly databaseUs: number | null
+  /** How many times the serving processes wrote to a socket for a request. Null if not known. */
+  readonly writes: number | null
+}
+
+export type Measured = ReadonlyMap<string, readonly Round[]>
+
+/** Measures every series in each of `rounds` rounds, after one round as a warm-up. */
+export async function measureAll(
+  world: World,
+  series: readonly Series[],
+  { rounds, onRound }: { rounds: number; onRound: (line: string) => void },
+): Promise<Measured> {
+  const measured = new Map<string, Round[]>()
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const one of series) {
+      const figures = await measureOnce(world, one)
+      if (round === 0) continue
+      measured.set(one.name, [...(measured.get(one.name) ?? []), figures])
+      onRound(`round ${round}: ${one.name}: ${describeRound(figures)}`)
+    }
+  }
+  return measured
+}
+
+export async function measureOnce(world: World, { name, endpoints, prepare }: Series): Promise<Round> {
+  await world.advanceClock()
+  const run = await prepare(world.load)
+  const pids = endpoints.map(({ process }) => process.child.pid)
+  const read = () => Promise.all([readProcessorUs(pids), readClusterUs(world.postmaster), readWrites(pids)])
+  const [serverBefore, databaseBefore, writesBefore] = await read()
+  const figures = await run()
+  const [serverAfter, databaseAfter, writesAfter] = await read()
+  if (figures.succeeded === 0) throw new Error(`${name}: no request succeeded (${figures.failure ?? 'no response'})`)
+  const perRequest = (before: number | null, after: number | null): number | null =>
+    before === null || after === null ? null : (after - before) / figures.succeeded
+  return {
+    ...figures,
+    serverUs: perRequest(serverBefore, serverAfter),
+    databaseUs: perRequest(databaseBefore, databaseAfter),
+    writes: perRequest(writesBefore, writesAfter),
+  }
+}
+
+function describeRound({ perSecond, p50Ms, p99Ms, serverUs, databaseUs, failed, failure }: Round): string {
+  const cost = serverUs === null ? '' : `, processor ${Math.round(serverUs)} + ${Math.round(databaseUs ?? 0)} µs`
+  const faults = failed === 0 ? '' : `, ${failed} failed (${failure ?? 'no response'})`
+  return `${Math.round(perSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms${cost}${faults}`
+}
