@@ -10,7 +10,7 @@ import { noteReason, claimAttempt } from '../payments/payments-store.ts'
 import { listAwaitingChainOfWallet, sumUnmined } from '../payments/pending-store.ts'
 import { countEqualPayments } from '../payments/lookups/lookups-store.ts'
 import { listAwaitingChain, listDueForLookup } from '../reconciliation/reconciliation-store.ts'
-import { readFacts } from './admission-store.ts'
+import { readFacts, readFactsOfMany } from './admission-store.ts'
 import { findSimilarPayment, findSimilarPending } from './earlier-payments-store.ts'
 
 const SETTLED = 1_000_000
@@ -81,6 +81,41 @@ describe('the query plans of statements about pending payments, among a million 
         assert.ok(pages <= PAGES_MAX, `${pages} pages`)
         // A payment that has been pending for more than a day reserves no balance (D24a).
         assert.equal(Number(rows[0]?.['unmined']), OWN_PENDING)
+      })
+
+      test(`the facts for a batch: in workspaces ${account} and another, only their own payments are read (${mode})`, async () => {
+        const { accountId, wallet } = await partiesOf(account)
+        const windowStart = new Date(NOW.getTime() - DAY_MS)
+        const read = {
+          mode: 'test',
+          agentId: 'agent',
+          idempotencyKey: 'key',
+          now: NOW,
+          windowStart,
+          balanceBlock: BALANCE_BLOCK,
+        } as const
+        const parties = [{ accountId, wallet }, await partiesOf('seen by the analysis'), { accountId: 'acc_1', wallet }]
+        const { rows, plan, scans, pages } = await explain(
+          readFactsOfMany(parties.map((one) => ({ ...read, ...one }))),
+          mode,
+        )
+        assert.deepEqual(
+          scans.map((scan) => String(scan['Index Name'])).toSorted(),
+          [
+            'payments_by_idempotency_key',
+            'payments_confirmed_by_block',
+            'payments_holding_balance',
+            'payments_in_window',
+          ],
+          JSON.stringify(plan, null, 2),
+        )
+        const holding = scans.find((scan) => scan['Index Name'] === 'payments_holding_balance')
+        assert.equal(holding?.['Actual Loops'], parties.length)
+        assert.ok(pages <= PAGES_MAX * parties.length, `${pages} pages`)
+        assert.deepEqual(
+          rows.map((row) => Number(row['unmined'])),
+          [OWN_PENDING, OWN_PENDING, 0],
+        )
       })
 
       test(`an earlier payment for the same purchase: in a workspace ${account}, only its own young payments are read (${mode})`, async () => {
@@ -267,7 +302,8 @@ function toLiteral(value: unknown): string {
   const text = value instanceof Date ? value.toISOString() : String(value)
   if (value === null) return 'null'
   // `String` has turned an array into its items, separated by commas.
-  return Array.isArray(value) ? `'{${text}}'` : `'${text}'`
+  if (!Array.isArray(value)) return `'${text}'`
+  return `'{${value.map((item) => (item instanceof Date ? item.toISOString() : String(item))).join()}}'`
 }
 
 /** Returns every scan of the table of payments. The names of its indexes begin with `payments_`. */

@@ -1,5 +1,7 @@
+import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
 import { monthOf } from '../plans/plan.ts'
@@ -11,11 +13,19 @@ import { paymentEvent } from '../payments/payment-event.ts'
 import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { lockGrant, readFacts } from './admission-store.ts'
-import { readAdmission, type Admission, type AdmissionReading, type FundedRequest } from './read-admission.ts'
+import {
+  readAdmission,
+  type Admission,
+  type AdmissionReading,
+  type FundedRequest,
+  type TimedRequest,
+} from './read-admission.ts'
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
   | Exclude<Admission, { readonly kind: 'allowed' }>
+
+type AllowedAdmission = Extract<Admission, { readonly kind: 'allowed' }>
 
 /**
  * Locks the wallet and the grant, checks every limit and inserts the payment, all in one transaction with two round
@@ -28,8 +38,7 @@ export async function reservePayment(
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const { request } = funded
-    const { accountId, mode, idempotencyKey } = request
-    const month = mode === 'live' ? monthOf(now) : null
+    const month = allowanceMonthOf(request.mode, now)
     const admission = await readAdmission(
       ctx,
       { ...funded, now },
@@ -45,37 +54,55 @@ export async function reservePayment(
       },
     )
     if (admission.kind !== 'allowed') return admission
-    const { grant, facts, balance } = admission
-    const { enclaveWalletId } = facts
-    const signerKey = grant.slotKey ?? facts.agentKey
-    if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
-
-    // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
-    // `now`.
-    const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
-    const { agentId, wallet, to, amountMicro, amountUsdc, memo, credentialId } = request
-    const payment = newPayment({
-      ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
-      ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
-      createdAt: now,
-      allowanceMonth: month,
-      attemptUntil,
-      requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
-      firstBlock: balance.blockNumber,
-    })
-    await transaction.commit([
-      insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
-      ...appendEvent(paymentEvent('payment.created', payment, now)),
-      ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
-    ])
-    return { kind: 'reserved', payment, signing: { enclaveWalletId, signerKey } }
+    const { writes, ...reserved } = makeReservation(ctx, { ...funded, now, admission })
+    await transaction.commit(writes)
+    return { kind: 'reserved', ...reserved }
   })
+}
+
+/**
+ * Makes the reservation for a request that was allowed. `writes` are the statements that store it. The caller runs them
+ * in the transaction that holds the locks.
+ */
+export function makeReservation(
+  ctx: Pick<Context, 'clock' | 'enclave'>,
+  { request, now, admission: { grant, facts, balance } }: TimedRequest & { readonly admission: AllowedAdmission },
+): { readonly payment: Payment; readonly signing: SigningParties; readonly writes: readonly Query<unknown>[] } {
+  const { enclaveWalletId } = facts
+  const signerKey = grant.slotKey ?? facts.agentKey
+  if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
+
+  // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
+  // `now`.
+  const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
+  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
+  const month = allowanceMonthOf(mode, now)
+  const payment = newPayment({
+    ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
+    ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
+    createdAt: now,
+    allowanceMonth: month,
+    attemptUntil,
+    requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
+    firstBlock: balance.blockNumber,
+  })
+  const writes = [
+    insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
+    ...appendEvent(paymentEvent('payment.created', payment, now)),
+    ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
+  ]
+  return { payment, signing: { enclaveWalletId, signerKey }, writes }
+}
+
+/** Returns the month in whose allowance a payment counts. Null if it counts in none, because it is a test payment. */
+export function allowanceMonthOf(mode: Mode, now: Date): string | null {
+  return mode === 'live' ? monthOf(now) : null
 }
 
 /** Locks the wallet and the grant, then reads all facts for the decision, in one round trip. */
 async function lockAndRead(
   transaction: Transaction,
-  { request, balance, now, month }: FundedRequest & { readonly now: Date; readonly month: string | null },
+  { request, balance, now, month }: TimedRequest & { readonly month: string | null },
 ): Promise<AdmissionReading> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
