@@ -16,13 +16,6 @@ import {
   type TxHash,
 } from './payment.ts'
 
-/** The fields that the enclave reports about a transfer that it accepted. */
-export interface AcceptedSend {
-  readonly transactionId: string
-  readonly txHash: TxHash | null
-  readonly userOperationHash: TxHash | null
-}
-
 /** The result of one look-up (asking the enclave and searching the chain), as it is recorded in the payment's row. */
 export interface LookupResult {
   readonly reason: PendingReason | null
@@ -65,7 +58,7 @@ export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
  * an index was analyzed while few payments were pending, the planner assumes that it is nearly empty, and would read
  * the whole index instead of the primary key.
  */
-function statusIs(status: PaymentStatus): string {
+export function statusIs(status: PaymentStatus): string {
   return `status || '' = '${status}'`
 }
 
@@ -183,11 +176,12 @@ export function releaseAttempt(
 }
 
 /**
- * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. It moves the payment
- * only from the status in that table, and only while the SQL condition `guard` is true. So if two processes try the
+ * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`; `markManyAccepted` makes
+ * one of them for several payments. It moves the payment only from the status in that table, and only while the SQL
+ * condition `guard` is true. So if two processes try the
  * same move, only one of them succeeds. Returns the moved payment, or null if it was not moved.
  */
-function movePayment(
+export function movePayment(
   payment: Payment,
   {
     name,
@@ -205,32 +199,6 @@ function movePayment(
     values: [payment.accountId, payment.id, ...values],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
-}
-
-/** Records that the enclave accepted the payment. A later call can add the hash, but keeps the time of the first. */
-export function markAccepted(
-  payment: Payment,
-  { transactionId, txHash, userOperationHash }: AcceptedSend,
-  { now, nextLookupAt }: { now: Date; nextLookupAt: Date },
-): Query<Payment | null> {
-  return movePayment(payment, {
-    name: 'mark_payment_accepted',
-    move: 'accept',
-    set: `enclave_transaction_id = $3, tx_hash = $4, accepted_at = coalesce(accepted_at, $5), attempt_until = null,
-      request_expires_at = null, pending_reason = $7, next_look_at = $8,
-      user_operation_hash = coalesce($6, user_operation_hash),
-      searched_block = case when user_operation_hash is not distinct from coalesce($6, user_operation_hash)
-        then searched_block end`,
-    guard: 'tx_hash is null',
-    values: [
-      transactionId,
-      txHash,
-      now,
-      userOperationHash,
-      txHash === null ? ('hash_unknown' satisfies PendingReason) : null,
-      nextLookupAt,
-    ],
-  })
 }
 
 /** Records the transaction that contains the payment's transfer, even if a different hash was recorded before. */
