@@ -4,12 +4,16 @@ import fc from 'fast-check'
 import { paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openConnections, readAllowance, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { seedEndpoint } from '../../../../test/support/context/webhook-rows.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { DatabaseUnavailable } from '../../db/errors.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
+import { formatPayment } from '../payments/format-payment.ts'
+import { getPayment } from '../payments/get-payment.ts'
 import { monthOf } from '../plans/plan.ts'
 import { setAllowance } from '../plans/plans-store.ts'
+import { listEndpoints } from '../webhooks/queries.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import type { FundedRequest } from './read-admission.ts'
 import { reserveInTurn } from './reserve-in-turn.ts'
@@ -77,6 +81,42 @@ describe('reservations in batches', () => {
     )
     assert.equal(rows.length, 1)
     assert.equal(rows[0]?.['payment'], rows[0]?.['event'])
+  })
+
+  test('what a batch stores is what it returns, with an event and its deliveries, whatever the texts contain', async () => {
+    const seeds = [await seed(given.context), await seed(given.context, { mode: 'live' }), await seed(given.context)]
+    // Only the first two have an endpoint.
+    for (const each of seeds.slice(0, 2)) await seedEndpoint(given.context, each)
+    // Makes the allowance's row, which a batch needs.
+    await given.context.db.runDurable(setAllowance(seeds[1]?.account.id ?? '', monthOf(given.clock.now()), 7))
+    const memos = [`{"a,b"}\\ 'c' NULL`, 'ü €', null]
+    const waiting = seeds.map((each, index) => {
+      const changes = {
+        memo: memos[index] ?? null,
+        idempotencyKey: index === 2 ? null : '{"key",}',
+        credentialId: 'key_1',
+      }
+      return { ctx: given.context, funded: fundOne(each, changes) }
+    })
+    const results = await reservePayments(given.context.db, waiting)
+    for (const [index, each] of waiting.entries()) {
+      const reservation = results.get(each)
+      assert.ok(reservation?.kind === 'reserved', reservation?.kind)
+      const { payment } = reservation
+      assert.equal(payment.memo, memos[index])
+      assert.deepEqual(await getPayment(given.context, payment), payment)
+      const text = `select e.data_text, e.data = e.data_text::jsonb as same, e.type, d.endpoint_id, d.status, d.mode
+        from events e left join deliveries d on d.account_id = e.account_id and d.event_id = e.id where e.account_id = $1`
+      const events = await readRows(given.context.db, text, [payment.accountId])
+      assert.equal(events.length, 1)
+      const [{ data_text: dataText, same, type, endpoint_id: endpointId, status, mode } = {}] = events
+      assert.equal(dataText, JSON.stringify({ payment: formatPayment(payment) }))
+      assert.deepEqual([same, type], [true, 'payment.created'])
+      const [endpoint] = await listEndpoints(given.context, payment)
+      const expected = endpoint === undefined ? [null, null, null] : [endpoint.id, 'pending', payment.mode]
+      assert.deepEqual([endpointId, status, mode], expected)
+    }
+    assert.equal(await readAllowance(given.context.db, seeds[1]?.account.id ?? ''), 8)
   })
 
   test('a batch leaves what another transaction has locked to a single decision', async () => {

@@ -1,16 +1,16 @@
-import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
+import type { DomainEvent } from '../events/event.ts'
 import { monthOf } from '../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../plans/plans-store.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
-import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
+import { findPaymentByKey, insertPayment, type NewPaymentRow } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { lockGrant, readFacts } from './admission-store.ts'
 import {
@@ -54,20 +54,32 @@ export async function reservePayment(
       },
     )
     if (admission.kind !== 'allowed') return admission
-    const { writes, ...reserved } = makeReservation(ctx, { ...funded, now, admission })
-    await transaction.commit(writes)
-    return { kind: 'reserved', ...reserved }
+    const { row, event, signing } = makeReservation(ctx, { ...funded, now, admission })
+    const { payment } = row
+    await transaction.commit([
+      insertPayment(payment, row.admission),
+      ...appendEvent(event),
+      ...(month === null ? [] : [addToAllowance(payment.accountId, month, 1)]),
+    ])
+    return { kind: 'reserved', payment, signing }
   })
 }
 
+/** A reservation that is not stored yet: the payment with the limits that were checked for it, and its event. */
+export interface NewReservation {
+  readonly row: NewPaymentRow
+  readonly event: DomainEvent
+  readonly signing: SigningParties
+}
+
 /**
- * Makes the reservation for a request that was allowed. `writes` are the statements that store it. The caller runs them
- * in the transaction that holds the locks.
+ * Makes the reservation for a request that was allowed. The caller stores it in the transaction that holds the locks, and
+ * counts it in the month's allowance.
  */
 export function makeReservation(
   ctx: Pick<Context, 'clock' | 'enclave'>,
   { request, now, admission: { grant, facts, balance } }: TimedRequest & { readonly admission: AllowedAdmission },
-): { readonly payment: Payment; readonly signing: SigningParties; readonly writes: readonly Query<unknown>[] } {
+): NewReservation {
   const { enclaveWalletId } = facts
   const signerKey = grant.slotKey ?? facts.agentKey
   if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
@@ -76,22 +88,17 @@ export function makeReservation(
   // `now`.
   const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
   const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
-  const month = allowanceMonthOf(mode, now)
   const payment = newPayment({
     ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
     ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
     createdAt: now,
-    allowanceMonth: month,
+    allowanceMonth: allowanceMonthOf(mode, now),
     attemptUntil,
     requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
     firstBlock: balance.blockNumber,
   })
-  const writes = [
-    insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
-    ...appendEvent(paymentEvent('payment.created', payment, now)),
-    ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
-  ]
-  return { payment, signing: { enclaveWalletId, signerKey }, writes }
+  const row = { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } }
+  return { row, event: paymentEvent('payment.created', payment, now), signing: { enclaveWalletId, signerKey } }
 }
 
 /** Returns the month in whose allowance a payment counts. Null if it counts in none, because it is a test payment. */

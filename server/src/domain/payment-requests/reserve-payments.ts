@@ -3,10 +3,12 @@ import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
-import { lockFreeAllowances } from '../plans/plans-store.ts'
+import { addToAllowance, lockFreeAllowances } from '../plans/plans-store.ts'
+import { appendEvents } from '../webhooks/append-event.ts'
+import { insertPayments } from '../payments/payments-store.ts'
 import { lockFreeGrants, readFactsOfMany } from './admission-store.ts'
 import { decideReading, type AdmissionReading, type FundedRequest, type TimedRequest } from './read-admission.ts'
-import { allowanceMonthOf, makeReservation, type Reservation } from './reserve-payment.ts'
+import { allowanceMonthOf, makeReservation, type NewReservation, type Reservation } from './reserve-payment.ts'
 
 /** A request that waits for its decision, with the context that decides it. */
 export interface WaitingRequest {
@@ -48,7 +50,7 @@ export async function reservePayments(
     })
     const { readings, used } = await lockAndReadFree(transaction, batch)
     const decisions = batch.map((item, index) => decide(item, readings[index] ?? null, used))
-    await transaction.commit(decisions.flatMap(({ writes }) => writes))
+    await transaction.commit(storeAll(decisions))
     return new Map(decisions.map(({ waiting, reservation }) => [waiting, reservation]))
   })
 }
@@ -61,7 +63,29 @@ function lockKey({ funded: { request } }: WaitingRequest): string {
 interface Decision {
   readonly waiting: WaitingRequest
   readonly reservation: BatchedReservation
-  readonly writes: readonly Query<unknown>[]
+  /** What is stored for the request; null if it was not allowed. */
+  readonly made: NewReservation | null
+}
+
+/** Returns the statements that store the reservations of a batch. */
+function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
+  const made = decisions.flatMap((decision) => decision.made ?? []).toSorted(compareKeys)
+  if (made.length === 0) return []
+  const payments = Map.groupBy(made, ({ row: { payment } }) => `${payment.accountId} ${payment.allowanceMonth}`)
+  const counts = [...payments.values()].flatMap((together) => {
+    const { accountId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
+    return allowanceMonth === null ? [] : [addToAllowance(accountId, allowanceMonth, together.length)]
+  })
+  return [insertPayments(made.map(({ row }) => row)), ...appendEvents(made.map(({ event }) => event)), ...counts]
+}
+
+/**
+ * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys, so
+ * all batches insert keys in the same order.
+ */
+function compareKeys({ row: { payment: one } }: NewReservation, { row: { payment: other } }: NewReservation): number {
+  const [key, otherKey] = [one.idempotencyKey ?? '', other.idempotencyKey ?? '']
+  return key === otherKey ? 0 : key < otherKey ? -1 : 1
 }
 
 /** How much of each allowance is used, by account and month. It includes the payments that the batch has allowed. */
@@ -69,15 +93,16 @@ type UsedAllowances = Map<string, number>
 
 function decide(item: Batched, reading: Omit<AdmissionReading, 'used'> | null, usedOf: UsedAllowances): Decision {
   const { waiting, month } = item
-  const apart = { waiting, reservation: APART, writes: [] }
+  const apart = { waiting, reservation: APART, made: null }
   const used = month === null ? null : usedOf.get(allowanceKey(item))
   if (reading === null || used === undefined) return apart
   const admission = decideReading(waiting.ctx, item, { ...reading, used })
   if (admission.kind === 'over_cap') return apart
-  if (admission.kind !== 'allowed') return { waiting, reservation: admission, writes: [] }
-  const { writes, ...reserved } = makeReservation(waiting.ctx, { ...item, admission })
+  if (admission.kind !== 'allowed') return { waiting, reservation: admission, made: null }
+  const made = makeReservation(waiting.ctx, { ...item, admission })
   if (used !== null) usedOf.set(allowanceKey(item), used + 1)
-  return { waiting, reservation: { kind: 'reserved', ...reserved }, writes }
+  const { row, signing } = made
+  return { waiting, reservation: { kind: 'reserved', payment: row.payment, signing }, made }
 }
 
 function allowanceKey({ request: { accountId }, month }: Batched): string {

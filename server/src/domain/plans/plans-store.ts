@@ -89,7 +89,7 @@ export function lockFreeAllowances(
  * Adds to the used part of the month's allowance. The result is never below zero, even if the operator has lowered the
  * count in between.
  */
-export function addToAllowance(accountId: string, month: string, count: 1 | -1): Query<boolean> {
+export function addToAllowance(accountId: string, month: string, count: number): Query<boolean> {
   return {
     name: 'add_to_allowance',
     text: 'update allowances set used = greatest(used + $3, 0) where account_id = $1 and month = $2',
