@@ -251,8 +251,8 @@ class Reader {
   }
 
   /**
-   * Reads the origin of a web site that people visit. The setting may also be the value of the parameter `none`, which
-   * means that there is no site.
+   * Reads the origin of a web site that people visit. The setting may also equal `none`, which means that there is no
+   * site.
    */
   webOrigin(name: string, fallback: string, none: string): string {
     const text = this.text(name, fallback)

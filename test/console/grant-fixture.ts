@@ -41,7 +41,9 @@ export const TERMS = {
   expires_at: null,
 } as const
 
-/** The grants page of a workspace with an agent. Its owner also owns a wallet. */
+/**
+ * A workspace with an agent, and the requests that the grants page makes. The workspace's owner also owns a wallet.
+ */
 export class GrantFixture {
   readonly server: ConsoleServer
   readonly account: Account

@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<Outage, (mode: Mode) => string>> = {
 
 const BROKEN: Readonly<Record<Outage, string>> = {
   enclave:
-    'New payments and withdrawals fail or stay pending. Agents can retry payments with the same idempotency key. Owners can’t sign. Wallets and grants can’t be created.',
+    'New payments and withdrawals fail or stay pending. Agents can retry payments with the same idempotency key. Owners can’t sign, so new grants can’t take effect. Wallets can’t be created.',
   chain:
     'New payments are rejected. Balances are unknown. Owners can’t withdraw USDC. Sent payments and withdrawals stay pending, and new deposits are not shown yet.',
 }

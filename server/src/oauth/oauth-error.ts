@@ -113,7 +113,7 @@ export class InvalidRedirectUri extends OauthError {
   override readonly error = 'invalid_redirect_uri'
 }
 
-/** A member of the registration is not valid (RFC 7591, section 3.2.2). */
+/** A field of the registration is not valid (RFC 7591, section 3.2.2). */
 export class InvalidClientMetadata extends OauthError {
   override readonly error = 'invalid_client_metadata'
 }

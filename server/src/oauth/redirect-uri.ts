@@ -4,11 +4,11 @@
  * For the same reason, a URI is rejected if a parser would change its host or path.
  */
 const URI_CHARS_MAX = 2_048
+const URI_PATTERN = /^(https?):\/\/([^/?]+)([^?]*)(\?.*)?$/
 /**
  * The allowed characters (RFC 3986, section 2) do not include `#`, because no fragment is allowed, not even an empty
  * one (RFC 6749, section 3.1.2).
  */
-const URI_PATTERN = /^(https?):\/\/([^/?]+)([^?]*)(\?.*)?$/
 const CHARACTERS = /^(?:[\w\-.~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
 /** A host and a port, without user information. */
 const AUTHORITY_PATTERN = /^([^:@*[\]]+|\[[\da-f:.]+\])(?::(\d+))?$/i

@@ -1,7 +1,7 @@
 import type { Json } from '../canonical-json.ts'
 import { expect, readAddress, readMembers, readQuantity, readText, unknown } from './shape.ts'
 
-/** One transfer of a token, which the wallet sends itself. */
+/** One transfer of a token from the wallet. */
 export interface Transfer {
   readonly chainId: bigint
   readonly token: string

@@ -5,7 +5,7 @@ import type { Description, Line } from './description.ts'
 /** Fingerprints of public keys (base64 SPKI), and which of the keys this page knows without asking the service. */
 export interface KnownKeys {
   readonly fingerprints: ReadonlyMap<string, string>
-  /** The only key whose signature would be handed over. Null if there are several. */
+  /** The key of the passkey that must sign this request. Null if any of several passkeys may sign it. */
   readonly signing: string | null
   /** The keys of passkeys that were created on this page since it was opened. */
   readonly created: readonly string[]

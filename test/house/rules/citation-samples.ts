@@ -22,6 +22,7 @@ export const CITATION_SAMPLES = [
       broken('docs/a.md', `See ${UNKNOWN_RULE}a.`),
       broken('server/migrations/0001_core.sql', `-- Why: ${UNKNOWN_DECISION}.`),
       broken('dashboard/src/a.tsx', `/** What a plan gives (${UNKNOWN_PART}). */`),
+      broken('docs/specification.md', '<a id="d22"></a> <a id="d23"></a> <a id="d22"></a>'),
     ],
     passes: [
       { ...DEFINED, 'server/src/lib/a.ts': '// D22, decision 0012, specification, part 1\nconst address = "0xAD22"' },

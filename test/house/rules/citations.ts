@@ -11,16 +11,17 @@ const PART_NUMBER = /\b[Ss]pecification, parts? (?<numbers>\d+(?:(?:, | and )\d+
 
 /** The definition of each citation must be in the project, because readers look for it there and nowhere else. */
 export const CITATIONS_RESOLVE: Rule = {
-  name: 'every cited decision, rule and part is defined in docs',
+  name: 'every cited decision, rule and part is defined in docs, once',
   check: (tree) => {
     const targets = readTargets(tree)
-    return tree.texts
+    const unresolved = tree.texts
       .filter(({ path }) => CITING_PATTERN.test(path))
       .flatMap(({ path, text }) =>
         listCitations(text)
           .filter(({ target }) => !targets.has(target))
           .map(({ target, index }) => ({ path, line: lineAt(text, index), message: notDefined(target) })),
       )
+    return [...unresolved, ...listRepeatedRules(tree)]
   },
 }
 
@@ -66,9 +67,26 @@ function notDefined(target: string): string {
   return `\`${target}\` is not defined: correct it, or describe it in ${SPECIFICATION} or docs/decisions`
 }
 
+const RULE_ANCHOR = /<a id="d(\d+[a-z]?)"><\/a>/g
+
+/** Lists rules that the specification defines a second time. Two definitions can contradict each other. */
+function listRepeatedRules({ texts }: SourceTree): Violation[] {
+  return texts
+    .filter(({ path }) => path === SPECIFICATION)
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(RULE_ANCHOR)]
+        .filter(({ index, 0: anchor }) => text.indexOf(anchor) < index)
+        .map(({ index, 1: number }) => ({
+          path,
+          line: lineAt(text, index),
+          message: `D${number} is defined twice: keep one definition`,
+        })),
+    )
+}
+
 function readTargets({ texts }: SourceTree): Set<string> {
   const specification = texts.find(({ path }) => path === SPECIFICATION)?.text ?? ''
-  const anchors = [...specification.matchAll(/<a id="d(\d+[a-z]?)"><\/a>/g)].map(([, number]) => `D${number}`)
+  const anchors = [...specification.matchAll(RULE_ANCHOR)].map(([, number]) => `D${number}`)
   const parts = [...specification.matchAll(/^## (\d+)\. /gm)].map(([, number]) => `part ${number}`)
   const pages = texts.map(({ path }) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1]).map((page) => `decision ${page}`)
   return new Set([...anchors, ...parts, ...pages])

@@ -67,9 +67,9 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
         >
           {wallets > 0 ? (
             <p className="font-semibold text-danger">
-              This passkey owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it. You can
-              also no longer sign or revoke grants on {wallets === 1 ? 'this wallet' : 'these wallets'} in the
-              dashboard.
+              This passkey owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it.{' '}
+              {wallets === 1 ? 'This wallet' : 'These wallets'} can then no longer be moved to a wallet passkey, so
+              nobody can sign new grants or withdraw the money.
             </p>
           ) : (
             'You can no longer sign in with this passkey. Your device may still offer it until you delete it there as well.'
@@ -85,7 +85,8 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
       </p>
       {wallets > 0 && (
         <p className="text-sm text-muted">
-          Owns {formatWallets(wallets)}. Only this passkey can sign grants on {wallets === 1 ? 'it' : 'them'}.
+          Owns {formatWallets(wallets)} that must be moved to a wallet passkey. Only this passkey can sign the{' '}
+          {wallets === 1 ? 'move' : 'moves'}.
         </p>
       )}
     </ListItem>

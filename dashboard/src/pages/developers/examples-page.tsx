@@ -65,7 +65,7 @@ export function ExamplesPage() {
           </Section>
           <Section
             title="Send a payment"
-            lead="Requests with the same idempotency key make one payment only. Use a new idempotency key for each new payment. A key for one agent only must send this agent as agent_id."
+            lead="Requests with the same idempotency key make one payment only. Use a new idempotency key for each new payment. If your key is for one agent only, agent_id must be this agent."
           >
             <Request line="POST /v1/payments" language={language} code={createPayment(example.values, language)} />
           </Section>

@@ -121,8 +121,9 @@ function LastCharacters({ entry: { mode, last4 } }: { readonly entry: ApiKey }) 
   )
 }
 
-function Scopes({ entry: { scopes } }: { readonly entry: ApiKey }) {
-  return scopes === null ? 'can do everything' : `can ${formatScopeList(scopes)}`
+function Scopes({ entry: { agent_id, scopes } }: { readonly entry: ApiKey }) {
+  if (scopes !== null) return `can ${formatScopeList(scopes)}`
+  return agent_id === null ? 'can do everything' : 'has all scopes'
 }
 
 function Grace({ until }: { readonly until: string }) {

@@ -38,7 +38,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Section
       title="Resend events"
-      lead="Use this after an outage of your server. You can go back up to 30 days. Each event gets one attempt."
+      lead="Use this after an outage of your server. You can go back up to 30 days. Each event gets one attempt. Events that happened while the endpoint was disabled are not included."
     >
       <form
         className="grid max-w-4xl gap-4"
@@ -71,7 +71,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
             value={only}
             choices={[
               { value: 'failed', text: 'Failed deliveries only' },
-              { value: 'all', text: 'All events, including delivered ones' },
+              { value: 'all', text: 'All deliveries, including successful ones' },
             ]}
             onChange={(value) => setOnly(value === 'all' ? 'all' : 'failed')}
           />

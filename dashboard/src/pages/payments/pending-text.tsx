@@ -7,9 +7,20 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 export function PendingText({ detail: { payment } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   const wallet = <TextLink to={to('wallets', payment.from)}>the wallet</TextLink>
-  const counted = 'Until the outcome is known, the amount counts against the 24-hour limit.'
+  const isWithdrawal = payment.kind === 'withdrawal'
+  const counted = isWithdrawal
+    ? 'Until the outcome is known, the amount stays reserved.'
+    : 'Until the outcome is known, the amount counts against the 24-hour limit.'
   switch (payment.pending_reason) {
     case 'not_sent':
+      if (isWithdrawal) {
+        return (
+          <Prose>
+            The enclave did not send this withdrawal. The server’s log contains the reason. The withdrawal will fail
+            soon. Then you can start a new one.
+          </Prose>
+        )
+      }
       return (
         <Prose>
           The enclave did not send this payment. The server’s log contains the reason. The agent can retry with the same

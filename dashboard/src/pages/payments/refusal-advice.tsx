@@ -139,11 +139,17 @@ function adviseOnGrant(grant: Grant, to: To): Advice {
   }
   if (grant.state === 'suspended') {
     return {
-      text: 'The grant is suspended. To let the agent pay again, replace the grant and have the wallet’s owner sign the replacement.',
+      text: 'The grant is suspended. To let the agent pay again, the wallet’s owner must resume the grant, or sign a replacement.',
       links: [
         { text: 'Replace grant', to: to('grants', grant.id, 'replace') },
         { text: 'View grant', to: page },
       ],
+    }
+  }
+  if (grant.state === 'expired') {
+    return {
+      text: 'There is a grant, but it has expired. Open it to see what to do.',
+      links: [{ text: 'View grant', to: page }],
     }
   }
   return {

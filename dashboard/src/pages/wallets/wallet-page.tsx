@@ -131,9 +131,7 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
             )
           }
         >
-          {isBlocked
-            ? 'Confirm the wallet first. Then you can create grants and withdraw.'
-            : 'Create a grant to let an agent spend from this wallet. An owner of the wallet must sign the grant.'}
+          {adviseOnGrants({ needsMove: wallet.needs_move, isBlocked })}
         </EmptyState>
       )}
       {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}
@@ -144,4 +142,16 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
       )}
     </Section>
   )
+}
+
+function adviseOnGrants({
+  needsMove,
+  isBlocked,
+}: {
+  readonly needsMove: boolean
+  readonly isBlocked: boolean
+}): string {
+  if (needsMove) return 'Move the wallet first. Then you can create grants and withdraw.'
+  if (isBlocked) return 'Confirm the wallet first. Then you can create grants and withdraw.'
+  return 'Create a grant to let an agent spend from this wallet. An owner of the wallet must sign the grant.'
 }

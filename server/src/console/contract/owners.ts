@@ -29,7 +29,7 @@ export type WalletRecord = Shape<typeof RecordSchema>
 
 const SignatureBody = Type.Object({ assertion: OwnerAuthentication })
 
-/** Who owns a wallet, and the changes of it that an owner signs. */
+/** The endpoints for a wallet's record and for the changes of its owners, which an owner signs. */
 export const OWNER_ROUTES = {
   getRecord: {
     method: 'GET',

@@ -66,7 +66,8 @@ export async function openWalletMove(
   const signed = fenced === null ? null : toFenced(fenced)
   let made: NewOwners | undefined = earlier?.details
   if (made === undefined) {
-    // A move that has to wait, or that was made already, must not take a hundred requests.
+    // Checked first, because creating the slots takes about a hundred requests to the enclave. They would be wasted if
+    // the move has to wait or was made already.
     const isMoved = await withSignerLease(ctx, { wallet, signed }, async (lease) => {
       if ((await reconcileOwners(ctx, lease, { submitted })) !== null) return true
       if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)

@@ -26,7 +26,7 @@ export function findSimilarPayment(request: SimilarRequest, from: Date): Query<P
 
 /**
  * Finds the newest payment of any age that is still pending and is otherwise as in `findSimilarPayment`. Reads only the
- * workspace's own pending payments, by `payments_holding_balance`.
+ * workspace's own pending payments. Uses the index `payments_holding_balance`.
  */
 export function findSimilarPending(request: SimilarRequest): Query<Payment | null> {
   const { accountId, mode, agentId, to, amountMicro, idempotencyKey } = request

@@ -78,7 +78,7 @@ export async function listLedger(ctx: Pick<Context, 'db'>, request: LedgerReques
 function selectQueries(request: LedgerRequest, range: LedgerRange): Query<LedgerEntry[]>[] {
   const { accountId, mode, boundAgentId, filter } = request
   const { wallet, types } = filter
-  // One entry more than the page has shows whether there is a next page.
+  // Reads one more entry than fits on the page, to know whether there is a next page.
   const selection = { accountId, mode, wallet, range, limit: request.limit + 1 }
   const isWanted = (type: LedgerEntryType): boolean =>
     (types === null || types.includes(type)) && (type === 'payment' || filter.agentId === null)
