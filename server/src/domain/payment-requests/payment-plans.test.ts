@@ -6,6 +6,7 @@ import { readRows } from '../../../../test/support/database/read-rows.ts'
 import type { Query } from '../../db/query.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
 import type { Payment, TxHash } from '../payments/payment.ts'
+import { markManyAccepted } from '../payments/acceptances-store.ts'
 import { noteReason, claimAttempt } from '../payments/payments-store.ts'
 import { listAwaitingChainOfWallet, sumUnmined } from '../payments/pending-store.ts'
 import { countEqualPayments } from '../payments/lookups/lookups-store.ts'
@@ -190,6 +191,12 @@ describe('the query plans of statements about pending payments, among a million 
       for (const update of [noteReason(payment, 'hash_unknown'), claimAttempt(payment, NOW, NOW)]) {
         expectReads(await explain(update, mode), ['payments_pkey'], 1)
       }
+      const values = { transactionId: 'tx', txHash: null, userOperationHash: null }
+      const accepted = { payment, accepted: values, now: NOW, nextLookupAt: NOW }
+      const another = { ...accepted, payment: { ...payment, id: 'pay_none' } }
+      const together = await explain(markManyAccepted([accepted, another]), mode)
+      // The first scan locks the row, and the second one updates it.
+      expectReads(together, ['payments_pkey', 'payments_pkey'], 2)
     })
   }
 
