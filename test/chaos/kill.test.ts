@@ -109,10 +109,10 @@ describe('a server that is killed in the middle of a payment', () => {
     const holds = payers.map(() => fixture.enclave.hold('request'))
     const keys = payers.map(() => randomUUID())
     const order = (index: number) => ({ amount_usdc: AMOUNT_USDC, idempotency_key: keys[index] })
-    const lost = payers.map((payer, index) => pay(fixture, payer, order(index)))
+    const lost = Promise.allSettled(payers.map((payer, index) => pay(fixture, payer, order(index))))
     await Promise.all(holds.map(({ held }) => held))
     await fixture.sandbox.killServer('SIGKILL')
-    await Promise.allSettled(lost)
+    await lost
     await fixture.sandbox.startServer()
     await fixture.advanceClock(LEASES_SECONDS)
     const retried = await Promise.all(payers.map((payer, index) => pay(fixture, payer, order(index))))
