@@ -228,6 +228,24 @@ describe('reservations in batches', () => {
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1_000)
   })
 
+  test('one batch with more live payments than the allowance has left allows exactly what is left', async () => {
+    const seeded = await seed(given.context, { mode: 'live' })
+    const wallets = [seeded]
+    while (wallets.length < 5) {
+      const wallet = await seedWallet(given.context, seeded)
+      await seedGrant(given.context, { ...seeded, wallet })
+      wallets.push({ ...seeded, wallet })
+    }
+    await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 998))
+    const waiting = wallets.map((each) => ({ ctx: given.context, funded: fundOne(each) }))
+    const results = await reservePayments(given.context.db, waiting)
+    const counts = Object.groupBy(results.values(), (result) => {
+      return result.kind === 'apart' ? result.kind : describeKind(result)
+    })
+    assert.deepEqual([counts['reserved']?.length, counts['plan_cap_exceeded']?.length], [2, 3])
+    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1_000)
+  })
+
   test('the first live payments of a month make the allowance, although a batch cannot lock it yet', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
     const wallet = await seedWallet(given.context, seeded)
