@@ -56,13 +56,13 @@ const STEPS: readonly Step[] = [
     name: "when the enclave's answer is there, before it is written",
     isRecorded: true,
     isSigned: true,
-    hold: (_world, database) => database.hold('mark_payment_accepted', 'request'),
+    hold: (_world, database) => database.hold('mark_many_payments_accepted', 'request'),
   },
   {
     name: 'when it is written, before the HTTP answer goes out',
     isRecorded: true,
     isSigned: true,
-    hold: (_world, database) => database.hold('mark_payment_accepted', 'answer'),
+    hold: (_world, database) => database.hold('mark_many_payments_accepted', 'answer'),
   },
 ]
 

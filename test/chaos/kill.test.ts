@@ -23,11 +23,13 @@ import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from 
 const LEASES_SECONDS = 31
 /** After this time, the enclave rejects a request that was sent earlier, because its signature has expired. */
 const SETTLING_SECONDS = 10 * 60
+/** How many payments arrive together, so that they are reserved in batches. */
+const TOGETHER = 6
 const CAP_USDC = '100'
 const AMOUNT_USDC = '2.50'
 const AMOUNT_MICRO = 2_500_000n
 const REMAINING_USDC = '97.5'
-const ACCEPT_STATEMENT = 'mark_payment_accepted'
+const ACCEPT_STATEMENT = 'mark_many_payments_accepted'
 
 interface Step {
   readonly name: string
@@ -100,6 +102,28 @@ describe('a server that is killed in the middle of a payment', () => {
       await checkPaidOnce(payer, id)
     })
   }
+
+  test('payments that were reserved together, after the reservations and before the enclave: retries pay each once', async () => {
+    const payers: PayerFixture[] = []
+    while (payers.length < TOGETHER) payers.push(await createPayer(fixture, { dailyCapUsdc: CAP_USDC }))
+    const holds = payers.map(() => fixture.enclave.hold('request'))
+    const keys = payers.map(() => randomUUID())
+    const order = (index: number) => ({ amount_usdc: AMOUNT_USDC, idempotency_key: keys[index] })
+    const lost = Promise.allSettled(payers.map((payer, index) => pay(fixture, payer, order(index))))
+    await Promise.all(holds.map(({ held }) => held))
+    await fixture.sandbox.killServer('SIGKILL')
+    await lost
+    await fixture.sandbox.startServer()
+    await fixture.advanceClock(LEASES_SECONDS)
+    const retried = await Promise.all(payers.map((payer, index) => pay(fixture, payer, order(index))))
+    // The enclave rejects the dead server's requests, which arrive now.
+    for (const hold of holds) assert.ok((await hold.release()) >= 400)
+    for (const [index, { status, headers, body, text }] of retried.entries()) {
+      assert.equal(status, 201, text)
+      assert.equal(headers['idempotent-replayed'], 'true')
+      await checkPaidOnce(payers[index] ?? assert.fail('no payer'), body.payment.id)
+    }
+  })
 
   test('a payment that never reached the enclave and is not retried fails after the settling time, and frees the cap', async () => {
     const { payer, id, hold } = await killDuringPayment(STEPS[0])

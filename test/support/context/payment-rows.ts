@@ -1,11 +1,7 @@
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { Payment } from '../../../server/src/domain/payments/payment.ts'
-import {
-  insertPayment,
-  markAccepted,
-  markConfirmed,
-  markFailed,
-} from '../../../server/src/domain/payments/payments-store.ts'
+import { markAccepted } from '../../../server/src/domain/payments/acceptances-store.ts'
+import { insertPayment, markConfirmed, markFailed } from '../../../server/src/domain/payments/payments-store.ts'
 import { monthOf } from '../../../server/src/domain/plans/plan.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import { microUsdc, parseAmount } from '../../../server/src/values/money.ts'

@@ -1,5 +1,5 @@
 import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { DomainEvent, EventType, StoredEvent } from './event.ts'
@@ -39,6 +39,26 @@ export function insertEvent(event: DomainEvent): Query<boolean> {
       values ($1, $2, $3, $4, $5, $6::text::jsonb, $6::text)`,
     values: [accountId, id, mode, type, createdAt, JSON.stringify(data)],
     read: changed,
+  }
+}
+
+/** Inserts several events as `insertEvent` does. */
+export function insertEvents(inserted: readonly DomainEvent[]): Query<number> {
+  return {
+    name: 'insert_events',
+    text: `insert into events (account_id, id, mode, type, created_at, data, data_text)
+      select account_id, id, mode, type, created_at, data_text::jsonb, data_text
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
+        as r (account_id, id, mode, type, created_at, data_text)`,
+    values: [
+      inserted.map(({ accountId }) => accountId),
+      inserted.map(({ id }) => id),
+      inserted.map(({ mode }) => mode),
+      inserted.map(({ type }) => type),
+      inserted.map(({ createdAt }) => createdAt),
+      inserted.map(({ data }) => JSON.stringify(data)),
+    ],
+    read: countChanged,
   }
 }
 

@@ -1,5 +1,5 @@
-import { computed, nullable, pick } from '../../db/column.ts'
-import { firstOrNull, one, type Query } from '../../db/query.ts'
+import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -8,7 +8,7 @@ import { toPlan } from '../accounts/accounts-store.ts'
 import type { GrantPolicy } from '../grants/grant.ts'
 import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
 import type { Plan } from '../plans/plan.ts'
-import { heldSince, UNMINED } from '../payments/pending-store.ts'
+import { heldSince, unminedSum } from '../payments/pending-store.ts'
 import { toSignerKey, type SignerKey } from '../payments/signing-store.ts'
 
 const { agents, grants, payments, wallet_slots: slots, wallets } = tables
@@ -30,14 +30,48 @@ const GRANT_ROW = {
   slot_key: nullable(slots.signer_private_key_sealed),
 }
 
-const GRANT_TEXT = `select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist,
+/** How a statement names the agent and the wallet of a request: as parameters, or as columns of a row for each request. */
+interface PartyTerms {
+  readonly account: string
+  readonly mode: string
+  readonly wallet: string
+  readonly agent: string
+}
+
+/** How a statement names what the facts of a request depend on. */
+interface FactTerms extends PartyTerms {
+  readonly windowStart: string
+  readonly block: string
+  readonly since: string
+}
+
+const PARTY_PARAMETERS: PartyTerms = { account: '$1', mode: '$2', wallet: '$3', agent: '$4' }
+const PARTY_COLUMNS: PartyTerms = { account: 'r.account_id', mode: 'r.mode', wallet: 'r.wallet', agent: 'r.agent_id' }
+
+function grantText({ account, mode, wallet, agent }: PartyTerms): string {
+  return `select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist,
     g.expires_at, g.slot, s.signer_private_key_sealed as slot_key
   from wallets w
   join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
   left join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
     and s.wallet_address = g.wallet_address and s.slot = g.slot
-  where w.account_id = $1 and w.mode = $2 and w.address = $3
-    and g.agent_id = $4 and g.status = 'active' and g.suspended_at is null`
+  where w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}
+    and g.agent_id = ${agent} and g.status = 'active' and g.suspended_at is null`
+}
+
+/** One request and many requests are decided by the same facts, so both statements contain this text. */
+function factsText({ account, mode, wallet, agent, windowStart, block, since }: FactTerms): string {
+  return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
+        w.enclave_wallet_id, a.signer_private_key_sealed,
+        (select plan from accounts where id = ${account}) as plan,
+        (select coalesce(sum(p.amount_micro), 0) from payments p
+          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet}
+            and p.agent_id = ${agent} and p.created_at > ${windowStart} and p.status <> 'failed') as spent,
+        ${unminedSum({ account, mode, wallet, block, since })} as unmined
+      from (select 1) one
+      left join agents a on a.account_id = ${account} and a.mode = ${mode} and a.id = ${agent} and a.deleted_at is null
+      left join wallets w on w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}`
+}
 
 /** The agent and the wallet that a payment names. */
 export interface Parties {
@@ -61,20 +95,58 @@ export interface AdmissionGrant extends GrantPolicy {
  * slots, and `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<AdmissionGrant | null> {
-  return { ...findAdmissionGrant(parties), name: 'lock_grant', text: `${GRANT_TEXT} for no key update of w, g` }
+  return {
+    ...findAdmissionGrant(parties),
+    name: 'lock_grant',
+    text: `${grantText(PARTY_PARAMETERS)} for no key update of w, g`,
+  }
 }
 
 /** Returns the same grant without locking it, for a decision that nothing depends on (D55). Uses the same indexes. */
 export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | null> {
   return {
     name: 'find_admission_grant',
-    text: GRANT_TEXT,
+    text: grantText(PARTY_PARAMETERS),
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
-    read: firstOrNull(GRANT_ROW, (row) => ({
-      grantId: row.id,
-      ...toPolicy(row),
-      slotKey: row.slot === null ? null : toSignerKey(row.slot, row.slot_key),
-    })),
+    read: firstOrNull(GRANT_ROW, toGrant),
+  }
+}
+
+/**
+ * Locks the same rows for many requests, in the given order, and returns the grants by the position of their request. A
+ * request is left out if it has no active grant, or if another transaction holds one of its locks: this statement never
+ * waits. A lock on the wallet is kept even if the lock on the grant was not free. The planner does not merge a subquery
+ * that locks, so each request is a look-up. Uses the same indexes.
+ */
+export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
+  return {
+    name: 'lock_free_grants',
+    text: `select r.position, l.id, l.max_per_tx_micro, l.daily_cap_micro, l.recipient_allowlist, l.contract_allowlist,
+        l.expires_at, l.slot, l.slot_key
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
+        as r (account_id, mode, wallet, agent_id, position)
+      cross join lateral (${grantText(PARTY_COLUMNS)} for no key update of w, g skip locked) l`,
+    values: partyArrays(requests),
+    read: rowsOf({ position: computed.int8, ...GRANT_ROW }, (rows) => {
+      return new Map(rows.map((row) => [Number(row.position) - 1, toGrant(row)]))
+    }),
+  }
+}
+
+function partyArrays(requests: readonly Parties[]): unknown[] {
+  return [
+    requests.map(({ accountId }) => accountId),
+    requests.map(({ mode }) => mode),
+    requests.map(({ wallet }) => wallet),
+    requests.map(({ agentId }) => agentId),
+  ]
+}
+
+function toGrant(row: RowOf<typeof GRANT_ROW>): AdmissionGrant {
+  return {
+    grantId: row.id,
+    ...toPolicy(row),
+    slotKey: row.slot === null ? null : toSignerKey(row.slot, row.slot_key),
   }
 }
 
@@ -109,16 +181,7 @@ export function readFacts(
 ): Query<AdmissionFacts> {
   return {
     name: 'read_payment_facts',
-    text: `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
-        w.enclave_wallet_id, a.signer_private_key_sealed,
-        (select plan from accounts where id = $1) as plan,
-        (select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
-            and p.created_at > $5 and p.status <> 'failed') as spent,
-        ${UNMINED} as unmined
-      from (select 1) one
-      left join agents a on a.account_id = $1 and a.mode = $2 and a.id = $4 and a.deleted_at is null
-      left join wallets w on w.account_id = $1 and w.mode = $2 and w.address = $3`,
+    text: factsText({ ...PARTY_PARAMETERS, windowStart: '$5', block: '$6', since: '$7' }),
     values: [
       parties.accountId,
       parties.mode,
@@ -128,15 +191,58 @@ export function readFacts(
       balanceBlock,
       heldSince(now),
     ],
-    read: one(FACTS_ROW, (row) => ({
-      agentExists: row.agent_exists,
-      walletExists: row.wallet_exists,
-      plan: toPlan(row.plan),
-      spent24hMicro: microUsdc(BigInt(row.spent)),
-      unminedMicro: microUsdc(BigInt(row.unmined)),
-      enclaveWalletId: row.enclave_wallet_id,
-      agentKey: toSignerKey(null, row.signer_private_key_sealed),
-    })),
+    read: one(FACTS_ROW, toFacts),
+  }
+}
+
+/** What the facts of one request of a batch are read for. */
+export interface BatchedRead extends Parties {
+  readonly idempotencyKey: string | null
+  readonly now: Date
+  readonly windowStart: Date
+  readonly balanceBlock: bigint
+}
+
+export interface BatchedFacts extends AdmissionFacts {
+  /** Whether a payment has the request's idempotency key already. */
+  readonly isKeyUsed: boolean
+}
+
+/**
+ * Reads the same facts for many requests, in their order. `offset 0` keeps the planner from merging the subquery into a
+ * join, so each request is a look-up. Uses the same indexes, and `payments_by_idempotency_key`.
+ */
+export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {
+  const terms = { ...PARTY_COLUMNS, windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
+  return {
+    name: 'read_facts_of_many',
+    text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.signer_private_key_sealed, f.plan, f.spent,
+        f.unmined, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
+          and p.idempotency_key = r.key) is not null as key_used
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::timestamptz[],
+        $8::text[]) with ordinality as r (account_id, mode, wallet, agent_id, window_start, block, since, key, position)
+      cross join lateral (${factsText(terms)} offset 0) f
+      order by r.position`,
+    values: [
+      ...partyArrays(requests),
+      requests.map(({ windowStart }) => windowStart),
+      requests.map(({ balanceBlock }) => balanceBlock),
+      requests.map(({ now }) => heldSince(now)),
+      requests.map(({ idempotencyKey }) => idempotencyKey),
+    ],
+    read: all({ ...FACTS_ROW, key_used: computed.bool }, (row) => ({ ...toFacts(row), isKeyUsed: row.key_used })),
+  }
+}
+
+function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
+  return {
+    agentExists: row.agent_exists,
+    walletExists: row.wallet_exists,
+    plan: toPlan(row.plan),
+    spent24hMicro: microUsdc(BigInt(row.spent)),
+    unminedMicro: microUsdc(BigInt(row.unmined)),
+    enclaveWalletId: row.enclave_wallet_id,
+    agentKey: toSignerKey(null, row.signer_private_key_sealed),
   }
 }
 

@@ -1,7 +1,8 @@
 import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import type { FundedRequest } from './read-admission.ts'
-import { reservePayment, type Reservation } from './reserve-payment.ts'
+import { reserveInTurn } from './reserve-in-turn.ts'
+import type { Reservation } from './reserve-payment.ts'
 import { withFunds } from './with-funds.ts'
 import { resumePayment } from '../payments/resume-payment.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
@@ -58,7 +59,7 @@ async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'r
 
 async function reserve(ctx: Context, funded: FundedRequest): Promise<Reservation> {
   try {
-    return await reservePayment(ctx, funded)
+    return await reserveInTurn(ctx, funded)
   } catch (error) {
     if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
     // Another request with the same idempotency key, but for another wallet, was recorded first. Return its payment.

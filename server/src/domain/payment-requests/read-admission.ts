@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import { PLANS } from '../plans/plan.ts'
 import { findReleasingPayment, type AdmissionFacts, type AdmissionGrant } from './admission-store.ts'
-import { decideAdmission } from './decide-admission.ts'
+import { decideAdmission, type DecidedRefusal } from './decide-admission.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import type { AdmissionRefusal } from './admission-refusal.ts'
 
@@ -15,6 +15,11 @@ export interface FundedRequest {
   readonly request: PaymentRequest
   readonly balance: BalanceSnapshot | null
   readonly gas: GasFunds | null
+}
+
+/** A request that is decided as of `now`. */
+export interface TimedRequest extends FundedRequest {
+  readonly now: Date
 }
 
 /** What was read from the database for one request. */
@@ -43,16 +48,36 @@ export type Admission =
   | { readonly kind: 'balance_unknown' }
   | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
 
+/** The 24-hour limit does not allow the payment. When it will is not known yet: this needs one more read. */
+interface OverCap {
+  readonly kind: 'over_cap'
+  readonly refusal: Extract<DecidedRefusal, { readonly code: 'daily_cap_exceeded' }>
+  readonly grant: AdmissionGrant
+}
+
 /**
  * Reads what decides on a payment request, and decides (D18). The caller says how the facts are read: a payment locks
  * the wallet and the grant, and a preview does not (D55). `run` runs one more read of the same kind.
  */
 export async function readAdmission(
   ctx: Pick<Context, 'chains'>,
-  { request, balance, gas, now }: FundedRequest & { readonly now: Date },
+  funded: TimedRequest,
   { read, run }: { readonly read: () => Promise<AdmissionReading>; readonly run: Run },
 ): Promise<Admission> {
-  const { grant, existing, facts, used } = await read()
+  const reading = await read()
+  const decision = decideReading(ctx, funded, reading)
+  if (decision.kind !== 'over_cap') return decision
+  const { refusal, grant } = decision
+  const resetsAt = await findResetTime(run, { ...funded, grant, facts: reading.facts })
+  return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
+}
+
+/** Decides on a payment request by what was read for it (D18). Reads nothing more. */
+export function decideReading(
+  ctx: Pick<Context, 'chains'>,
+  { request, balance, gas, now }: TimedRequest,
+  { grant, existing, facts, used }: AdmissionReading,
+): Admission | OverCap {
   if (existing !== null && request.idempotencyKey !== null) return { kind: 'existing', payment: existing }
   const allowance = PLANS[facts.plan].monthlyAllowance
   const refusal = decideAdmission({
@@ -66,8 +91,7 @@ export async function readAdmission(
   })
   if (refusal?.code === 'daily_cap_exceeded') {
     if (grant === null) throw new Error('a payment without a grant exceeded its 24-hour limit')
-    const resetsAt = await findResetTime(run, { request, grant, facts, now })
-    return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
+    return { kind: 'over_cap', refusal, grant }
   }
   if (refusal !== null) return { kind: 'refused', refusal }
   if (balance === null) return { kind: 'balance_unknown' }

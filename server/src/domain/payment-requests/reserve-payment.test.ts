@@ -102,7 +102,13 @@ describe('the limits of a payment', () => {
         endUnenforced(next, { enforced: [next.id], replacedBy: next.id, now }),
         markActive(account.id, next.id, now),
       ])
-      for (const amount of ['2', '2.000001']) paid.push(pay(seeded, amount))
+      // One process lets only one payment of a wallet wait for the lock, so the second one is of another process.
+      for (const [amount, ctx] of [
+        ['2', given.context],
+        ['2.000001', given.openAnother()],
+      ] as const) {
+        paid.push(pay(seeded, amount, 0, ctx))
+      }
       await waitFor('both wait for the lock', async () => (await countWaiting()) === 2)
     })
     const [within, above] = await Promise.all(paid)
@@ -186,8 +192,8 @@ describe('the limits of a payment', () => {
     return (await readRows(given.context.db, text)).length
   }
 
-  function pay(seeded: Seed, amountUsdc: string, afterMs = 0): Promise<PaymentOutcome> {
-    const at = { ...given.context, clock: { now: () => new Date(start + afterMs) } }
+  function pay(seeded: Seed, amountUsdc: string, afterMs = 0, ctx = given.context): Promise<PaymentOutcome> {
+    const at = { ...ctx, clock: { now: () => new Date(start + afterMs) } }
     return createPayment(at, paymentRequest(seeded, { amountUsdc }))
   }
 

@@ -1,21 +1,31 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
+import type { DomainEvent } from '../events/event.ts'
 import { monthOf } from '../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../plans/plans-store.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
-import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
+import { findPaymentByKey, insertPayment, type NewPaymentRow } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { lockGrant, readFacts } from './admission-store.ts'
-import { readAdmission, type Admission, type AdmissionReading, type FundedRequest } from './read-admission.ts'
+import {
+  readAdmission,
+  type Admission,
+  type AdmissionReading,
+  type FundedRequest,
+  type TimedRequest,
+} from './read-admission.ts'
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
   | Exclude<Admission, { readonly kind: 'allowed' }>
+
+type AllowedAdmission = Extract<Admission, { readonly kind: 'allowed' }>
 
 /**
  * Locks the wallet and the grant, checks every limit and inserts the payment, all in one transaction with two round
@@ -25,11 +35,10 @@ export async function reservePayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>,
   funded: FundedRequest,
 ): Promise<Reservation> {
-  return await ctx.db.transaction(async (transaction) => {
+  const { request } = funded
+  const reserve = async (transaction: Transaction): Promise<Reservation> => {
     const now = ctx.clock.now()
-    const { request } = funded
-    const { accountId, mode, idempotencyKey } = request
-    const month = mode === 'live' ? monthOf(now) : null
+    const month = allowanceMonthOf(request.mode, now)
     const admission = await readAdmission(
       ctx,
       { ...funded, now },
@@ -45,37 +54,63 @@ export async function reservePayment(
       },
     )
     if (admission.kind !== 'allowed') return admission
-    const { grant, facts, balance } = admission
-    const { enclaveWalletId } = facts
-    const signerKey = grant.slotKey ?? facts.agentKey
-    if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
-
-    // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
-    // `now`.
-    const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
-    const { agentId, wallet, to, amountMicro, amountUsdc, memo, credentialId } = request
-    const payment = newPayment({
-      ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
-      ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
-      createdAt: now,
-      allowanceMonth: month,
-      attemptUntil,
-      requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
-      firstBlock: balance.blockNumber,
-    })
+    const { row, event, signing } = makeReservation(ctx, { ...funded, now, admission })
+    const { payment } = row
     await transaction.commit([
-      insertPayment(payment, { ...grant, spent24hMicro: facts.spent24hMicro }),
-      ...appendEvent(paymentEvent('payment.created', payment, now)),
-      ...(month === null ? [] : [addToAllowance(accountId, month, 1)]),
+      insertPayment(payment, row.admission),
+      ...appendEvent(event),
+      ...(month === null ? [] : [addToAllowance(payment.accountId, month, 1)]),
     ])
-    return { kind: 'reserved', payment, signing: { enclaveWalletId, signerKey } }
+    return { kind: 'reserved', payment, signing }
+  }
+  return await ctx.db.transaction(reserve, { group: request.accountId })
+}
+
+/** A reservation that is not stored yet: the payment with the limits that were checked for it, and its event. */
+export interface NewReservation {
+  readonly row: NewPaymentRow
+  readonly event: DomainEvent
+  readonly signing: SigningParties
+}
+
+/**
+ * Makes the reservation for a request that was allowed. The caller stores it in the transaction that holds the locks, and
+ * counts it in the month's allowance.
+ */
+export function makeReservation(
+  ctx: Pick<Context, 'clock' | 'enclave'>,
+  { request, now, admission: { grant, facts, balance } }: TimedRequest & { readonly admission: AllowedAdmission },
+): NewReservation {
+  const { enclaveWalletId } = facts
+  const signerKey = grant.slotKey ?? facts.agentKey
+  if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
+
+  // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
+  // `now`.
+  const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
+  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
+  const payment = newPayment({
+    ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
+    ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
+    createdAt: now,
+    allowanceMonth: allowanceMonthOf(mode, now),
+    attemptUntil,
+    requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
+    firstBlock: balance.blockNumber,
   })
+  const row = { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } }
+  return { row, event: paymentEvent('payment.created', payment, now), signing: { enclaveWalletId, signerKey } }
+}
+
+/** Returns the month in whose allowance a payment counts. Null if it counts in none, because it is a test payment. */
+export function allowanceMonthOf(mode: Mode, now: Date): string | null {
+  return mode === 'live' ? monthOf(now) : null
 }
 
 /** Locks the wallet and the grant, then reads all facts for the decision, in one round trip. */
 async function lockAndRead(
   transaction: Transaction,
-  { request, balance, now, month }: FundedRequest & { readonly now: Date; readonly month: string | null },
+  { request, balance, now, month }: TimedRequest & { readonly month: string | null },
 ): Promise<AdmissionReading> {
   const { accountId, mode } = request
   const lock = lockGrant(request)

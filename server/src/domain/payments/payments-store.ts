@@ -1,5 +1,5 @@
 import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
-import { changed, firstOrNull, type Query } from '../../db/query.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -15,13 +15,6 @@ import {
   type PendingReason,
   type TxHash,
 } from './payment.ts'
-
-/** The fields that the enclave reports about a transfer that it accepted. */
-export interface AcceptedSend {
-  readonly transactionId: string
-  readonly txHash: TxHash | null
-  readonly userOperationHash: TxHash | null
-}
 
 /** The result of one look-up (asking the enclave and searching the chain), as it is recorded in the payment's row. */
 export interface LookupResult {
@@ -65,50 +58,77 @@ export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
  * an index was analyzed while few payments were pending, the planner assumes that it is nearly empty, and would read
  * the whole index instead of the primary key.
  */
-function statusIs(status: PaymentStatus): string {
+export function statusIs(status: PaymentStatus): string {
   return `status || '' = '${status}'`
 }
 
-/**
- * Inserts a payment with the limits that were checked for it; a withdrawal has none. Its first look-up is due when its
- * attempt ends.
- */
+/** The columns of a new payment, with their types. `insertedValues` returns their values in this order. */
+const INSERTED = {
+  ...{ account_id: 'text', mode: 'text', id: 'text', agent_id: 'text', wallet_address: 'text', grant_id: 'text' },
+  ...{ to_address: 'text', amount_micro: 'numeric', amount_usdc: 'text', memo: 'text', idempotency_key: 'text' },
+  ...{ status: 'text', created_at: 'timestamptz', allowance_month: 'date', attempt: 'integer' },
+  ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
+  ...{ spent_24h_micro: 'numeric', credential_id: 'text', request_expires_at: 'timestamptz', first_block: 'bigint' },
+  ...{ next_look_at: 'timestamptz', kind: 'text' },
+} as const
+const INSERTED_NAMES = Object.keys(INSERTED).join(', ')
+
+/** A new payment, with the limits that were checked for it; a withdrawal has none. */
+export interface NewPaymentRow {
+  readonly payment: Payment
+  readonly admission: Admission | null
+}
+
+function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
+  return [
+    payment.accountId,
+    payment.mode,
+    payment.id,
+    payment.agentId,
+    payment.walletAddress,
+    payment.grantId,
+    payment.to,
+    payment.amountMicro,
+    payment.amountUsdc,
+    payment.memo,
+    payment.idempotencyKey,
+    payment.status,
+    payment.createdAt,
+    payment.allowanceMonth,
+    payment.attempt,
+    payment.attemptUntil,
+    admission?.maxPerTxMicro ?? null,
+    admission?.dailyCapMicro ?? null,
+    admission?.spent24hMicro ?? null,
+    payment.credentialId,
+    payment.requestExpiresAt,
+    payment.firstBlock,
+    payment.attemptUntil ?? payment.createdAt,
+    payment.kind,
+  ]
+}
+
+/** Inserts a payment. Its first look-up is due when its attempt ends. */
 export function insertPayment(payment: Payment, admission: Admission | null): Query<boolean> {
+  const parameters = Object.keys(INSERTED).map((_, index) => `$${index + 1}`)
   return {
     name: 'insert_payment',
-    text: `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
-        amount_usdc, memo, idempotency_key, status, created_at, allowance_month, attempt, attempt_until,
-        max_per_tx_micro, daily_cap_micro, spent_24h_micro, credential_id, request_expires_at, first_block,
-        next_look_at, kind)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-        $24)`,
-    values: [
-      payment.accountId,
-      payment.mode,
-      payment.id,
-      payment.agentId,
-      payment.walletAddress,
-      payment.grantId,
-      payment.to,
-      payment.amountMicro,
-      payment.amountUsdc,
-      payment.memo,
-      payment.idempotencyKey,
-      payment.status,
-      payment.createdAt,
-      payment.allowanceMonth,
-      payment.attempt,
-      payment.attemptUntil,
-      admission?.maxPerTxMicro ?? null,
-      admission?.dailyCapMicro ?? null,
-      admission?.spent24hMicro ?? null,
-      payment.credentialId,
-      payment.requestExpiresAt,
-      payment.firstBlock,
-      payment.attemptUntil ?? payment.createdAt,
-      payment.kind,
-    ],
+    text: `insert into payments (${INSERTED_NAMES}) values (${parameters.join(', ')})`,
+    values: insertedValues({ payment, admission }),
     read: changed,
+  }
+}
+
+/** Inserts several payments as `insertPayment` does, in the given order. */
+export function insertPayments(rows: readonly NewPaymentRow[]): Query<number> {
+  const arrays = Object.values(INSERTED).map((type, index) => `$${index + 1}::${type}[]`)
+  const values = rows.map(insertedValues)
+  return {
+    name: 'insert_payments',
+    text: `insert into payments (${INSERTED_NAMES})
+      select ${INSERTED_NAMES} from unnest(${arrays.join(', ')}) as r (${INSERTED_NAMES})`,
+    values: Object.keys(INSERTED).map((_, index) => values.map((row) => row[index])),
+    read: countChanged,
   }
 }
 
@@ -183,11 +203,12 @@ export function releaseAttempt(
 }
 
 /**
- * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. It moves the payment
- * only from the status in that table, and only while the SQL condition `guard` is true. So if two processes try the
+ * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`; `markManyAccepted` makes
+ * one of them for several payments. It moves the payment only from the status in that table, and only while the SQL
+ * condition `guard` is true. So if two processes try the
  * same move, only one of them succeeds. Returns the moved payment, or null if it was not moved.
  */
-function movePayment(
+export function movePayment(
   payment: Payment,
   {
     name,
@@ -205,32 +226,6 @@ function movePayment(
     values: [payment.accountId, payment.id, ...values],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
-}
-
-/** Records that the enclave accepted the payment. A later call can add the hash, but keeps the time of the first. */
-export function markAccepted(
-  payment: Payment,
-  { transactionId, txHash, userOperationHash }: AcceptedSend,
-  { now, nextLookupAt }: { now: Date; nextLookupAt: Date },
-): Query<Payment | null> {
-  return movePayment(payment, {
-    name: 'mark_payment_accepted',
-    move: 'accept',
-    set: `enclave_transaction_id = $3, tx_hash = $4, accepted_at = coalesce(accepted_at, $5), attempt_until = null,
-      request_expires_at = null, pending_reason = $7, next_look_at = $8,
-      user_operation_hash = coalesce($6, user_operation_hash),
-      searched_block = case when user_operation_hash is not distinct from coalesce($6, user_operation_hash)
-        then searched_block end`,
-    guard: 'tx_hash is null',
-    values: [
-      transactionId,
-      txHash,
-      now,
-      userOperationHash,
-      txHash === null ? ('hash_unknown' satisfies PendingReason) : null,
-      nextLookupAt,
-    ],
-  })
 }
 
 /** Records the transaction that contains the payment's transfer, even if a different hash was recorded before. */

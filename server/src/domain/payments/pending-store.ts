@@ -17,20 +17,27 @@ export function heldSince(now: Date): Date {
   return new Date(now.getTime() - BALANCE_HOLD_MS)
 }
 
-/**
- * The sum of a wallet's payments, of every kind, that a balance does not reflect yet. The parameters are: $1 to $3 the
- * wallet, $6 the block of the balance, $7 `heldSince`. Pending payments are found by `settled_at is null`. A check
- * constraint of the table makes this the same as `status = 'pending'`. With the condition on `status`, the planner could
- * use `payments_due_for_look`, which contains the pending payments of every workspace.
- */
-export const UNMINED = unminedSum({ block: '$6', since: '$7' })
+/** How a statement names the wallet, the block of the balance, and `heldSince`: as parameters or as columns. */
+interface UnminedTerms {
+  readonly account: string
+  readonly mode: string
+  readonly wallet: string
+  readonly block: string
+  readonly since: string
+}
 
-function unminedSum({ block, since }: { block: string; since: string }): string {
+/**
+ * Returns the SQL for the sum of a wallet's payments, of every kind, that a balance does not reflect yet. Pending
+ * payments are found by `settled_at is null`. A check constraint of the table makes this the same as
+ * `status = 'pending'`. With the condition on `status`, the planner could use `payments_due_for_look`, which contains
+ * the pending payments of every workspace.
+ */
+export function unminedSum({ account, mode, wallet, block, since }: UnminedTerms): string {
   return `(select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.settled_at is null
+          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.settled_at is null
             and p.created_at > ${since} and (p.mined_block is null or p.mined_block > ${block}))
         + (select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.status = 'confirmed'
+          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.status = 'confirmed'
             and p.mined_block > ${block})`
 }
 
@@ -44,7 +51,7 @@ export function sumUnmined(
 ): Query<MicroUsdc> {
   return {
     name: 'sum_unmined_payments',
-    text: `select ${unminedSum({ block: '$4', since: '$5' })} as unmined`,
+    text: `select ${unminedSum({ account: '$1', mode: '$2', wallet: '$3', block: '$4', since: '$5' })} as unmined`,
     values: [accountId, mode, wallet, balanceBlock, heldSince(now)],
     read: one({ unmined: computed.numeric }, (row) => microUsdc(BigInt(row.unmined))),
   }

@@ -2,7 +2,8 @@ import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
 import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedule.ts'
 import type { Payment } from './payment.ts'
-import { markAccepted, type AcceptedSend } from './payments-store.ts'
+import { acceptTogether } from './accept-together.ts'
+import { markAccepted, type Acceptance, type AcceptedSend } from './acceptances-store.ts'
 
 /**
  * Records that the enclave accepted the payment, whether or not the transaction hash is known yet. Returns the recorded
@@ -14,8 +15,7 @@ export async function recordAcceptance(
 ): Promise<Payment> {
   const now = ctx.clock.now()
   const nextLookupAt = accepted.txHash === null ? lookupAfterAcceptance(now) : lookupAfterHash(now)
-  const accept = markAccepted(payment, accepted, { now, nextLookupAt })
-  const updated = await ctx.db.runDurable(accept, { isOutcome: true })
+  const updated = await mark(ctx, { payment, accepted, now, nextLookupAt })
   if (updated !== null) return updated
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {
@@ -25,4 +25,18 @@ export async function recordAcceptance(
     )
   }
   return recorded
+}
+
+/**
+ * Records the acceptance together with others. If that did not change the payment or failed, records it alone. This waits
+ * for the lock of another transaction, and decides whether the payment has moved on. It changes nothing if the first
+ * statement was committed after all.
+ */
+async function mark({ db, logger }: Pick<Context, 'db' | 'logger'>, acceptance: Acceptance): Promise<Payment | null> {
+  const { payment, accepted } = acceptance
+  const together = await acceptTogether(db, acceptance).catch((error: unknown) => {
+    logger.warn({ err: error, payment: payment.id }, 'acceptances could not be recorded together')
+    return null
+  })
+  return together ?? (await db.runDurable(markAccepted(payment, accepted, acceptance), { isOutcome: true }))
 }

@@ -65,10 +65,31 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
 }
 
 /**
+ * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by its
+ * position. An allowance is left out if its row is locked by another transaction, or missing. The planner does not merge
+ * a subquery that locks, so each allowance is a look-up. Uses the primary key.
+ */
+export function lockFreeAllowances(
+  allowances: readonly { readonly accountId: string; readonly month: string }[],
+): Query<ReadonlyMap<number, number>> {
+  return {
+    name: 'lock_free_allowances',
+    text: `select r.position, l.used
+      from unnest($1::text[], $2::date[]) with ordinality as r (account_id, month, position)
+      cross join lateral (select used from allowances where account_id = r.account_id and month = r.month
+        for update skip locked) l`,
+    values: [allowances.map(({ accountId }) => accountId), allowances.map(({ month }) => month)],
+    read: rowsOf({ position: int8, ...pick(tables.allowances, 'used') }, (rows) => {
+      return new Map(rows.map((row) => [Number(row.position) - 1, Number(row.used)]))
+    }),
+  }
+}
+
+/**
  * Adds to the used part of the month's allowance. The result is never below zero, even if the operator has lowered the
  * count in between.
  */
-export function addToAllowance(accountId: string, month: string, count: 1 | -1): Query<boolean> {
+export function addToAllowance(accountId: string, month: string, count: number): Query<boolean> {
   return {
     name: 'add_to_allowance',
     text: 'update allowances set used = greatest(used + $3, 0) where account_id = $1 and month = $2',

@@ -1,7 +1,7 @@
 import type { Query } from '../../db/query.ts'
 import type { DomainEvent } from '../events/event.ts'
-import { insertEvent } from '../events/events-store.ts'
-import { insertDeliveries } from './deliveries-store.ts'
+import { insertEvent, insertEvents } from '../events/events-store.ts'
+import { insertDeliveries, insertDeliveriesOfMany } from './deliveries-store.ts'
 
 /**
  * Returns the queries that insert an event, and a delivery for each endpoint that is subscribed to it now.
@@ -11,4 +11,9 @@ import { insertDeliveries } from './deliveries-store.ts'
  */
 export function appendEvent(event: DomainEvent): readonly [Query<boolean>, Query<number>] {
   return [insertEvent(event), insertDeliveries(event)]
+}
+
+/** Returns the queries that do the same for several events, in as many statements as for one. */
+export function appendEvents(events: readonly DomainEvent[]): readonly [Query<number>, Query<number>] {
+  return [insertEvents(events), insertDeliveriesOfMany(events)]
 }
