@@ -49,7 +49,7 @@ describe('outages, as the dashboard shows them', () => {
     await ofChain.waitFor({ timeout: BANNER_MS_MAX })
     await ofEnclave.waitFor({ timeout: BANNER_MS_MAX })
     await banner.getByText('New payments are rejected. Balances are unknown.').waitFor()
-    await banner.getByText('Owners can’t sign.').waitFor()
+    await banner.getByText('Owners can’t sign, so new grants can’t take effect.').waitFor()
     await banner.getByText('You can still suspend grants').waitFor()
     await goTo(page, 'Wallets')
     await inspectPage(page, 'outages')

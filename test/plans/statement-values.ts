@@ -5,7 +5,6 @@ import { HUGE, NOW, SMALL } from './rows.ts'
 type Values = Readonly<Record<number, string | null>>
 
 const at = (minutes: number): string => new Date(NOW.getTime() + minutes * 60_000).toISOString()
-const MILLISECONDS = String(NOW.getTime())
 const get = (sample: Sample, table: string, column: string): string => sample.get(table)?.[column] ?? ''
 const listOf = (...values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join()}}`
 /** The lowest id that a payment of the last 24 hours can have in `rows.ts`. */
@@ -16,8 +15,17 @@ const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 /** The starts of the bars of a chart, in their order. */
 const HOURS = listOf(...Array.from({ length: 24 }, (_, hour) => at((hour - 24) * 60)))
 
+/** The account, mode, wallet and agent of two requests, which are those of a payment in the sample. */
+const parties = (sample: Sample): Values => {
+  const list = (column: string): string => {
+    const value = get(sample, 'payments', column)
+    return listOf(value, value)
+  }
+  return { 1: list('account_id'), 2: list('mode'), 3: list('wallet_address'), 4: list('agent_id') }
+}
+const times = (minutes: number): string => listOf(at(minutes), at(minutes))
+
 const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b') })
-const counted = { 3: '0', 4: `${MILLISECONDS}9`, 5: MILLISECONDS } as const
 
 /**
  * Statements whose parameters need values that `findRoles` cannot know. It knows the parameters that are compared with a
@@ -25,12 +33,59 @@ const counted = { 3: '0', 4: `${MILLISECONDS}9`, 5: MILLISECONDS } as const
  */
 export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   add_to_allowance: () => ({ 3: '1' }),
-  count_key_request: () => counted,
-  count_token_request: () => counted,
   count_equal_payments: (sample) => ({ 7: listOf(get(sample, 'payments', 'tx_hash')) }),
   delete_users: () => ({ 1: listOf('new_0_1') }),
   delete_wallet_passkey: () => ({ 2: 'unknown' }),
-  find_agent: () => ({ 3: at(0) }),
+  find_agents: (sample) => {
+    const { 1: accounts = null, 2: modes = null, 4: agents = null } = parties(sample)
+    return { 1: accounts, 2: modes, 3: agents, 4: times(0), 5: times(-24 * 60) }
+  },
+  finish_delivery_successes: (sample) => ({
+    1: listOf(get(sample, 'deliveries', 'account_id')),
+    2: listOf(get(sample, 'deliveries', 'id')),
+    3: listOf(at(1)),
+    4: '{1}',
+    5: listOf(at(0)),
+    6: listOf(at(0)),
+    7: '{1}',
+    8: '{200}',
+    9: '{NULL}',
+    10: listOf('https://example.com/'),
+    11: '{false}',
+  }),
+  insert_deliveries_of_many: (sample) => ({
+    1: listOf(get(sample, 'events', 'account_id')),
+    2: listOf(get(sample, 'events', 'id')),
+    3: '{test}',
+    4: '{type1}',
+    5: listOf(at(0)),
+  }),
+  list_spendable_grants: (sample) => {
+    const { 1: accounts = null, 2: modes = null } = parties(sample)
+    return { 1: accounts, 2: modes, 3: times(0) }
+  },
+  lock_free_allowances: (sample) => ({
+    1: listOf(get(sample, 'allowances', 'account_id')),
+    2: listOf(get(sample, 'allowances', 'month')),
+  }),
+  lock_free_grants: parties,
+  mark_many_payments_accepted: (sample) => ({
+    1: listOf(get(sample, 'payments', 'account_id')),
+    2: listOf(get(sample, 'payments', 'id')),
+    3: '{NULL}',
+    4: '{NULL}',
+    5: listOf(at(0)),
+    6: '{NULL}',
+    7: '{NULL}',
+    8: listOf(at(0)),
+  }),
+  read_facts_of_many: (sample) => ({
+    ...parties(sample),
+    5: times(-24 * 60),
+    6: '{1,1}',
+    7: times(-24 * 60),
+    8: '{unknown,NULL}',
+  }),
   ...Object.fromEntries(
     ['access_token', 'code', 'refresh_token'].map((kind) => [`find_presented_${kind}`, () => ({ 2: at(-60) })]),
   ),

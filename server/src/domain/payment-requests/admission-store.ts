@@ -210,7 +210,8 @@ export interface BatchedFacts extends AdmissionFacts {
 
 /**
  * Reads the same facts for many requests, in their order. `offset 0` keeps the planner from merging the subquery into a
- * join, so each request is a look-up. Uses the same indexes, and `payments_by_idempotency_key`.
+ * join, so each request is a look-up. Uses `payments_in_window`, `payments_holding_balance`,
+ * `payments_confirmed_by_block`, `payments_by_idempotency_key` and primary keys.
  */
 export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {
   const terms = { ...PARTY_COLUMNS, windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
