@@ -11,8 +11,9 @@ import { openWorld, type World } from './world.ts'
 
 /**
  * `npm run bench:check` compares what a request costs with what it cost when the costs were recorded, and exits with
- * code 1 if a cost has risen by more than a quarter. `npm run bench:check -- --record` records the costs. Both take less
- * than a minute on a machine with nothing else to do. `bench/README.md` explains the costs, and why they are not rates.
+ * code 1 if a cost has risen by more than a quarter. `npm run bench:check -- --record` records the costs. Both take
+ * less than a minute on a machine with nothing else to do. `bench/README.md` explains the costs, and why they are not
+ * rates.
  */
 const TARGETS = 400
 const FILE = `${RESULTS}recorded.json`

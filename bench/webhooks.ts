@@ -15,9 +15,9 @@ import type { Arrivals } from './receiver.ts'
 import { announce, okUrl, openWorkspace } from './webhook-events.ts'
 
 /**
- * `npm run bench:webhooks` measures whether dead or hanging endpoints delay healthy endpoints. It uses only loopback and
- * takes a limited time. `npm run bench:webhooks -- strangers` measures only how the hanging endpoints of other customers
- * delay a workspace. `npm run bench -- webhooks` measures how fast events are delivered.
+ * `npm run bench:webhooks` measures whether dead or hanging endpoints delay healthy endpoints. It uses only loopback
+ * and takes a limited time. `npm run bench:webhooks -- strangers` measures only how the hanging endpoints of other
+ * customers delay a workspace. `npm run bench -- webhooks` measures how fast events are delivered.
  */
 const DRAIN_MS_MAX = 600_000
 const POLL_MS = 200

@@ -32,7 +32,9 @@ const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'server/src-sandbox', files: '**/*.sandbox.test.ts' },
   { name: 'sandbox/src-control', files: 'sandbox/src/control/**' },
 ]
-/** Tests that stop processes, measure time or inspect their own process. Each of these files runs in its own process. */
+/**
+ * Tests that stop processes, measure time or inspect their own process. Each of these files runs in its own process.
+ */
 const ALONE = [
   'test/{chaos,house}/**',
   'sandbox/src/*.test.ts',

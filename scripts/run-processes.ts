@@ -6,8 +6,8 @@ import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 
 /**
- * The largest size of a semi-space, a part of the young generation, in MiB. A test process creates many objects, and with more room it collects garbage
- * less often.
+ * The largest size of a semi-space, a part of the young generation, in MiB. A test process creates many objects, and
+ * with more room it collects garbage less often.
  */
 const SEMI_SPACE_MIB = 32
 

@@ -11,8 +11,9 @@ const CHECKS: readonly { readonly name: string; readonly command: string; readon
 ]
 
 /**
- * `tsc` and oxlint's types are Go programs. The checks already run side by side, so a program on several cores only adds
- * work: each of its threads checks some types again. Collecting garbage less often saves another fifth of the time.
+ * `tsc` and oxlint's types are Go programs. The checks already run side by side, so a program on several cores only
+ * adds work: each of its threads checks some types again. Collecting garbage less often saves another fifth of the
+ * time.
  */
 const GO_SETTINGS = { GOMAXPROCS: '1', GOGC: '400' }
 const MS_PER_SECOND = 1_000

@@ -73,7 +73,9 @@ export async function webhookSeries(world: World, { amount }: { amount: number }
   ]
 }
 
-/** Waits until `total` different deliveries have arrived. Then waits for `finish`, which does not count for the rate. */
+/**
+ * Waits until `total` different deliveries have arrived. Then waits for `finish`, which does not count for the rate.
+ */
 async function countArrivals(
   receiver: BenchProcess<unknown>,
   total: number,

@@ -18,7 +18,10 @@ const SETTINGS = {
   LIVE_RPC_URLS: 'http://localhost',
 }
 
-/** At run time, the contract names the service's own origin. Everybody hosts their own service, so the file has a variable. */
+/**
+ * At run time, the contract names the service's own origin. Everybody hosts their own service, so the file has a
+ * variable.
+ */
 const SERVERS = [
   {
     url: '{origin}',

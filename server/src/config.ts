@@ -38,8 +38,8 @@ export interface Config {
   /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
   /**
-   * The folder of the signer page's built files, which are served on the host of `signerUrl`; null if they are not served.
-   * The service does not start if there is no page in a required folder.
+   * The folder of the signer page's built files, which are served on the host of `signerUrl`; null if they are not
+   * served. The service does not start if there is no page in a required folder.
    */
   readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
   readonly database: { readonly url: string; readonly connectionsMax: number }
@@ -134,8 +134,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /**
- * A site can use the passkeys of its own host and of its parent domains. So the signer page must have a host of its own,
- * and not a parent domain of our hosts: otherwise our own pages could use wallet passkeys.
+ * A site can use the passkeys of its own host and of its parent domains. So the signer page must have a host of its
+ * own, and not a parent domain of our hosts: otherwise our own pages could use wallet passkeys.
  */
 function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config): void {
   if (signerUrl === null || !URL.canParse(signerUrl)) return

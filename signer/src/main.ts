@@ -106,8 +106,8 @@ async function create({ options, claims }: CreateMessage, origin: string): Promi
 }
 
 /**
- * Shows what the request does, asks the passkey, and hands back its assertion. The assertion is verified first, with the
- * public key that confirmed the wallet: a signature of another passkey is never handed over.
+ * Shows what the request does, asks the passkey, and hands back its assertion. The assertion is verified first, with
+ * the public key that confirmed the wallet: a signature of another passkey is never handed over.
  */
 async function sign(message: SignMessage, origin: string): Promise<Reply> {
   const { payload, claims } = message
@@ -147,8 +147,8 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
 }
 
 /**
- * Returns the wallet record, and the passkeys that may sign. A record itself may be signed by any passkey: it can be used
- * for nothing but later requests that the same passkey signs.
+ * Returns the wallet record, and the passkeys that may sign. A record itself may be signed by any passkey: it can be
+ * used for nothing but later requests that the same passkey signs.
  */
 async function findStatement(
   { payload, record: signed, credentials }: SignMessage,

@@ -62,7 +62,9 @@ export async function signWithPasskey(
   }
 }
 
-/** Creates a passkey for this page's site. Returns it with its public key (base64 SPKI), or null if the person declines. */
+/**
+ * Creates a passkey for this page's site. Returns it with its public key (base64 SPKI), or null if the person declines.
+ */
 export async function createPasskey(
   options: CreationOptions,
 ): Promise<{ registration: RegistrationJson; publicKey: string } | null> {

@@ -109,8 +109,8 @@ export interface GrantTerms {
 }
 
 /**
- * Signs a grant for a new agent on the workspace's only wallet, which allows any recipient. Afterwards, the browser shows
- * the grant's page.
+ * Signs a grant for a new agent on the workspace's only wallet, which allows any recipient. Afterwards, the browser
+ * shows the grant's page.
  */
 export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
   await goTo(page, 'Grants')

@@ -11,8 +11,8 @@ import { RECIPIENT } from '../support/context/seed.ts'
 const CONNECTIONS = 400
 const REQUESTS_EACH = 3
 /**
- * A key may make 30 payments a minute. More payments at the same time could take the enclave longer than its time limit,
- * if the machine is busy.
+ * A key may make 30 payments a minute. More payments at the same time could take the enclave longer than its time
+ * limit, if the machine is busy.
  */
 const KEYS = 1
 const AMOUNT_MICRO = 10_000n

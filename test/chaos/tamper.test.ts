@@ -203,7 +203,9 @@ describe("the enclave enforces the signed policy, whatever the service's databas
     return `/v1/wallets/${String(rows[0]?.['enclave_wallet_id'])}`
   }
 
-  /** Returns the path of a slot's policy at the enclave: by default the slot of the payer's grant, which is the first. */
+  /**
+   * Returns the path of a slot's policy at the enclave: by default the slot of the payer's grant, which is the first.
+   */
   async function policyPath({ wallet }: PayerFixture, slot = 1): Promise<string> {
     const text = 'select enclave_policy_id from wallet_slots where wallet_address = $1 and slot = $2'
     const rows = await fixture.query(text, [wallet, slot])

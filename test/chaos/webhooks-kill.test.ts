@@ -20,7 +20,10 @@ const ENDPOINTS = 4
 const DELIVERIES = EVENTS * ENDPOINTS
 /** Both workers are killed each time the number of arrived deliveries reaches one of these numbers. */
 const KILLS_AT = [300, 800, 1_300] as const
-/** The maximum number of concurrent attempts to one endpoint. A killed worker may have sent that many without recording them. */
+/**
+ * The maximum number of concurrent attempts to one endpoint. A killed worker may have sent that many without recording
+ * them.
+ */
 const ENDPOINT_IN_FLIGHT_MAX = 4
 const LEASES_SECONDS = 31
 const ALL_MS_MAX = 120_000

@@ -37,8 +37,8 @@ const PACKAGES: readonly (readonly [string, string, (url: URL, provider: MemoryP
 ]
 
 /**
- * The published MCP clients, unchanged. Each one knows only the URL of the MCP server. It finds the authorization server,
- * gets a token, and pays. The sandbox's control API acts as the person who consents.
+ * The published MCP clients, unchanged. Each one knows only the URL of the MCP server. It finds the authorization
+ * server, gets a token, and pays. The sandbox's control API acts as the person who consents.
  */
 describe('MCP clients', () => {
   let host: SharedAgentHost
@@ -129,7 +129,8 @@ describe('MCP clients', () => {
     const tokens = await exchangeCode(host, authorization, String(callback.searchParams.get('code')))
     const provider = new MemoryProvider()
     provider.saveClientInformation({ client_id: clientId, ...metadata, issuer: host.authUrl })
-    // Without the refresh token, because the earlier SDK would only refresh, which cannot add a scope, and then give up.
+    // Without the refresh token, because the earlier SDK would only refresh, which cannot add a scope, and then give
+    // up.
     provider.saveTokens({
       access_token: tokens.access_token,
       scope: tokens.scope,

@@ -124,7 +124,9 @@ describe('@modelcontextprotocol/conformance', () => {
   }
 })
 
-/** Runs a program of the test suite until it exits. `onOutput` receives everything that the program has written so far. */
+/**
+ * Runs a program of the test suite until it exits. `onOutput` receives everything that the program has written so far.
+ */
 async function runSuite(
   args: readonly string[],
   onOutput: (text: string) => void = () => undefined,

@@ -41,8 +41,9 @@ describe('a wallet from before there were slots', () => {
   })
 
   /**
-   * Creates a payer, and makes our record of its wallet what it was in earlier versions: a sign-in passkey is the owner,
-   * the agent has the key, and the grant names its own policy. The enclave sees the same signer under the same policy.
+   * Creates a payer, and makes our record of its wallet what it was in earlier versions: a sign-in passkey is the
+   * owner, the agent has the key, and the grant names its own policy. The enclave sees the same signer under the same
+   * policy.
    */
   async function createLegacyPayer(): Promise<PayerFixture> {
     const payer = await createPayer(fixture)

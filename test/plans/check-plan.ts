@@ -69,8 +69,8 @@ export function hasScan(plan: PlanNode): boolean {
 
 /**
  * Returns the parts of a plan that read many more entries than they need: more than `slack` for each scan, and more
- * than `READ_PER_USEFUL_MAX` for each needed one. A sum needs every row that it adds up. A page of a list needs only the
- * rows of the page, even if it had to sort more.
+ * than `READ_PER_USEFUL_MAX` for each needed one. A sum needs every row that it adds up. A page of a list needs only
+ * the rows of the page, even if it had to sort more.
  */
 export function findWaste(plan: PlanNode, slack: number): string[] {
   const faults: string[] = []

@@ -28,8 +28,8 @@ const times = (minutes: number): string => listOf(at(minutes), at(minutes))
 const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b') })
 
 /**
- * Statements whose parameters need values that `findRoles` cannot know. It knows the parameters that are compared with a
- * column (`where id = $1`), limits, and filters that may be null.
+ * Statements whose parameters need values that `findRoles` cannot know. It knows the parameters that are compared with
+ * a column (`where id = $1`), limits, and filters that may be null.
  */
 export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   add_to_allowance: () => ({ 3: '1' }),

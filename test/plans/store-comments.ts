@@ -16,7 +16,9 @@ interface Declaration {
 
 /** The comments of the stores, which name the indexes that each statement uses. */
 export interface StoreComments {
-  /** Returns the comments that describe a statement: those of the function that makes it, and of the parts of its text. */
+  /**
+   * Returns the comments that describe a statement: those of the function that makes it, and of the parts of its text.
+   */
   readonly commentsOf: (statement: string) => readonly string[]
   /** All comments of the stores. */
   readonly comments: readonly string[]

@@ -67,8 +67,8 @@ export async function changeOwner(
 }
 
 /**
- * Moves a wallet from the sign-in passkey that owns it to a wallet passkey. The sign-in passkey signs on this page. Ends
- * the wallet's grants.
+ * Moves a wallet from the sign-in passkey that owns it to a wallet passkey. The sign-in passkey signs on this page.
+ * Ends the wallet's grants.
  */
 export async function moveWallet({ slug, mode, address }: SignedWallet, credentialId: string): Promise<void> {
   const { request_id: id, options } = await request('POST /console/workspaces/:slug/wallets/:address/move', {

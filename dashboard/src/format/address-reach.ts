@@ -1,4 +1,6 @@
-/** From where the address of a service can be reached: everywhere, its private network only, or its own machine only. */
+/**
+ * From where the address of a service can be reached: everywhere, its private network only, or its own machine only.
+ */
 export type AddressReach = 'public' | 'private' | 'loopback'
 
 const LOOPBACK_NAME = /(?:^|\.)localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/

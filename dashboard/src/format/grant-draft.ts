@@ -32,7 +32,9 @@ export function createDraft(now: Date): GrantDraft {
   }
 }
 
-/** The end date so many days from now, at the same time of day. A day may have 23 or 25 hours when the clocks change. */
+/**
+ * The end date so many days from now, at the same time of day. A day may have 23 or 25 hours when the clocks change.
+ */
 export function endIn(days: number, now: Date): Pick<GrantDraft, 'hasNoEndDate' | 'endsInDays' | 'until'> {
   const at = new Date(now)
   at.setDate(at.getDate() + days)

@@ -16,7 +16,10 @@ export function formatOwnerTitle(owner: Parameters<typeof formatOwner>[0]): stri
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The passkeys that own a wallet, all of them (`and`) or any of them (`or`): `your passkey “Laptop” or Bob’s passkey “Key”`. */
+/**
+ * The passkeys that own a wallet, all of them (`and`) or any of them (`or`): `your passkey “Laptop” or Bob’s passkey
+ * “Key”`.
+ */
 export function formatOwners(owners: readonly WalletOwner[], word: 'and' | 'or'): string {
   const type = word === 'and' ? 'conjunction' : 'disjunction'
   return new Intl.ListFormat('en', { type }).format(owners.map(formatOwner))

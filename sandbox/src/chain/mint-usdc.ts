@@ -14,7 +14,10 @@ export type MintUsdc = {
 /** The gas limit of a mint, which uses about 70,000 gas. */
 const MINT_GAS = 150_000n
 
-/** The most times that one mint is sent. It is sent again if another process, minting at the same moment, used its nonce. */
+/**
+ * The most times that one mint is sent. It is sent again if another process, minting at the same moment, used its
+ * nonce.
+ */
 const SEND_ATTEMPTS_MAX = 5
 
 // A queue for each node sends one transaction at a time, because the next nonce is known only once the last transaction

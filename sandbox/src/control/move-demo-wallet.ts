@@ -24,8 +24,8 @@ export interface DemoTerms {
 
 /**
  * Moves the demo wallet of a mode to the wallet passkey of its owner, if it was created when sign-in passkeys owned
- * wallets, and opens the demo grant again, which ends with the move. Does nothing for a wallet that wallet passkeys own.
- * A step that a crash has interrupted is done at the next start.
+ * wallets, and opens the demo grant again, which ends with the move. Does nothing for a wallet that wallet passkeys
+ * own. A step that a crash has interrupted is done at the next start.
  */
 export async function moveDemoWallet(
   control: ControlContext,

@@ -42,8 +42,8 @@ export async function ensureOwner(control: ControlContext, account: Account): Pr
 }
 
 /**
- * Returns the passkey with which a workspace's owner signs in. Throws 409 if the owner signed up in the dashboard with a passkey of
- * their own.
+ * Returns the passkey with which a workspace's owner signs in. Throws 409 if the owner signed up in the dashboard with
+ * a passkey of their own.
  */
 export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty

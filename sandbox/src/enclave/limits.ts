@@ -3,8 +3,8 @@
 /** The largest body of a request. It is many times the size of a policy with its ABIs. */
 export const BODY_BYTES_MAX = 512 * 1024
 /**
- * A `webauthn:` signature contains the request, base64url-encoded twice. The provider does not publish its limit. This is
- * the default of Node.js, and of many other servers.
+ * A `webauthn:` signature contains the request, base64url-encoded twice. The provider does not publish its limit. This
+ * is the default of Node.js, and of many other servers.
  */
 export const HEADER_BYTES_MAX = 16 * 1024
 export const IDEMPOTENCY_KEY_CHARS_MAX = 256

@@ -39,8 +39,8 @@ export function updateQuorum({ store, readLag }: Quorums, quorum: QuorumRecord, 
 }
 
 /**
- * Deletes a quorum. One that still owns something, or signs for a wallet, is kept: nobody could change that resource any
- * more.
+ * Deletes a quorum. One that still owns something, or signs for a wallet, is kept: nobody could change that resource
+ * any more.
  */
 export function deleteQuorum(store: Store, { id }: QuorumRecord): void {
   if (store.isQuorumUsed(id)) {

@@ -22,7 +22,8 @@ export const BUILT_NAME = 'main.js'
 
 /**
  * The programs that the sandbox starts. `npm start` and `npm test` build each of them into one file. Such a program
- * starts in a third of the time, and uses 40 MiB less memory, because Node does not load more than two thousand modules.
+ * starts in a third of the time, and uses 40 MiB less memory, because Node does not load more than two thousand
+ * modules.
  */
 export const PROGRAMS = {
   server: {

@@ -13,8 +13,8 @@ import { addPaymentRoutes } from './routes/payments.ts'
 import { addWalletRoutes } from './routes/wallets.ts'
 
 /**
- * Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from what the routes declare. Returns
- * a function that creates the contract when the server is ready.
+ * Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from what the routes declare.
+ * Returns a function that creates the contract when the server is ready.
  */
 export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<() => Contract> {
   const describeContract = await describeRoutes(http, origins)

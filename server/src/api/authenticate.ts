@@ -49,8 +49,8 @@ interface Authenticated {
 export interface Identified {
   readonly caller: Caller
   /**
-   * The error that rejects the request of a valid credential: the 429 of a caller over its rate limit, and at `/mcp` also
-   * the 403 of an API key without the scope. Null if the request is allowed.
+   * The error that rejects the request of a valid credential: the 429 of a caller over its rate limit, and at `/mcp`
+   * also the 403 of an API key without the scope. Null if the request is allowed.
    */
   readonly rejection: Problem | null
 }
@@ -68,11 +68,11 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 }
 
 /**
- * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of a
- * caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). The same
- * holds for an API key without the scope at `/mcp`: the host of a key cannot request more scopes, so a challenge does not
- * help it. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a valid credential
- * has the rate limit headers (D32).
+ * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of
+ * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). The same
+ * holds for an API key without the scope at `/mcp`: the host of a key cannot request more scopes, so a challenge does
+ * not help it. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a valid
+ * credential has the rate limit headers (D32).
  */
 export async function identifyCaller(
   ctx: Context,

@@ -66,7 +66,10 @@ export function createSearchReader(
     })
   }
 
-  /** Finds the USDC transfers with this sender, recipient and amount. @throws ChainUnavailable if no block could be searched. */
+  /**
+   * Finds the USDC transfers with this sender, recipient and amount. @throws ChainUnavailable if no block could be
+   * searched.
+   */
   async function findTransfers({ from, to, amountMicro }: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
     const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } })
     return await search({ address: usdc, topics }, range, (log) => {

@@ -13,7 +13,10 @@ export const ENTRY_POINTS: readonly string[] = [
   '0x433709009b8330fda32311df1c2afa402ed8d009',
 ]
 
-/** `UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)` */
+/**
+ * `UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce,
+ * bool success, uint256 actualGasCost, uint256 actualGasUsed)`
+ */
 export const USER_OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 /** `BeforeExecution()` */
 const BEFORE_EXECUTION_TOPIC = '0xbb47ee3e183a558b1a2ff0874b079f3fc5478b7454eacf2bfc5af2ff5878f972'

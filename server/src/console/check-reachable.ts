@@ -6,10 +6,10 @@ const CHECK_GAP_MS = 5_000
 const WAIT_MS_MAX = 2_000
 
 /**
- * Makes a function that tells whether a part of the service can be reached. `check` resolves if the part can be reached,
- * and has a time limit of its own. However many callers there are, a check runs at most once at a time and once in
- * `CHECK_GAP_MS`; the other callers get the last result. One lost request is no outage, so a failed check is repeated.
- * Before the first result, the part counts as reachable.
+ * Makes a function that tells whether a part of the service can be reached. `check` resolves if the part can be
+ * reached, and has a time limit of its own. However many callers there are, a check runs at most once at a time and
+ * once in `CHECK_GAP_MS`; the other callers get the last result. One lost request is no outage, so a failed check is
+ * repeated. Before the first result, the part counts as reachable.
  */
 export function createReachabilityCheck(
   check: () => Promise<unknown>,

@@ -100,8 +100,8 @@ export class Database {
   }
 
   /**
-   * Runs an item of a gathered query: one statement for all items that arrive in the same turn of the event loop. Use it
-   * for what `runRelaxed` may run, if every request runs it. Throws `DatabaseUnavailable` if the database does not
+   * Runs an item of a gathered query: one statement for all items that arrive in the same turn of the event loop. Use
+   * it for what `runRelaxed` may run, if every request runs it. Throws `DatabaseUnavailable` if the database does not
    * respond, if the row of the item stays locked, or if too many items are waiting.
    */
   runGathered<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {

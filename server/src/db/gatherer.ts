@@ -15,8 +15,8 @@ type AnyQueue = Pick<GatherQueue<unknown, unknown>, 'isReady' | 'rejectWaiting'>
  * Runs gathered queries. Items that arrive in one turn of the event loop share a statement, and so do items that arrive
  * while all connections are busy. So statements get larger as the load grows.
  *
- * Each connection runs one statement at a time. A statement that waits for a locked row delays its own items only, while
- * the next statement uses another connection.
+ * Each connection runs one statement at a time. A statement that waits for a locked row delays its own items only,
+ * while the next statement uses another connection.
  */
 export class Gatherer {
   readonly #connections: readonly PipelinedConnection[]

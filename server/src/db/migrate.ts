@@ -22,8 +22,8 @@ const PATIENCE = { tableTimeoutMs: 3_000, triesMax: 20, pauseMs: 1_000 }
  */
 const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '42P07']
 /**
- * Deadlock, and a lock that was not granted in time. The migration can then be applied again: either it was rolled back,
- * or it runs without a transaction and is written so that it can be repeated.
+ * Deadlock, and a lock that was not granted in time. The migration can then be applied again: either it was rolled
+ * back, or it runs without a transaction and is written so that it can be repeated.
  */
 const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
 

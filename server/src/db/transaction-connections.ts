@@ -38,7 +38,9 @@ interface Waiter {
   readonly start: () => void
 }
 
-/** Shares the connections of a pool between outcomes and everything else. The queue is ours; that of the pool is unused. */
+/**
+ * Shares the connections of a pool between outcomes and everything else. The queue is ours; that of the pool is unused.
+ */
 export class TransactionConnections {
   readonly #pool: pg.Pool
   readonly #connectionsMax: number

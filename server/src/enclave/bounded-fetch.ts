@@ -22,9 +22,9 @@ const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
  * never sends a request twice.
  *
  * @NOTE We wrote this function ourselves, because each alternative has disadvantages. With the global `fetch`, the
- * SDK's time limit ends when the headers arrive, and a request takes twice the processor time of this function. undici's
- * `request` takes half of it (0.1 instead of 0.2 ms), but its `bodyTimeout` limits only the time between two chunks, not
- * the whole body, and importing undici costs 29 MiB and 150 ms in every process.
+ * SDK's time limit ends when the headers arrive, and a request takes twice the processor time of this function.
+ * undici's `request` takes half of it (0.1 instead of 0.2 ms), but its `bodyTimeout` limits only the time between two
+ * chunks, not the whole body, and importing undici costs 29 MiB and 150 ms in every process.
  */
 export function createBoundedFetch(baseUrl: string) {
   const base = new URL(baseUrl)

@@ -1,6 +1,6 @@
 /**
- * The requests that create resources share the connections with payments. A wallet takes a hundred of these requests, so
- * only a few of all connections are theirs.
+ * The requests that create resources share the connections with payments. A wallet takes a hundred of these requests,
+ * so only a few of all connections are theirs.
  */
 const CREATIONS_AT_ONCE_MAX = 10
 /** How many requests may wait. Any further request fails at once. A hundred wallets at the same time need this many. */

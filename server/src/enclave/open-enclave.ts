@@ -40,10 +40,10 @@ const ABSENT_WALLET_ID = 'c00000000000000000000000'
 export type EnclavePolicy = { readonly rules: readonly PolicyRule[]; readonly ownerId: string | null }
 
 /**
- * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is one
- * request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
- * `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done, and `EnclaveUnavailable` if that
- * is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
+ * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is
+ * one request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
+ * `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done,
+ * and `EnclaveUnavailable` if that is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const client = createEnclaveClient(options, { clock, logger })
@@ -51,8 +51,8 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   const creations = createCreationQueue()
 
   /**
-   * Creates a wallet that the quorum owns, with all the signers that it will ever have. Nobody has to sign this, so every
-   * signer must be under a policy that the quorum owns and that denies everything.
+   * Creates a wallet that the quorum owns, with all the signers that it will ever have. Nobody has to sign this, so
+   * every signer must be under a policy that the quorum owns and that denies everything.
    */
   async function createWallet({
     ownerQuorumId,
@@ -80,8 +80,8 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   /**
-   * Creates a quorum of keys, any one of which may sign: the owners of a wallet, or the one key of a signer. Each key is
-   * base64 SPKI DER of a P-256 key.
+   * Creates a quorum of keys, any one of which may sign: the owners of a wallet, or the one key of a signer. Each key
+   * is base64 SPKI DER of a P-256 key.
    */
   async function createQuorum({ publicKeys, name }: { publicKeys: readonly string[]; name: string }): Promise<string> {
     const operation = 'creating a key quorum'

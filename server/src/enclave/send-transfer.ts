@@ -93,8 +93,8 @@ export async function sendOwnerTransfer(
 }
 
 /**
- * Builds the challenge for the passkey of an owner who sends a transfer: the canonical form of the complete request (RFC
- * 8785), as `sendOwnerTransfer` will send it. Equal input gives equal bytes.
+ * Builds the challenge for the passkey of an owner who sends a transfer: the canonical form of the complete request
+ * (RFC 8785), as `sendOwnerTransfer` will send it. Equal input gives equal bytes.
  */
 export function buildOwnerTransfer(
   { apiUrl, appId }: { apiUrl: string; appId: string },

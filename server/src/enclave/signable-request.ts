@@ -43,7 +43,10 @@ export function buildRequest<Body>(
   return { request, challenge: formatRequestForAuthorizationSignature({ version: 1, ...request }) }
 }
 
-/** Formats an assertion as the authorization signature that the enclave expects. @throws TypeError if it is not base64url. */
+/**
+ * Formats an assertion as the authorization signature that the enclave expects. @throws TypeError if it is not
+ * base64url.
+ */
 export function formatAssertion({ authenticatorData, clientDataJSON, signature }: OwnerAssertion): string {
   const parts = [authenticatorData, clientDataJSON, signature]
   if (!parts.every((part) => BASE64URL_PATTERN.test(part))) throw new TypeError('an assertion is not base64url')

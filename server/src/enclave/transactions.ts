@@ -11,7 +11,9 @@ export type EnclaveTransfer = {
    * The hash of the ERC-4337 user operation that contains a sponsored transfer; null if the enclave does not report it.
    */
   readonly userOperationHash: Hash | null
-  /** `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`. */
+  /**
+   * `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`.
+   */
   readonly status: string
 }
 

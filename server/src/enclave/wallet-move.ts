@@ -16,7 +16,9 @@ export type WalletMoveBody = { readonly owner_id: string; readonly additional_si
 
 export type AdditionalSigner = { readonly signer_id: string; readonly override_policy_ids: string[] }
 
-/** Builds the request that the wallet's present owner signs to move it. @throws TypeError for malformed ids and signers. */
+/**
+ * Builds the request that the wallet's present owner signs to move it. @throws TypeError for malformed ids and signers.
+ */
 export function buildWalletMove(
   enclave: EnclaveAddress,
   { enclaveWalletId, ownerQuorumId, signers, expiresAt }: WalletMove,
@@ -25,7 +27,9 @@ export function buildWalletMove(
   return buildRequest(enclave, { path: ['wallets', enclaveWalletId], body, expiresAt })
 }
 
-/** @throws TypeError for a signer that does not have exactly one policy, because the enclave might not limit it at all. */
+/**
+ * @throws TypeError for a signer that does not have exactly one policy, because the enclave might not limit it at all.
+ */
 export function toAdditionalSigner({ signerId, policyIds }: WalletSigner): AdditionalSigner {
   if (policyIds.length !== 1) throw new TypeError('a signer must have exactly one policy')
   return { signer_id: checkId(signerId), override_policy_ids: policyIds.map(checkId) }

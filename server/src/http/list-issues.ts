@@ -16,7 +16,9 @@ interface Schema {
   readonly maximum?: number
 }
 
-/** An error shows at most this many characters of a member's name, because a body can contain members with long names. */
+/**
+ * An error shows at most this many characters of a member's name, because a body can contain members with long names.
+ */
 const MEMBER_CHARS_MAX = 64
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

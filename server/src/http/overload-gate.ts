@@ -18,8 +18,8 @@ declare module 'fastify' {
 }
 
 /**
- * How many requests of the kind `database` a process works on. It is enough to keep the process and its connections busy.
- * More would only wait in queues further inside, which the workspaces do not share fairly.
+ * How many requests of the kind `database` a process works on. It is enough to keep the process and its connections
+ * busy. More would only wait in queues further inside, which the workspaces do not share fairly.
  */
 const DATABASE_REQUESTS_MAX = 128
 /** How many of these requests wait. A process serves as many in about a tenth of a second. */
@@ -27,11 +27,13 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
 /** How long each of them waits at most. Nothing comes near it unless the database itself is slow. */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no queue
- * in front of them, because they are already as many as a process can serve in about half a second.
+ * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no
+ * queue in front of them, because they are already as many as a process can serve in about half a second.
  */
 const PAYMENTS_MAX = 256
-/** How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out. */
+/**
+ * How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out.
+ */
 const OTHER_REQUESTS_MAX = 512
 /** For how many credentials a process remembers the workspace. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
@@ -60,16 +62,18 @@ export function isTurnedAway(request: FastifyRequest): boolean {
   return turnedAway.has(request)
 }
 
-/** Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own. */
+/**
+ * Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own.
+ */
 export function leaveWork(request: FastifyRequest): void {
   tickets.get(request)?.leave()
 }
 
 /**
  * Limits the requests that a process works on, and turns all others away before anything is done for them. Requests are
- * shared by workspace. Which workspace sends a request is known only after a query, so the gate remembers the workspaces
- * of the credentials that were accepted before. This decides nothing but whose share counts. Until a credential is
- * known, and without one, the share is that of the client's address.
+ * shared by workspace. Which workspace sends a request is known only after a query, so the gate remembers the
+ * workspaces of the credentials that were accepted before. This decides nothing but whose share counts. Until a
+ * credential is known, and without one, the share is that of the client's address.
  */
 export class OverloadGate {
   readonly #database = new FairPlaces({
@@ -95,7 +99,9 @@ export class OverloadGate {
     return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
   }
 
-  /** The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request. */
+  /**
+   * The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request.
+   */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const ticket = this.#placesFor(request).enter(this.#groupOf(request), (hasPlace) => {
       if (hasPlace) done()

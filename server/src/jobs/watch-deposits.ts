@@ -17,8 +17,8 @@ const LEASE_MS = 15_000
  */
 const CHUNKS_PER_ROUND_MAX = 10
 /**
- * A node may announce the number of a new block before any node can return the block itself. A round that fails for this
- * reason is ignored. After this many such rounds in a row, the next one counts as a failure.
+ * A node may announce the number of a new block before any node can return the block itself. A round that fails for
+ * this reason is ignored. After this many such rounds in a row, the next one counts as a failure.
  */
 const BEHIND_ROUNDS_MAX = 10
 

@@ -21,8 +21,8 @@ export interface Ticket {
 /**
  * A limited number of places that groups share. A group gets another place only while more places are free than it
  * holds. So a group alone gets half of the places, and two groups get a third each: somebody new always finds a free
- * place, unless very many groups are busy. The number of those that wait is shared by the same rule, and groups that wait
- * take turns.
+ * place, unless very many groups are busy. The number of those that wait is shared by the same rule, and groups that
+ * wait take turns.
  */
 export class FairPlaces {
   readonly #options: FairPlacesOptions
@@ -43,9 +43,9 @@ export class FairPlaces {
   }
 
   /**
-   * Takes a place for the group. Without a group, every free place may be taken. If there is none, the ticket waits, and `decided` is called once the wait is over: with
-   * true if the ticket then has a place, and with false after `waitMsMax`. If too many wait already, the ticket is
-   * rejected at once.
+   * Takes a place for the group. Without a group, every free place may be taken. If there is none, the ticket waits,
+   * and `decided` is called once the wait is over: with true if the ticket then has a place, and with false after
+   * `waitMsMax`. If too many wait already, the ticket is rejected at once.
    */
   enter(group: string | null, decided: (hasPlace: boolean) => void): Ticket {
     const place: Place = new Place(group ?? NO_GROUP, { decided, leave: () => this.#leave(place) })

@@ -25,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * Lets many callers wait for something that must be polled. One poll covers all of them, however many there are. Without
- * waiting callers, nothing is polled. If a poll fails, the error is logged and the callers continue to wait.
+ * Lets many callers wait for something that must be polled. One poll covers all of them, however many there are.
+ * Without waiting callers, nothing is polled. If a poll fails, the error is logged and the callers continue to wait.
  */
 export class SharedPoll {
   readonly #options: SharedPollOptions
@@ -43,9 +43,9 @@ export class SharedPoll {
   }
 
   /**
-   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Every poll that
-   * counts starts after this call. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already wait,
-   * returns at once; otherwise calls `onWait` first.
+   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Every poll
+   * that counts starts after this call. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already
+   * wait, returns at once; otherwise calls `onWait` first.
    */
   async wait(
     key: WaitKey,

@@ -42,8 +42,9 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
  * their requests. `requests` is an SQL query for the columns `subject` and `time`, in Unix milliseconds. It must return
  * a subject once at most, and only subjects that have windows. `countLimits` returns the parameters $2 to $4.
  *
- * The statement is an `insert`, although the rows exist. So PostgreSQL always finds the rows by the primary key, whatever
- * the statistics say, and locks them in the order of the subjects. Therefore two statements never wait for each other.
+ * The statement is an `insert`, although the rows exist. So PostgreSQL always finds the rows by the primary key,
+ * whatever the statistics say, and locks them in the order of the subjects. Therefore two statements never wait for
+ * each other.
  */
 export function countRequestsOf(requests: string): string {
   return `

@@ -34,8 +34,8 @@ const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp
 const INVALID_REQUEST = -32_600
 
 /**
- * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code sees it.
- * Which tool is called decides the scope and the rate limit, so the body is read before; it has 64 KiB at most.
+ * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code sees
+ * it. Which tool is called decides the scope and the rate limit, so the body is read before; it has 64 KiB at most.
  */
 export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {

@@ -16,8 +16,8 @@ import { ToolFailure } from './tool-failure.ts'
 const PURCHASE_ID_CHARS_MAX = 64
 const MEMO_CHARS_MAX = 200
 /**
- * An id that `next` repeats. A program can have chosen the id by anybody's text, such as the order number of a shop, and
- * a sentence in `next` would look like one of ours.
+ * An id that `next` repeats. A program can have chosen the id by anybody's text, such as the order number of a shop,
+ * and a sentence in `next` would look like one of ours.
  */
 const PLAIN_ID = /^[A-Za-z0-9._:/#-]+$/
 

@@ -16,7 +16,9 @@ export interface McpCall {
   /** The parsed body. Undefined if it is not JSON; then the protocol's own code responds. */
   readonly body: unknown
   readonly caller: ToolCaller
-  /** Why the call of a tool is rejected: the caller is over its rate limit, or does not have the scope. Otherwise null. */
+  /**
+   * Why the call of a tool is rejected: the caller is over its rate limit, or does not have the scope. Otherwise null.
+   */
   readonly rejection: Problem | null
   /** Aborted when the client has left, or when the service stops. Then a tool stops waiting. */
   readonly left: AbortSignal
@@ -26,7 +28,8 @@ export interface McpCall {
 
 /**
  * Responds to one message. One handler serves both eras of the protocol: version 2026-07-28, and the earlier ones that
- * begin with `initialize`. No state is kept between requests, so any process can respond to any of them (decision 0036).
+ * begin with `initialize`. No state is kept between requests, so any process can respond to any of them (decision
+ * 0036).
  */
 export async function serveMessage(ctx: Context, call: McpCall): Promise<Response> {
   const handler = createMcpHandler(() => createServer(ctx, call), {

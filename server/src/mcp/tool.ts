@@ -24,7 +24,9 @@ export interface ToolCaller {
 export interface ToolCall<Arguments = Record<string, unknown>> {
   readonly caller: ToolCaller
   readonly args: Arguments
-  /** Aborted shortly before the call must end, when the client has left, or when the service stops. Ends all waiting. */
+  /**
+   * Aborted shortly before the call must end, when the client has left, or when the service stops. Ends all waiting.
+   */
   readonly signal: AbortSignal
   /** Called when the call begins to wait for a payment. */
   readonly onWait?: (() => void) | undefined

@@ -6,8 +6,8 @@ const TEXT_CHARS_MAX = 200
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Text that somebody outside of the agent wrote: a memo, or the name that a person gave to a wallet. It is always inside
- * an object with this one member, so that a model can tell it from the text of the service.
+ * Text that somebody outside of the agent wrote: a memo, or the name that a person gave to a wallet. It is always
+ * inside an object with this one member, so that a model can tell it from the text of the service.
  */
 export const UntrustedTextSchema = Type.Object(
   { untrusted: Type.String() },

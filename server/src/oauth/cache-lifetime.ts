@@ -1,4 +1,6 @@
-/** The shortest and the longest time for which a copy of a document is used without reading the document again (D73). */
+/**
+ * The shortest and the longest time for which a copy of a document is used without reading the document again (D73).
+ */
 const LIFETIME_MIN_MS = 5 * 60 * 1_000
 const LIFETIME_MAX_MS = 24 * 60 * 60 * 1_000
 /** The directive `max-age` in seconds, without or with quotes (RFC 9111, section 5.2). */

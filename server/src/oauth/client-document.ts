@@ -41,8 +41,8 @@ export function parseClientDocument(
 }
 
 /**
- * Returns whether the client may call the token endpoint without authentication. A list of methods takes precedence over
- * a single method: a client that supports several methods names the one that it prefers, and lists all.
+ * Returns whether the client may call the token endpoint without authentication. A list of methods takes precedence
+ * over a single method: a client that supports several methods names the one that it prefers, and lists all.
  */
 function allowsPublicClient(members: ReadonlyMap<string, unknown>): boolean {
   const methods = members.get('token_endpoint_auth_methods_supported')

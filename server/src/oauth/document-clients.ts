@@ -24,9 +24,9 @@ type Failure = ClientDocumentUnavailable | InvalidClientDocument
 /** Clients whose id is the URL of their metadata document (D73). */
 export interface DocumentClients {
   /**
-   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If it cannot
-   * be read, returns a stored copy of the last 7 days, or else a built-in copy. `address` is the IP address of the
-   * request, by which fetches are counted.
+   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If it
+   * cannot be read, returns a stored copy of the last 7 days, or else a built-in copy. `address` is the IP address of
+   * the request, by which fetches are counted.
    *
    * Throws `InvalidClientDocument`, `ClientDocumentUnavailable`, or 429 `rate_limit_exceeded`.
    */
@@ -139,7 +139,10 @@ function isFailure(error: unknown): error is Failure {
   return error instanceof ClientDocumentUnavailable || error instanceof InvalidClientDocument
 }
 
-/** Returns whether the document could not be read. A document that was read and breaks a rule is never replaced by a copy. */
+/**
+ * Returns whether the document could not be read. A document that was read and breaks a rule is never replaced by a
+ * copy.
+ */
 function isTemporary(error: unknown): boolean {
   return error instanceof ClientDocumentUnavailable || (error instanceof Problem && error.type === 'rate_limited')
 }

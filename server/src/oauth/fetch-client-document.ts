@@ -38,7 +38,8 @@ export interface FetchedDocument extends ClientDocument {
 
 /**
  * Fetches and parses a client's metadata document (D73). The server must respond with 200 and JSON of at most 5 KiB.
- * Throws `ClientDocumentUnavailable` if the document could not be read, and `InvalidClientDocument` if it breaks a rule.
+ * Throws `ClientDocumentUnavailable` if the document could not be read, and `InvalidClientDocument` if it breaks a
+ * rule.
  */
 export async function fetchClientDocument(
   outbound: Outbound,

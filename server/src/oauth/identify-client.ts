@@ -13,8 +13,8 @@ const BASIC_PATTERN = /^basic(?: |$)/i
  * request is counted against a rate limit: per client and address, or per address if the client is unknown (D33).
  *
  * Throws `invalid_client` for an unknown id. Also throws it for HTTP Basic authentication, which public clients do not
- * use; only that response has a challenge (RFC 6749, section 5.2). A `client_secret` is ignored. A `client_assertion` is
- * rejected: a client that signs one relies on the server to check it (RFC 7523, section 2.2).
+ * use; only that response has a challenge (RFC 6749, section 5.2). A `client_secret` is ignored. A `client_assertion`
+ * is rejected: a client that signs one relies on the server to check it (RFC 7523, section 2.2).
  */
 export async function identifyClient(
   ctx: Context,

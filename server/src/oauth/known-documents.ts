@@ -1,7 +1,7 @@
 /**
- * Copies of the metadata documents of widely used applications, as they were published in September 2026. A copy is used
- * only if the document cannot be read and no copy of it is stored: the sites of some applications reject requests from
- * data centers (decision 0037).
+ * Copies of the metadata documents of widely used applications, as they were published in September 2026. A copy is
+ * used only if the document cannot be read and no copy of it is stored: the sites of some applications reject requests
+ * from data centers (decision 0037).
  */
 export const KNOWN_DOCUMENTS = [
   {

@@ -74,8 +74,8 @@ function countRules({ body }: ProviderResponse): number | null {
 }
 
 /**
- * Step 13: an owner adds a second passkey to the wallet's owners, which can then sign. The keys are compared as keys, and
- * not as text, because the provider does not document in which form it returns them.
+ * Step 13: an owner adds a second passkey to the wallet's owners, which can then sign. The keys are compared as keys,
+ * and not as text, because the provider does not document in which form it returns them.
  */
 export async function checkOwners(run: CheckRun, { ownerId, slot }: CheckWallet): Promise<Outcome> {
   const { wire, passkey, secondPasskey } = run

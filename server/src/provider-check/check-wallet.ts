@@ -8,7 +8,10 @@ import { toRecord, type ProviderResponse } from './provider-wire.ts'
 /** A well-formed id that no wallet has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
-/** Step 1: a wallet that a passkey owns, with one slot. Nobody signs its creation, so the slot's policy denies everything. */
+/**
+ * Step 1: a wallet that a passkey owns, with one slot. Nobody signs its creation, so the slot's policy denies
+ * everything.
+ */
 export async function checkWalletCreation(run: CheckRun): Promise<[Outcome, CheckWallet | null]> {
   const { passkey, agent } = run
   const title = 'a wallet owned by a passkey, with a signer under an empty policy'

@@ -17,8 +17,8 @@ const RETRY_MS = 2_000
 const RETRY_MS_MAX = 60_000
 
 /**
- * Creates a wallet with one slot for each public key: a signer with this key, under a policy without rules. Nobody signs
- * this. The second value is null if a slot could not be created, and the first then says why.
+ * Creates a wallet with one slot for each public key: a signer with this key, under a policy without rules. Nobody
+ * signs this. The second value is null if a slot could not be created, and the first then says why.
  */
 export async function createCheckWallet(
   run: CheckRun,
@@ -80,8 +80,8 @@ async function createSlot(run: CheckRun, { label, ownerId, publicKey }: Slot): P
 }
 
 /**
- * Creates a resource, and tries again while the provider's rate limit rejects that. Each try has a key of its own, because
- * the provider may store an error under its key.
+ * Creates a resource, and tries again while the provider's rate limit rejects that. Each try has a key of its own,
+ * because the provider may store an error under its key.
  */
 async function create(
   { wire, runId }: CheckRun,

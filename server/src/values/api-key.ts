@@ -17,9 +17,9 @@ export function parseApiKeySecret(text: string): ApiKeySecret | null {
 }
 
 /**
- * The last four characters of a key, by which people recognize it. They are shown and stored in plain text, and still the
- * key cannot be guessed: they are check characters, computed from the key's 43 random characters, so they reveal at most
- * 24 of its 256 random bits.
+ * The last four characters of a key, by which people recognize it. They are shown and stored in plain text, and still
+ * the key cannot be guessed: they are check characters, computed from the key's 43 random characters, so they reveal at
+ * most 24 of its 256 random bits.
  */
 export function lastFourOf(secret: ApiKeySecret): string {
   return secret.slice(-4)

@@ -1,4 +1,7 @@
-/** All scopes (specification, part 5), in the order in which we list them. An API key has all of them, unless it was restricted (D56). */
+/**
+ * All scopes (specification, part 5), in the order in which we list them. An API key has all of them, unless it was
+ * restricted (D56).
+ */
 export const SCOPES = ['wallet:read', 'wallet:transfer', 'x402:pay'] as const
 
 export type Scope = (typeof SCOPES)[number]
@@ -27,8 +30,8 @@ export function toScopes(names: readonly string[]): Scope[] {
 }
 
 /**
- * What each scope allows (specification, part 5). Any scope is enough to read. The dashboard shows the same texts, and a
- * test compares them.
+ * What each scope allows (specification, part 5). Any scope is enough to read. The dashboard shows the same texts, and
+ * a test compares them.
  */
 export const SCOPE_DESCRIPTIONS: Readonly<Record<Scope, string>> = {
   'wallet:read':

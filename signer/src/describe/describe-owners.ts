@@ -45,7 +45,9 @@ function describeKey(key: string, { claims, keys }: { claims: Claims; keys: Know
   return claim === undefined ? { text } : { text, claim }
 }
 
-/** Whoever controls the service can also send keys of their own, so what it says about a key counts for nothing here. */
+/**
+ * Whoever controls the service can also send keys of their own, so what it says about a key counts for nothing here.
+ */
 function nameKnownKey(key: string, { signing, created, remembered }: KnownKeys): string | null {
   if (signing === key) return 'the passkey that you sign with'
   if (created.includes(key)) return 'created on this page just now'

@@ -51,7 +51,9 @@ export function describeTerms(
   }
 }
 
-/** Decodes the terms that the service says are in force. They are only compared with, so unreadable ones are ignored. */
+/**
+ * Decodes the terms that the service says are in force. They are only compared with, so unreadable ones are ignored.
+ */
 function decodeBefore({ before }: Claims): RuleTerms | null {
   try {
     return Array.isArray(before) ? decodeRules(before.map(withoutId)) : null

@@ -12,7 +12,9 @@ export function formatChain(chainId: bigint): string {
   return CHAINS.get(chainId)?.name ?? `chain ${chainId}`
 }
 
-/** Returns whether the contract is the USDC that its issuer publishes for this chain, or on this computer the sandbox's. */
+/**
+ * Returns whether the contract is the USDC that its issuer publishes for this chain, or on this computer the sandbox's.
+ */
 export function isUsdc(chainId: bigint, token: string): boolean {
   return CHAINS.get(chainId)?.usdc === token || (token === LOCAL_USDC && isLocal())
 }

@@ -83,8 +83,8 @@ function findInCode({ path, text, code }: Module, pattern: RegExp, instead: stri
 }
 
 /**
- * Returns whether a file of the lowest rooms (`LOW_PATTERN`) is pure. A file is pure if it and everything that it imports only compute. The
- * clock is never pure.
+ * Returns whether a file of the lowest rooms (`LOW_PATTERN`) is pure. A file is pure if it and everything that it
+ * imports only compute. The clock is never pure.
  */
 function isPure(path: string, tree: SourceTree, seen: ReadonlySet<string> = new Set()): boolean {
   if (mustBePure(path) || seen.has(path)) return true

@@ -47,8 +47,8 @@ export async function openBrowserFixture(): Promise<BrowserFixture> {
 }
 
 /**
- * Opens a fixture in the shared Chromium and in a second shared sandbox, for tests that move the clock. At the start of a
- * file, the clock may already be ahead.
+ * Opens a fixture in the shared Chromium and in a second shared sandbox, for tests that move the clock. At the start of
+ * a file, the clock may already be ahead.
  */
 export async function openClockBrowserFixture(): Promise<BrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox with a clock', () => startSandbox({}))])

@@ -27,8 +27,8 @@ export async function withSigner<Result>(
 }
 
 /**
- * Creates a passkey on another device, such as a security key. A device does not create a second passkey for a person, so
- * the authenticator has none of the person's passkeys meanwhile.
+ * Creates a passkey on another device, such as a security key. A device does not create a second passkey for a person,
+ * so the authenticator has none of the person's passkeys meanwhile.
  */
 export async function onOtherDevice(
   { session, id: authenticatorId }: Authenticator,

@@ -31,8 +31,8 @@ export interface Owned {
 }
 
 /**
- * Creates a workspace with an owner, a wallet of the owner's wallet passkey, and an agent. Requires an enclave that stores
- * wallets and policies, such as the sandbox's.
+ * Creates a workspace with an owner, a wallet of the owner's wallet passkey, and an agent. Requires an enclave that
+ * stores wallets and policies, such as the sandbox's.
  */
 export async function openOwned(ctx: Context): Promise<Owned> {
   const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })

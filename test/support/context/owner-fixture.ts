@@ -64,7 +64,9 @@ export async function findChangeMade(ctx: Context, owned: Owned, wanted: WantedC
   assert.equal(opened, null, 'there is nothing to sign')
 }
 
-/** Returns the credential ids of a wallet's owners by our own record, and checks that the enclave has the same owners. */
+/**
+ * Returns the credential ids of a wallet's owners by our own record, and checks that the enclave has the same owners.
+ */
 export async function readOwners(ctx: Context, { wallet }: Pick<Owned, 'wallet'>): Promise<string[]> {
   return (await ctx.db.runRelaxed(listOwners(wallet))).map(({ credentialId }) => credentialId)
 }

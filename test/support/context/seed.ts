@@ -122,8 +122,8 @@ async function seedSlot(
 }
 
 /**
- * Makes a seeded wallet and grant as they were before wallets had slots: a sign-in passkey owns the wallet, and the agent
- * has the signer's key.
+ * Makes a seeded wallet and grant as they were before wallets had slots: a sign-in passkey owns the wallet, and the
+ * agent has the signer's key.
  */
 export async function makeLegacy(ctx: Context, { account, mode, agentId, wallet, grant }: Seed): Promise<void> {
   const sealed = ctx.sealer.seal(

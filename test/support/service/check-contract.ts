@@ -20,7 +20,9 @@ interface Operation {
 }
 
 export interface ContractCheck {
-  /** The errors that the contract declares, and those that were checked, each as `createPayment 403 amount_too_large`. */
+  /**
+   * The errors that the contract declares, and those that were checked, each as `createPayment 403 amount_too_large`.
+   */
   readonly declared: readonly string[]
   readonly seen: ReadonlySet<string>
   /** Throws if the response to a `/v1` request is not one that the contract describes. */

@@ -34,8 +34,8 @@ export interface DocumentServer {
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
- * Starts a web site on loopback that publishes client metadata documents over https. This process trusts its certificate
- * until the site is closed.
+ * Starts a web site on loopback that publishes client metadata documents over https. This process trusts its
+ * certificate until the site is closed.
  */
 export async function startDocumentServer(): Promise<DocumentServer> {
   const pair = createSelfSigned('localhost')

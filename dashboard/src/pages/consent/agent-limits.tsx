@@ -18,8 +18,8 @@ interface AgentLimitsProps {
 }
 
 /**
- * How much the agent can spend, from which wallets, and to which recipients. Amounts are shown exactly as the server sent
- * them.
+ * How much the agent can spend, from which wallets, and to which recipients. Amounts are shown exactly as the server
+ * sent them.
  */
 export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
   const open = grants.filter(({ status }) => status !== 'revoked')

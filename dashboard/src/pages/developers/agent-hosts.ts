@@ -179,8 +179,8 @@ function otherHost(mcpUrl: string): AgentHost {
 }
 
 /**
- * The link that opens Cursor and adds the server. Its parameter `config` is the server's entry in `mcp.json`, as JSON in
- * base64.
+ * The link that opens Cursor and adds the server. Its parameter `config` is the server's entry in `mcp.json`, as JSON
+ * in base64.
  */
 export function cursorInstallLink(mcpUrl: string): string {
   const config = encodeURIComponent(btoa(JSON.stringify({ url: mcpUrl })))

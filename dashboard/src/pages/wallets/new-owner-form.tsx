@@ -19,7 +19,10 @@ interface NewOwnerFormProps {
   readonly onClose: () => void
 }
 
-/** Adds a passkey to the owners of a wallet. A passkey that owns the wallet signs this, then the new passkey confirms the wallet. */
+/**
+ * Adds a passkey to the owners of a wallet. A passkey that owns the wallet signs this, then the new passkey confirms
+ * the wallet.
+ */
 export function NewOwnerForm({ wallet, passkeys, onChanged, onClose }: NewOwnerFormProps) {
   const cancel = useCancel(onClose)
   const choice = usePasskeyChoice(passkeys)

@@ -3,7 +3,9 @@ import { useOutages } from '../../api/outages.ts'
 import { Notice } from '../../components/notice.tsx'
 import { explainOutages } from '../../format/outage-text.ts'
 
-/** Says what does not work while the enclave or the mode's chain cannot be reached. It is shown only during an outage. */
+/**
+ * Says what does not work while the enclave or the mode's chain cannot be reached. It is shown only during an outage.
+ */
 export function OutageBanner({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
   const texts = explainOutages(useOutages(slug, mode), mode)
   return (

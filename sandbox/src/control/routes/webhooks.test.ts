@@ -146,7 +146,8 @@ describe('webhooks of the control API', () => {
     }
     const failed = await awaitAttempts(slug, GAPS_SECONDS.length + 1)
     assert.deepEqual([failed.status, failed.next_attempt_at], ['failed', null])
-    // Payments of the previous test may be confirmed in the meantime. Their events reach the same receiver at other paths.
+    // Payments of the previous test may be confirmed in the meantime. Their events reach the same receiver at other
+    // paths.
     const tries = received.filter(({ path }) => path === '/flaky')
     assert.deepEqual(
       tries.map(({ headers }) => headers['service-delivery-attempt']),

@@ -114,8 +114,8 @@ export function describeError(name: ErrorName): object {
 }
 
 /**
- * Returns the schema of a value that is one of these errors, and the schemas of the errors, to which it refers. Each has
- * its name as `$id`, so that the response of a route can contain the value.
+ * Returns the schema of a value that is one of these errors, and the schemas of the errors, to which it refers. Each
+ * has its name as `$id`, so that the response of a route can contain the value.
  */
 export function describeChoice(
   choice: { readonly $id: string; readonly description: string },

@@ -190,8 +190,8 @@ interface PaymentHttpRequest {
 
 /**
  * Reads the idempotency key and parses the rest of the body. If the rest is not valid, `parsed` is the error: it is not
- * thrown, because an existing payment with the same idempotency key is returned in any case (D18). Throws 400 if the key
- * is not valid or not in the body (D51).
+ * thrown, because an existing payment with the same idempotency key is returned in any case (D18). Throws 400 if the
+ * key is not valid or not in the body (D51).
  */
 function readRequest(
   request: PaymentHttpRequest,

@@ -13,8 +13,8 @@ const ID_CHARS_MAX = 64
 const SEARCH_CHARS_MAX = 400
 
 /**
- * The same fields as a payment in `/v1`, and why it is still pending. Members also see withdrawals, which `/v1` does not
- * show.
+ * The same fields as a payment in `/v1`, and why it is still pending. Members also see withdrawals, which `/v1` does
+ * not show.
  */
 export const PaymentSchema = Type.Object({
   ...PublicPaymentSchema.properties,
@@ -56,7 +56,10 @@ const PaymentDetailSchema = Type.Object({
     block_number: nullable(Type.Integer()),
     /** Null for a withdrawal, and for payments from before this was stored. */
     credential: nullable(CredentialSchema),
-    /** The limits that it was admitted under, and what the agent had spent in the 24 hours before. Null for a withdrawal. */
+    /**
+     * The limits that it was admitted under, and what the agent had spent in the 24 hours before. Null for a
+     * withdrawal.
+     */
     limits: nullable(
       Type.Object({
         max_per_tx_usdc: Type.String(),

@@ -20,7 +20,9 @@ export const CONNECTION_ERROR_CODES = [
 
 export type ConnectionErrorCode = (typeof CONNECTION_ERROR_CODES)[number]
 
-/** An error of a connection, as members of the workspace see it. It contains no secret and nothing that a client sent. */
+/**
+ * An error of a connection, as members of the workspace see it. It contains no secret and nothing that a client sent.
+ */
 export interface ConnectionError {
   readonly connectionId: string
   readonly client: {

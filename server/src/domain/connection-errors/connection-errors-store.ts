@@ -127,11 +127,11 @@ const LISTED_ROW = {
 }
 
 /**
- * Lists the errors of a workspace's connections in one mode, newest first. A connection whose code expired and was never
- * exchanged is an error too, if it has no other one. Leaves out errors before the user connected the same client again;
- * a user who tries again does not wait until the first code has expired. Uses the primary keys,
- * `connections_not_exchanged`, and `connections_of_client_and_user`. The comparison of three columns keeps the planner from
- * reading the connections of all workspaces, by the time of their end.
+ * Lists the errors of a workspace's connections in one mode, newest first. A connection whose code expired and was
+ * never exchanged is an error too, if it has no other one. Leaves out errors before the user connected the same client
+ * again; a user who tries again does not wait until the first code has expired. Uses the primary keys,
+ * `connections_not_exchanged`, and `connections_of_client_and_user`. The comparison of three columns keeps the planner
+ * from reading the connections of all workspaces, by the time of their end.
  */
 export function listErrorRows({
   accountId,

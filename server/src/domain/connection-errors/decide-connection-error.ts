@@ -34,8 +34,8 @@ export interface Presented {
 }
 
 /**
- * Decides which error the dashboard shows for a failed attempt (D73a). Returns null if it is no fault: an access token expires
- * after an hour, and the client then refreshes it.
+ * Decides which error the dashboard shows for a failed attempt (D73a). Returns null if it is no fault: an access token
+ * expires after an hour, and the client then refreshes it.
  */
 export function decideConnectionError(attempt: Attempt, presented: Presented, now: Date): ConnectionErrorCode | null {
   if (attempt.error === 'invalid_target') return 'resource_mismatch'

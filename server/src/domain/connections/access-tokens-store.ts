@@ -57,8 +57,8 @@ type CountedToken = (TokenHolder & { rate: RateState | null }) | null
  * Returns the holder of each valid access token, otherwise null, and counts the request against the connection's rate
  * limit. `rate` is null if the request was not counted, because it is over the limit or the token does not have the
  * required scope. A token may be in the list once. If the list contains several tokens of one connection, only the
- * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` forces the planner to use them, because
- * each inner query has no other condition.
+ * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` forces the planner to use them,
+ * because each inner query has no other condition.
  */
 export function countTokenRequests(
   bucket: Bucket,

@@ -1,18 +1,20 @@
 /**
- * The URL of a client metadata document, which is also the client's id (D73). The text is checked as it was sent, because
- * a parser hides differences: `new URL()` drops `:443`, lowers the case of the host and resolves `/a/../b`.
+ * The URL of a client metadata document, which is also the client's id (D73). The text is checked as it was sent,
+ * because a parser hides differences: `new URL()` drops `:443`, lowers the case of the host and resolves `/a/../b`.
  */
 const CHARS_MAX = 2_048
 /**
- * Https, a host name or an IPv4 address, an optional port, and a path that is not only `/`. A query, a fragment and user
- * information are not allowed. An upper-case host is another spelling of the same host, so it is rejected too.
+ * Https, a host name or an IPv4 address, an optional port, and a path that is not only `/`. A query, a fragment and
+ * user information are not allowed. An upper-case host is another spelling of the same host, so it is rejected too.
  */
 const URL_PATTERN = /^https:\/\/([a-z0-9.-]+)(?::[1-9]\d{0,4})?(\/(?:[\w\-.~:/@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)$/
 const ENCODED_PATTERN = /%([0-9A-Fa-f]{2})/g
 /** A server may decode a path twice before it finds the file. */
 const DECODINGS_MAX = 2
 
-/** Returns whether a `client_id` is meant to be a URL, also if it is not acceptable as one. Registered ids never are. */
+/**
+ * Returns whether a `client_id` is meant to be a URL, also if it is not acceptable as one. Registered ids never are.
+ */
 export function looksLikeUrl(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
@@ -26,7 +28,9 @@ export function isClientUrl(text: string): boolean {
   return hostname === host && pathname === path && !hasDotSegment(path)
 }
 
-/** Returns the host of a client's URL, with its port unless that is 443. It is the application's identity for people. */
+/**
+ * Returns the host of a client's URL, with its port unless that is 443. It is the application's identity for people.
+ */
 export function hostOfClientUrl(url: string): string {
   return new URL(url).host
 }

@@ -14,9 +14,9 @@ export interface DocumentCopy extends Pick<Client, 'name' | 'redirectUris' | 'sc
 }
 
 /**
- * Stores a copy of a client's metadata document, or replaces the stored copy (D73). If another process has stored a newer
- * copy meanwhile, that copy is kept and returned. Like a registration, it is not logged until a user first decides on a
- * request of the client.
+ * Stores a copy of a client's metadata document, or replaces the stored copy (D73). If another process has stored a
+ * newer copy meanwhile, that copy is kept and returned. Like a registration, it is not logged until a user first
+ * decides on a request of the client.
  */
 export async function recordDocumentClient(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -21,8 +21,8 @@ import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefus
  * token at the same time, the first succeeds, and the second revokes the connection for both.
  *
  * If the client requests fewer scopes, only the new access token has fewer. Access tokens that were issued earlier stay
- * valid until they expire. Takes one round trip to the database. If the refresh is refused, it takes three more, to find
- * the reason and to record it.
+ * valid until they expire. Takes one round trip to the database. If the refresh is refused, it takes three more, to
+ * find the reason and to record it.
  */
 export async function refreshTokens(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -66,7 +66,9 @@ export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): 
   }
 }
 
-/** Two texts: one sorts before every id of a deposit, and one after, because those ids have a digit after the prefix. */
+/**
+ * Two texts: one sorts before every id of a deposit, and one after, because those ids have a digit after the prefix.
+ */
 const BEFORE_ALL = 'dep_'
 const AFTER_ALL = 'dep_Z'
 

@@ -27,8 +27,9 @@ interface Signed extends GrantPlace {
 
 /**
  * Reads the enclave's record and compares it with what was signed: the rules of the slot's policy, the owners of policy
- * and wallet, and the wallet's signers, each under the policy of its slot. The enclave's response alone is not proof that
- * the change was made (D15). The log names the differences, and the fields of the record that this version does not know.
+ * and wallet, and the wallet's signers, each under the policy of its slot. The enclave's response alone is not proof
+ * that the change was made (D15). The log names the differences, and the fields of the record that this version does
+ * not know.
  *
  * Errors: 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
  */

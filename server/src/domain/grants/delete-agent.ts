@@ -17,9 +17,9 @@ const GRANTS_NAMED_MAX = 50
 /**
  * Deletes an agent, ends its OAuth connections, and revokes the API keys that are bound to it (D11). Holds the lock on
  * the account's row meanwhile. So a grant that is created at the same time either prevents the deletion, or finds that
- * the agent does not exist. A consent or a key that is created at the same time is either ended with the agent, or finds
- * that the agent does not exist. The agent's payments are kept. An agent with the same id can be created again; the
- * revoked keys stay revoked.
+ * the agent does not exist. A consent or a key that is created at the same time is either ended with the agent, or
+ * finds that the agent does not exist. The agent's payments are kept. An agent with the same id can be created again;
+ * the revoked keys stay revoked.
  *
  * Errors: 404 `agent_not_found`; 409 `has_active_grants`, with the grants in its details.
  */

@@ -10,8 +10,8 @@ export function rulesOf(grant: GrantPolicy & Pick<Grant, 'id'>, chainId: number)
 }
 
 /**
- * Returns whether a slot's rules are those of this grant, by their name. Whether they mean exactly its terms is compared
- * before anything is recorded.
+ * Returns whether a slot's rules are those of this grant, by their name. Whether they mean exactly its terms is
+ * compared before anything is recorded.
  */
 export function isEnforced(rules: readonly PolicyRule[], { id }: Pick<Grant, 'id'>): boolean {
   return rules.some(({ name }) => name === id)

@@ -23,8 +23,8 @@ export interface GrantPolicy {
  * A grant lets one agent pay from one wallet under a policy (D14). It uses one slot of the wallet: a policy at the
  * enclave with its own signer. It starts as `pending`: the slot's policy does not have its rules yet. The owner signs
  * these rules, which makes it `active`; the owner's signature on a policy without rules makes it `revoked`, which is
- * final. An active grant can be suspended, until the owner signs its rules again, and it can expire. Neither changes its
- * status, because the enclave still has its rules.
+ * final. An active grant can be suspended, until the owner signs its rules again, and it can expire. Neither changes
+ * its status, because the enclave still has its rules.
  *
  * | from      | by                         | to        |
  * | (none)    | openGrant                  | pending   |
@@ -33,8 +33,8 @@ export interface GrantPolicy {
  * | active    | submitSignature (resume)   | active, no longer suspended |
  * | active    | submitSignature (revoke)   | revoked   |
  *
- * The terms of a grant never change. Instead a second, pending grant that `replaces` an active one takes its slot when it
- * is activated, by one signature (decision 0022). Until then the active one stays in force.
+ * The terms of a grant never change. Instead a second, pending grant that `replaces` an active one takes its slot when
+ * it is activated, by one signature (decision 0022). Until then the active one stays in force.
  */
 export interface Grant extends GrantPolicy {
   readonly id: string

@@ -24,8 +24,8 @@ export interface IssuedRequest {
 }
 
 /**
- * Prepares the enclave request that activates, revokes or resumes a grant, for an owner to sign. It contains all rules of
- * the grant's slot, so the owner signs the terms themselves (decision 0034). A request that was prepared before is
+ * Prepares the enclave request that activates, revokes or resumes a grant, for an owner to sign. It contains all rules
+ * of the grant's slot, so the owner signs the terms themselves (decision 0034). A request that was prepared before is
  * returned again while at least half of its time is left.
  *
  * If the slot already has the requested rules, there is nothing to sign: the current state is recorded and the grant is

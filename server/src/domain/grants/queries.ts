@@ -17,8 +17,8 @@ export async function getGrant(
 }
 
 /**
- * Returns the grant whose suspension, if it has one, ends with this change: the grant itself if it is resumed, otherwise
- * the grant that it is to replace, or null.
+ * Returns the grant whose suspension, if it has one, ends with this change: the grant itself if it is resumed,
+ * otherwise the grant that it is to replace, or null.
  */
 export async function findSuspendedGrant(
   ctx: Pick<Context, 'db'>,

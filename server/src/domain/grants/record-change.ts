@@ -26,9 +26,9 @@ export interface RecordedChange {
 }
 
 /**
- * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's `rules`
- * in its slot. If the slot has another active grant that the rules no longer name, that grant was replaced: it is revoked
- * first, in the same transaction. A grant that already has the new status stays unchanged.
+ * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's
+ * `rules` in its slot. If the slot has another active grant that the rules no longer name, that grant was replaced: it
+ * is revoked first, in the same transaction. A grant that already has the new status stays unchanged.
  *
  * Throws unless the lease on the wallet's grants is still ours.
  */

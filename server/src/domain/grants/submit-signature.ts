@@ -23,8 +23,8 @@ import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
  *
  * Errors: 400 `signature_invalid`; 409 `grant_not_pending` (nothing to sign), `grant_revoked`, `wallet_not_moved`,
  * `signing_request_expired`, `signing_request_stale` (a newer request was prepared, the slot's rules changed, or the
- * grant was suspended meanwhile), `signer_change_under_way`; 500 `enclave_record_differs`: nothing was recorded, and the
- * same signature can be submitted again.
+ * grant was suspended meanwhile), `signer_change_under_way`; 500 `enclave_record_differs`: nothing was recorded, and
+ * the same signature can be submitted again.
  *
  * @throws EnclaveUnavailable if the outcome is not known. The same signature can be submitted again.
  */

@@ -52,7 +52,9 @@ export function keyStateOf(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: D
   return now < key.graceUntil ? 'rotated' : 'expired'
 }
 
-/** Describes a key for the audit log. Restrictions are named only if the key has them. Contains nothing of the secret. */
+/**
+ * Describes a key for the audit log. Restrictions are named only if the key has them. Contains nothing of the secret.
+ */
 export function describeKey({ mode, name, agentId, scopes }: Pick<ApiKey, 'mode' | 'name' | 'agentId' | 'scopes'>) {
   return {
     mode,

@@ -232,8 +232,8 @@ export function revokeInvitationRow(accountId: string, id: string, now: Date): Q
 }
 
 /**
- * Revokes the open invitations that a member created for any of these roles. Returns the ids of the invitations. Uses the
- * index `invitations_of_creator`.
+ * Revokes the open invitations that a member created for any of these roles. Returns the ids of the invitations. Uses
+ * the index `invitations_of_creator`.
  */
 export function revokeInvitationsBy(
   accountId: string,

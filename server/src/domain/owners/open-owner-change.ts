@@ -38,12 +38,12 @@ interface AskedChange {
 }
 
 /**
- * Prepares the request to the enclave that adds a wallet passkey to a wallet's owners, or removes one, so that a present
- * owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of another
- * owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
+ * Prepares the request to the enclave that adds a wallet passkey to a wallet's owners, or removes one, so that a
+ * present owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of
+ * another owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
  *
- * Before that, the owners are read from the enclave. A change that was submitted, and whose response was lost, is recorded
- * first. Returns null if it was the change that is asked for: there is nothing to sign.
+ * Before that, the owners are read from the enclave. A change that was submitted, and whose response was lost, is
+ * recorded first. Returns null if it was the change that is asked for: there is nothing to sign.
  *
  * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
  * `signer_not_configured`, `owner_exists`, `owner_limit_reached`, `last_wallet_owner`, `signer_change_under_way`; 500

@@ -34,8 +34,8 @@ export interface PreparedMove {
  * of owners and the slots at the enclave first; they are used again if the same move is asked for once more. The move
  * makes a passkey an owner, so it needs a recent proof (D59). It ends all grants of the wallet.
  *
- * Returns null if the enclave has moved the wallet already and its response was lost: the move is recorded, and there is
- * nothing to sign.
+ * Returns null if the enclave has moved the wallet already and its response was lost: the move is recorded, and there
+ * is nothing to sign.
  *
  * Errors: 403 `verification_required`; 404 `wallet_not_found`, `passkey_not_found`; 409 `wallet_moved`,
  * `signer_not_configured`, `signer_change_under_way`; 429 `rate_limit_exceeded`, but not for the operator, who acts in

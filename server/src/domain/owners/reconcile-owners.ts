@@ -10,8 +10,8 @@ import { recordOwnerChange } from './record-owner-change.ts'
 
 /**
  * Records a change of owners that was submitted and that the enclave has made, although its response never reached us.
- * The change is attributed to the person who submitted it. Returns its request, or null if there was none. A request that
- * had no effect, and no longer can, does not count as submitted any more.
+ * The change is attributed to the person who submitted it. Returns its request, or null if there was none. A request
+ * that had no effect, and no longer can, does not count as submitted any more.
  */
 export async function reconcileOwners(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,

@@ -101,8 +101,8 @@ async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChang
 
 /**
  * Sends the signed request. Before that, extends the lease to the time after which the request can no longer take
- * effect (decision 0022). The lease ends earlier only if the enclave rejected the request, or once the caller has read the
- * change back.
+ * effect (decision 0022). The lease ends earlier only if the enclave rejected the request, or once the caller has read
+ * the change back.
  */
 async function send(
   ctx: Context,

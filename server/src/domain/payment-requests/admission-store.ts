@@ -30,7 +30,9 @@ const GRANT_ROW = {
   slot_key: nullable(slots.signer_private_key_sealed),
 }
 
-/** How a statement names the agent and the wallet of a request: as parameters, or as columns of a row for each request. */
+/**
+ * How a statement names the agent and the wallet of a request: as parameters, or as columns of a row for each request.
+ */
 interface PartyTerms {
   readonly account: string
   readonly mode: string

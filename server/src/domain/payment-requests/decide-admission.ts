@@ -55,8 +55,8 @@ export function decideAdmission(payment: AdmissionInput): DecidedRefusal | null 
 }
 
 /**
- * Decides whether the wallet has enough USDC, and enough native coin for gas. These are the last checks of a payment, and
- * the only ones of a withdrawal (D62).
+ * Decides whether the wallet has enough USDC, and enough native coin for gas. These are the last checks of a payment,
+ * and the only ones of a withdrawal (D62).
  */
 export function decideFunds({
   request,

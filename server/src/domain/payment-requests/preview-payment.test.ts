@@ -86,7 +86,8 @@ describe('previewPayment', () => {
         await previewPayment(given.context, paymentRequest(seeded, { amountUsdc, idempotencyKey: 'k' }))
       }
     }
-    // Refusals are written later, in their order. So once this one is stored, any refusal of a preview would be as well.
+    // Refusals are written later, in their order. So once this one is stored, any refusal of a preview would be as
+    // well.
     const last = await seed(given.context)
     await createPayment(given.context, paymentRequest(last, { amountUsdc: '1000' }))
     await waitFor('the last refusal', async () => (await countRows([last])) !== (await countRows([])))

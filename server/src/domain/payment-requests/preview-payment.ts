@@ -26,8 +26,9 @@ export type PaymentPreview =
   | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
 
 /**
- * Decides on a payment request as `createPayment` does, with the same checks in the same order, and reserves and records
- * nothing (D55). It takes no lock, so the result can be out of date at once: another payment may use what is left.
+ * Decides on a payment request as `createPayment` does, with the same checks in the same order, and reserves and
+ * records nothing (D55). It takes no lock, so the result can be out of date at once: another payment may use what is
+ * left.
  *
  * Throws `ChainUnavailable` if every other check has passed and the chain cannot be read.
  */

@@ -40,9 +40,9 @@ export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest)
 
 /**
  * The requests of one process that wait for their decision. A request begins to wait in `#waiting`. At the end of the
- * current turn of the event loop, or when another batch ends, it is taken from there, with others that are independent of
- * it. If it is the only one, it is decided alone, which costs no more than without a queue. Otherwise a batch decides it.
- * What the batch leaves undecided goes to `#apart`, and is then decided alone.
+ * current turn of the event loop, or when another batch ends, it is taken from there, with others that are independent
+ * of it. If it is the only one, it is decided alone, which costs no more than without a queue. Otherwise a batch
+ * decides it. What the batch leaves undecided goes to `#apart`, and is then decided alone.
  */
 class ReservationQueue {
   readonly #db: Database
@@ -147,8 +147,8 @@ function stopWaiting(entry: Entry): void {
 }
 
 /**
- * Decides several requests in one transaction. Returns a function that reports the result of a request to its caller. It
- * returns `apart` instead if the request must be decided alone.
+ * Decides several requests in one transaction. Returns a function that reports the result of a request to its caller.
+ * It returns `apart` instead if the request must be decided alone.
  */
 async function reserveTogether(db: Database, entries: readonly Entry[]): Promise<(entry: Entry) => 'apart' | 'done'> {
   try {

@@ -74,8 +74,8 @@ export interface NewReservation {
 }
 
 /**
- * Makes the reservation for a request that was allowed. The caller stores it in the transaction that holds the locks, and
- * counts it in the month's allowance.
+ * Makes the reservation for a request that was allowed. The caller stores it in the transaction that holds the locks,
+ * and counts it in the month's allowance.
  */
 export function makeReservation(
   ctx: Pick<Context, 'clock' | 'enclave'>,

@@ -28,12 +28,12 @@ export const APART = { kind: 'apart' } as const
 
 /**
  * Does what `reservePayment` does, for several requests in one transaction with two round trips. Returns the result of
- * each request. No two of them may share a wallet or an idempotency key, because each is decided without the others. Live
- * payments of one workspace are counted in the allowance one after the other.
+ * each request. No two of them may share a wallet or an idempotency key, because each is decided without the others.
+ * Live payments of one workspace are counted in the allowance one after the other.
  *
- * The locks are the same and are taken in one order, but a lock that is not free is not waited for. A request is `apart`
- * if one of its locks was not free, and in all cases that need more than these two round trips: its grant or its
- * allowance was not found, a payment has its idempotency key, or the 24-hour limit refuses it.
+ * The locks are the same and are taken in one order, but a lock that is not free is not waited for. A request is
+ * `apart` if one of its locks was not free, and in all cases that need more than these two round trips: its grant or
+ * its allowance was not found, a payment has its idempotency key, or the 24-hour limit refuses it.
  *
  * If the transaction fails, nothing is recorded for any request. Throws `CommitUnknown` if that is not certain.
  */
@@ -80,8 +80,8 @@ function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
 }
 
 /**
- * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys, so
- * all batches insert keys in the same order.
+ * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys,
+ * so all batches insert keys in the same order.
  */
 function compareKeys({ row: { payment: one } }: NewReservation, { row: { payment: other } }: NewReservation): number {
   const [key, otherKey] = [one.idempotencyKey ?? '', other.idempotencyKey ?? '']
@@ -109,7 +109,9 @@ function allowanceKey({ request: { accountId }, month }: Batched): string {
   return `${accountId} ${month}`
 }
 
-/** Locks what is free, then reads all facts, in one round trip. Null stands for a request that must be decided apart. */
+/**
+ * Locks what is free, then reads all facts, in one round trip. Null stands for a request that must be decided apart.
+ */
 async function lockAndReadFree(
   transaction: Transaction,
   batch: readonly Batched[],

@@ -30,7 +30,9 @@ interface AcceptanceTerms {
 /** The condition under which an acceptance is recorded, for `accept` in `PAYMENT_MOVES`. */
 const GUARD = 'tx_hash is null'
 
-/** One acceptance and many are recorded by the same changes. A later call can add the hash, but keeps the first time. */
+/**
+ * One acceptance and many are recorded by the same changes. A later call can add the hash, but keeps the first time.
+ */
 function changesText({ transactionId, txHash, now, userOperationHash, reason, nextLookupAt }: AcceptanceTerms): string {
   return `enclave_transaction_id = ${transactionId}, tx_hash = ${txHash}, accepted_at = coalesce(accepted_at, ${now}),
       attempt_until = null, request_expires_at = null, pending_reason = ${reason}, next_look_at = ${nextLookupAt},

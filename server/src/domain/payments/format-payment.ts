@@ -2,8 +2,8 @@ import type { PublicPayment } from './payment-schema.ts'
 import type { Payment } from './payment.ts'
 
 /**
- * Formats an agent's payment for responses of `/v1` and for events (D52). Throws if the payment is a withdrawal, because
- * agents cannot read withdrawals (D62).
+ * Formats an agent's payment for responses of `/v1` and for events (D52). Throws if the payment is a withdrawal,
+ * because agents cannot read withdrawals (D62).
  */
 export function formatPayment(payment: Payment): PublicPayment {
   const { kind, agent_id, grant_id, ...fields } = formatPaymentOfAnyKind(payment)

@@ -154,8 +154,9 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 
 /**
  * Claims the next attempt to send the payment, and returns the payment with the claimed attempt. Returns null if
- * another attempt is in progress or no attempt is needed, and for a withdrawal, which is sent only once. The caller may send nothing before it has called
- * `setRequestExpiry`. If the process of the last attempt died, the expiry of that attempt's request becomes the fence.
+ * another attempt is in progress or no attempt is needed, and for a withdrawal, which is sent only once. The caller may
+ * send nothing before it has called `setRequestExpiry`. If the process of the last attempt died, the expiry of that
+ * attempt's request becomes the fence.
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -203,10 +204,10 @@ export function releaseAttempt(
 }
 
 /**
- * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`; `markManyAccepted` makes
- * one of them for several payments. It moves the payment only from the status in that table, and only while the SQL
- * condition `guard` is true. So if two processes try the
- * same move, only one of them succeeds. Returns the moved payment, or null if it was not moved.
+ * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`; `markManyAccepted`
+ * makes one of them for several payments. It moves the payment only from the status in that table, and only while the
+ * SQL condition `guard` is true. So if two processes try the same move, only one of them succeeds. Returns the moved
+ * payment, or null if it was not moved.
  */
 export function movePayment(
   payment: Payment,

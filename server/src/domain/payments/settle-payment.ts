@@ -13,8 +13,9 @@ type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 /**
  * Updates a pending payment with what the chain proves about it (D28). Once the receipt is at the configured depth, the
- * payment becomes `confirmed` or `failed`, exactly once and with its event or audit entry, whichever process reads the receipt first.
- * Before that, only the block is recorded. It is removed again if a reorganization drops the block from the chain.
+ * payment becomes `confirmed` or `failed`, exactly once and with its event or audit entry, whichever process reads the
+ * receipt first. Before that, only the block is recorded. It is removed again if a reorganization drops the block from
+ * the chain.
  */
 export async function settlePayment(
   ctx: SettleContext,

@@ -65,9 +65,9 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
 }
 
 /**
- * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by its
- * position. An allowance is left out if its row is locked by another transaction, or missing. The planner does not merge
- * a subquery that locks, so each allowance is a look-up. Uses the primary key.
+ * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by
+ * its position. An allowance is left out if its row is locked by another transaction, or missing. The planner does not
+ * merge a subquery that locks, so each allowance is a look-up. Uses the primary key.
  */
 export function lockFreeAllowances(
   allowances: readonly { readonly accountId: string; readonly month: string }[],

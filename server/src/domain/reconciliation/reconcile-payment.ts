@@ -104,9 +104,9 @@ async function askProvider(ctx: ReconcileContext, payment: Payment, findings: Fi
 
 /**
  * Handles a payment that the enclave has no record of. Marks the payment as failed once we will no longer send it and,
- * by the enclave's own clock, no request for it can still arrive (D24b). If an earlier attempt had an unknown outcome, or its process
- * died, the chain is first searched up to its head, because the enclave may have sent the transfer without keeping a
- * record.
+ * by the enclave's own clock, no request for it can still arrive (D24b). If an earlier attempt had an unknown outcome,
+ * or its process died, the chain is first searched up to its head, because the enclave may have sent the transfer
+ * without keeping a record.
  */
 async function handleNoRecord(
   ctx: ReconcileContext,

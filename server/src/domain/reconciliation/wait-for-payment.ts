@@ -23,9 +23,9 @@ const polls = new WeakMap<Context['db'], SharedPoll>()
 
 /**
  * Returns a payment as soon as it is settled (confirmed or failed), whichever process settles it. After `waitMs`, or if
- * `signal` is aborted, returns it as it stands (D57). If too many callers wait already, also returns it as it stands, at
- * once. A pending payment with a hash is first settled from the chain, as `refreshPayment` does. Meanwhile, no database
- * connection is held. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
+ * `signal` is aborted, returns it as it stands (D57). If too many callers wait already, also returns it as it stands,
+ * at once. A pending payment with a hash is first settled from the chain, as `refreshPayment` does. Meanwhile, no
+ * database connection is held. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
  */
 export async function waitForPayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,

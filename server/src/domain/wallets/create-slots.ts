@@ -7,7 +7,10 @@ export interface NewSlot extends WalletSlot {
   readonly privateKey: string
 }
 
-/** A slot takes two requests. This many slots are created at the same time, so that a wallet takes a second or two and not twenty. */
+/**
+ * A slot takes two requests. This many slots are created at the same time, so that a wallet takes a second or two and
+ * not twenty.
+ */
 const SLOTS_AT_ONCE_MAX = 10
 
 /**

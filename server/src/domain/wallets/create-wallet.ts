@@ -18,8 +18,8 @@ import { countWallets, insertWallet } from './wallets-store.ts'
 import type { Wallet, WalletPasskey } from './wallet.ts'
 
 /**
- * Creates a wallet whose first owner is a wallet passkey, at the enclave as well, with all of its slots. A wallet's owner
- * controls the money in it, so creating one needs a recent proof (D59).
+ * Creates a wallet whose first owner is a wallet passkey, at the enclave as well, with all of its slots. A wallet's
+ * owner controls the money in it, so creating one needs a recent proof (D59).
  *
  * Errors: 400 `wallet_cap_reached` over the plan's limit (D12, exact even if wallets are created concurrently); 403
  * `verification_required`; 404 `passkey_not_found`, also for another user's passkey; 409 `signer_not_configured`; 429

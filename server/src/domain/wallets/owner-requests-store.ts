@@ -53,8 +53,8 @@ export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequ
 }
 
 /**
- * The newest requests of a wallet that change its owners and whose change was not recorded, newest first. Uses the index
- * `owner_requests_open`.
+ * The newest requests of a wallet that change its owners and whose change was not recorded, newest first. Uses the
+ * index `owner_requests_open`.
  */
 export function listOpenOwnerRequests(
   { accountId, mode, address }: Pick<Wallet, 'accountId' | 'mode' | 'address'>,
@@ -90,7 +90,9 @@ export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean
   }
 }
 
-/** Returns false if the change was recorded already. A change that was found at the enclave names who had submitted it. */
+/**
+ * Returns false if the change was recorded already. A change that was found at the enclave names who had submitted it.
+ */
 export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date): Query<boolean> {
   return {
     name: 'mark_owner_request_done',

@@ -1,6 +1,8 @@
 import type { Mode } from '../../values/mode.ts'
 
-/** Returns the context that binds a slot's sealed key to its slot, so the key cannot be opened from another slot's row. */
+/**
+ * Returns the context that binds a slot's sealed key to its slot, so the key cannot be opened from another slot's row.
+ */
 export function slotSealContext(
   { accountId, mode, walletAddress }: { accountId: string; mode: Mode; walletAddress: string },
   slot: number,

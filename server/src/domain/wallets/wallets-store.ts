@@ -108,8 +108,8 @@ export function listWalletSummaries(accountId: string, mode: Mode, limit: number
 }
 
 /**
- * Returns how many wallets in the user's workspaces each of their sign-in passkeys owns. Uses `members_by_user` and primary
- * keys.
+ * Returns how many wallets in the user's workspaces each of their sign-in passkeys owns. Uses `members_by_user` and
+ * primary keys.
  */
 export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
   return {

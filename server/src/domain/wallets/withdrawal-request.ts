@@ -3,15 +3,17 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
 /**
- * A withdrawal that an owner is asked to sign (D62). It is stored, so that the signature can be checked against the exact
- * request. The signature itself is never stored.
+ * A withdrawal that an owner is asked to sign (D62). It is stored, so that the signature can be checked against the
+ * exact request. The signature itself is never stored.
  */
 export interface WithdrawalRequest {
   readonly accountId: string
   readonly id: string
   readonly mode: Mode
   readonly walletAddress: Address
-  /** The id that the payment will have. It is part of what the owner signs, so the request leads to one payment only. */
+  /**
+   * The id that the payment will have. It is part of what the owner signs, so the request leads to one payment only.
+   */
   readonly paymentId: string
   readonly to: Address
   readonly amountMicro: MicroUsdc

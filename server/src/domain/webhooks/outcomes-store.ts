@@ -9,8 +9,8 @@ import type { NextStep } from './retry-schedule.ts'
 const { webhook_endpoints: endpoints } = tables
 
 /**
- * Allows only nested loops in this transaction, so that `finishSuccesses` looks up each row by its key. With other joins,
- * a plan that was made while a table was small could read the whole table.
+ * Allows only nested loops in this transaction, so that `finishSuccesses` looks up each row by its key. With other
+ * joins, a plan that was made while a table was small could read the whole table.
  */
 export const LOOK_UP_EACH: Query<null> = {
   name: 'look_up_each',
@@ -96,9 +96,9 @@ export interface Success {
 }
 
 /**
- * Ends successful attempts, with the same effect as `finishDelivery` for each of them in their order. Deliveries that no
- * longer have this worker's lease are left out, and endpoints are updated only if their fields change. Uses primary keys,
- * after `LOOK_UP_EACH`. The lease is compared so that the planner cannot use `deliveries_leased`.
+ * Ends successful attempts, with the same effect as `finishDelivery` for each of them in their order. Deliveries that
+ * no longer have this worker's lease are left out, and endpoints are updated only if their fields change. Uses primary
+ * keys, after `LOOK_UP_EACH`. The lease is compared so that the planner cannot use `deliveries_leased`.
  */
 export function finishSuccesses(successes: readonly Success[]): Query<number> {
   return {

@@ -233,7 +233,9 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
   }
 }
 
-/** Whether a delivery has the lease `$3`. Fits no index, or a plan could read all leased deliveries of the workspace. */
+/**
+ * Whether a delivery has the lease `$3`. Fits no index, or a plan could read all leased deliveries of the workspace.
+ */
 export const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 
 /** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */

@@ -36,9 +36,9 @@ export interface IssuedWithdrawal {
 }
 
 /**
- * Prepares a withdrawal, so that an owner of the wallet can sign it (D62). The owner signs this very transfer, so grants,
- * their limits and the plan's allowance do not apply. `amount` null means everything that no other payment has reserved.
- * Nothing is reserved until the signature is submitted.
+ * Prepares a withdrawal, so that an owner of the wallet can sign it (D62). The owner signs this very transfer, so
+ * grants, their limits and the plan's allowance do not apply. `amount` null means everything that no other payment has
+ * reserved. Nothing is reserved until the signature is submitted.
  *
  * Errors: 400 `address_invalid`; 404 `wallet_not_found`; 409 `wallet_not_moved`, `signer_not_configured`; 403
  * `insufficient_balance`, `insufficient_gas`.

@@ -102,7 +102,8 @@ const FOUND_DEPOSIT_COLUMNS = Object.keys(DEPOSIT_ROW)
 /**
  * Lists deposits to the wallets on which the agent has a signed grant that is not revoked, newest first. Uses
  * `grants_live_by_agent`, and `deposits_of_wallet` for each of these wallets: the comparisons of wallet and id together
- * keep the planner from reading the deposits of all wallets. A person has signed each of the grants, so an agent has few.
+ * keep the planner from reading the deposits of all wallets. A person has signed each of the grants, so an agent has
+ * few.
  */
 export function listLedgerDepositsOfAgent({
   accountId,

@@ -38,8 +38,9 @@ export interface LedgerRequest {
   readonly accountId: string
   readonly mode: Mode
   /**
-   * The agent to which the caller's credential is bound. Such a caller sees the payments of this agent, and the deposits
-   * to the wallets on which this agent has a signed grant that is not revoked. Null if the caller is not bound.
+   * The agent to which the caller's credential is bound. Such a caller sees the payments of this agent, and the
+   * deposits to the wallets on which this agent has a signed grant that is not revoked. Null if the caller is not
+   * bound.
    */
   readonly boundAgentId: string | null
   readonly filter: LedgerFilter

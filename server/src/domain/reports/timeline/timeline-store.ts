@@ -24,7 +24,9 @@ const ADMISSION_ROW = {
   spent_24h_micro: required(payments.spent_24h_micro),
 }
 
-/** Finds the limits that were stored with a payment when it was reserved. Null for a withdrawal. Uses the primary key. */
+/**
+ * Finds the limits that were stored with a payment when it was reserved. Null for a withdrawal. Uses the primary key.
+ */
 export function findAdmission(accountId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',

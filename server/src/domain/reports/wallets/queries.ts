@@ -22,8 +22,8 @@ interface BudgetRequest {
   readonly accountId: string
   readonly mode: Mode
   /**
-   * The agent to which the caller's credential is bound. Such a caller sees the wallets on which this agent has a signed
-   * grant that is not revoked, and on these wallets only this agent's grants. Null if the caller is not bound.
+   * The agent to which the caller's credential is bound. Such a caller sees the wallets on which this agent has a
+   * signed grant that is not revoked, and on these wallets only this agent's grants. Null if the caller is not bound.
    */
   readonly boundAgentId: string | null
   /** By default `BALANCE_WAIT_MS_MAX`. */
@@ -37,8 +37,8 @@ export interface WalletPage {
 
 /**
  * Lists wallets with what agents may spend from them (D54), in the order of their addresses: at most `limit`, which is
- * at most `WALLETS_PAGE_MAX`, and after the address `startingAfter`. `takePage` says when a page is shorter. If the chain
- * cannot be reached in time, the balances that were not read are null.
+ * at most `WALLETS_PAGE_MAX`, and after the address `startingAfter`. `takePage` says when a page is shorter. If the
+ * chain cannot be reached in time, the balances that were not read are null.
  */
 export async function listWalletBudgets(
   ctx: BudgetContext,
