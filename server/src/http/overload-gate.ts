@@ -28,9 +28,9 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
 const WAIT_MS_MAX = 1_000
 /**
  * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no
- * queue in front of them, because they are already as many as a process can serve in about half a second.
+ * queue in front of them, because they are already as many as a process can serve in about a second.
  */
-const PAYMENTS_MAX = 256
+const PAYMENTS_MAX = 512
 /**
  * How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out.
  */
@@ -39,7 +39,7 @@ const OTHER_REQUESTS_MAX = 512
 const CREDENTIALS_MAX = 10_000
 /**
  * How many requests are turned away in one turn of the event loop. The others wait for the next turns, so that turning
- * requests away does not take the time of those that are at work. A turn takes a few milliseconds at most.
+ * requests away does not take the time of those that are at work.
  */
 const TURNED_AWAY_PER_TURN_MAX = 16
 const LOG_INTERVAL_MS = 1_000
