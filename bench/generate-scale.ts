@@ -14,7 +14,10 @@ export interface Scale {
   readonly busy: number
 }
 
-/** The workspaces with a special role are the first ones; they also have a share of the payments. */
+/**
+ * The first three workspaces of the list, each with a special role in this benchmark. Like the other workspaces, they
+ * get a share of the payments.
+ */
 export interface ScaleTargets {
   readonly huge: BenchTarget
   readonly stuck: BenchTarget

@@ -22,8 +22,8 @@ const SLACK = 100
 /** The same for the other workspaces: they may read all their own rows, which are fewer than this in each table. */
 const OWN_ROWS = 400
 /**
- * The same for the huge workspace, if the statement reads all its rows by design. A join that reads them again for each
- * row reads far more.
+ * The same for statements that read all rows of the huge workspace by design. The limit still catches a join that reads
+ * all these rows again for each row of another table.
  */
 const OWN_ROWS_OF_HUGE = 4_000
 const HELP = `Name the index in backticks in the comment of the function that makes the statement, or write the statement so

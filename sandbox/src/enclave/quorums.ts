@@ -23,8 +23,8 @@ export function createQuorum({ store, readLag }: Quorums, body: CreateQuorumBody
 type Quorums = Pick<EnclaveContext, 'store' | 'readLag'>
 
 /**
- * Changes the members of the record that the body names. `public_keys` replaces all of them. The present members have
- * signed the request, at the present threshold.
+ * Changes those fields of the record that the body contains. `public_keys` replaces all keys of the quorum. As many of
+ * the quorum's present keys as its present threshold requires have signed the request.
  */
 export function updateQuorum({ store, readLag }: Quorums, quorum: QuorumRecord, body: UpdateQuorumBody): QuorumRecord {
   const keys = body.public_keys?.map(parsePublicKey) ?? quorum.authorization_keys.map((member) => member.public_key)

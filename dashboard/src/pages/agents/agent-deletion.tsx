@@ -35,7 +35,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
   return (
     <Section
       title="Delete agent"
-      lead="The agent’s payments are kept. Applications that act as this agent are disconnected, and API keys for this agent only are revoked."
+      lead="The agent’s payments are kept. Applications that act as this agent are disconnected, and API keys that are bound to this agent are revoked."
     >
       {open.length > 0 && <DeletionBlockedNotice grants={open} takesFocus={isRejected} />}
       {open.length === 0 && !isPending && (
@@ -47,7 +47,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
             onConfirm={remove}
           >
             The agent can no longer pay. Applications that act as this agent are disconnected immediately, and API keys
-            for this agent only are revoked. The agent’s payments are kept.
+            that are bound to this agent are revoked. The agent’s payments are kept.
           </ConfirmDialog>
         </p>
       )}

@@ -33,7 +33,7 @@ export function DeletionBlockedNotice({ grants, takesFocus }: DeletionBlockedNot
           <p>
             {isOne
               ? 'The grant is awaiting signature. You can discard it without a signature.'
-              : 'You can discard grants that are awaiting signature without a signature.'}
+              : 'Some grants are awaiting signature. You can discard these without signing.'}
           </p>
         )}
         <ul className="list-disc pl-5">

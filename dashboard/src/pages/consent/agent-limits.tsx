@@ -34,7 +34,7 @@ export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
             <strong>
               “<bdi>{agent.id}</bdi>” can’t spend now, because {obstacle.why}.
             </strong>{' '}
-            You can connect it now. {obstacle.next}
+            {obstacle.next} You can already connect the application.
           </p>
         </Notice>
       )}

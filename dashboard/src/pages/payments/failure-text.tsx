@@ -31,8 +31,8 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
     case 'never_received':
       return (
         <Prose>
-          The request never reached the enclave, which signs payments. The connection failed, or Bursar was stopped. No
-          money moved. {again}
+          The enclave, which signs payments, did not send this {isWithdrawal ? 'withdrawal' : 'payment'} in time. It
+          could not be reached, it reported an error, or Bursar was stopped. No money moved. {again}
         </Prose>
       )
     case 'never_mined':

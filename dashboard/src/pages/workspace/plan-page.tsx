@@ -51,7 +51,8 @@ function PlanView({ use }: { readonly use: PlanUse }) {
             </p>
           )}
           <p className="text-sm text-muted">
-            Every signed live payment counts. Rejected requests and test payments don’t count.
+            A live payment counts from its reservation, and no longer counts if the enclave rejects it or never sends
+            it. Withdrawals, rejected requests and test payments don’t count.
           </p>
         </div>
       </Section>

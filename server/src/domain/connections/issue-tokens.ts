@@ -34,7 +34,8 @@ export function createTokens(now: Date): CreatedTokens {
 
 /**
  * Takes a code or refresh token and issues the created tokens, in one round trip. `statement` returns the granted
- * scopes, or null if it changed nothing. Returns null if the caller has to find out the reason in a transaction.
+ * scopes, or null if it changed nothing. Returns null if the statement changed nothing, or conflicted with another
+ * transaction. The caller then repeats the work in a transaction, which finds out why.
  */
 export async function issueAtOnce(
   ctx: Pick<Context, 'db'>,

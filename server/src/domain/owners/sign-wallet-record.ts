@@ -33,7 +33,7 @@ export async function signWalletRecord(
   await ctx.db.transaction(async (transaction) => {
     const signed = { authenticatorData, clientDataJSON, signature }
     const isOwner = await transaction.run(saveRecordAssertion(wallet, assertion.id, signed))
-    // The owner was removed since the signature was checked.
+    // The owner was removed after the signature had been checked.
     if (!isOwner) throw problem('owner_not_found')
     const details = { mode, credential_id: assertion.id }
     const entry = { logId: accountId, createdAt, actor, action: 'wallet.record_signed', details } as const
