@@ -309,6 +309,7 @@ create table grants (
   replaced_by text,
   activated_by text,
   slot smallint,
+  x402 boolean not null default false,
   constraint grants_pkey PRIMARY KEY (account_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
@@ -475,10 +476,24 @@ create table payments (
   next_look_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   looks integer not null default 0,
   kind text not null default 'transfer'::text,
+  authorization_nonce text,
+  valid_before timestamp with time zone,
   constraint payments_pkey PRIMARY KEY (account_id, id),
-  constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind = 'transfer'::text)) = (allowance_month IS NOT NULL))),
+  constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind <> 'withdrawal'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint payments_attempt_check CHECK ((attempt >= 1)),
+  constraint payments_authorization_check CHECK (
+CASE kind
+    WHEN 'x402'::text THEN ((num_nulls(authorization_nonce, valid_before) = 0) AND (valid_before > created_at) AND (valid_before <= (created_at + '00:05:00'::interval)))
+    ELSE (num_nonnulls(authorization_nonce, valid_before) = 0)
+END),
+  constraint payments_authorization_end_check CHECK (((kind <> 'x402'::text) OR
+CASE status
+    WHEN 'failed'::text THEN (failure_code = ANY (ARRAY['enclave_refused'::text, 'authorization_expired'::text, 'authorization_canceled'::text]))
+    WHEN 'confirmed'::text THEN (log_index IS NOT NULL)
+    ELSE true
+END)),
+  constraint payments_authorization_nonce_check CHECK ((authorization_nonce ~ '^0x[0-9a-f]{64}$'::text)),
   constraint payments_check CHECK ((amount_micro <= max_per_tx_micro)),
   constraint payments_check1 CHECK (((spent_24h_micro + amount_micro) <= daily_cap_micro)),
   constraint payments_check2 CHECK (((status <> 'confirmed'::text) OR ((tx_hash IS NOT NULL) AND (mined_block IS NOT NULL)))),
@@ -486,13 +501,13 @@ create table payments (
   constraint payments_check4 CHECK (((status = 'pending'::text) = (settled_at IS NULL))),
   constraint payments_check5 CHECK (((mined_block IS NULL) = (mined_block_hash IS NULL))),
   constraint payments_idempotency_key_check CHECK (((char_length(idempotency_key) >= 1) AND (char_length(idempotency_key) <= 64))),
-  constraint payments_kind_check CHECK ((kind = ANY (ARRAY['transfer'::text, 'withdrawal'::text]))),
+  constraint payments_kind_check CHECK ((kind = ANY (ARRAY['transfer'::text, 'withdrawal'::text, 'x402'::text]))),
   constraint payments_log_index_check CHECK ((log_index >= 0)),
   constraint payments_looks_check CHECK ((looks >= 0)),
   constraint payments_members_check CHECK (
 CASE kind
-    WHEN 'transfer'::text THEN (num_nulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro) = 0)
-    ELSE (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month) = 0)
+    WHEN 'withdrawal'::text THEN (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month) = 0)
+    ELSE (num_nulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro) = 0)
 END),
   constraint payments_memo_check CHECK ((char_length(memo) <= 200)),
   constraint payments_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
@@ -504,18 +519,58 @@ END),
   constraint payments_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
   constraint payments_user_operation_hash_check CHECK ((user_operation_hash ~ '^0x[0-9a-f]{64}$'::text))
 ) with (fillfactor=85);
+CREATE INDEX authorizations_awaiting_chain ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind = 'x402'::text));
 CREATE INDEX payments_awaiting_chain ON public.payments USING btree (mode, created_at, id) WHERE ((status <> 'confirmed'::text) AND (status <> 'failed'::text) AND (tx_hash IS NOT NULL));
+CREATE UNIQUE INDEX payments_by_authorization ON public.payments USING btree (mode, wallet_address, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (account_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (account_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
-CREATE INDEX payments_due_for_look ON public.payments USING btree (mode, next_look_at, id) WHERE (status = 'pending'::text);
 CREATE INDEX payments_failed ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) WHERE (status = 'failed'::text);
+CREATE INDEX payments_from_wallet ON public.payments USING btree (account_id, mode, wallet_address, id) WHERE (kind <> 'withdrawal'::text);
 CREATE INDEX payments_holding_balance ON public.payments USING btree (account_id, mode, wallet_address, created_at, id) INCLUDE (amount_micro, mined_block) WHERE (settled_at IS NULL);
 CREATE INDEX payments_in_window ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) INCLUDE (amount_micro) WHERE (status <> 'failed'::text);
 CREATE INDEX payments_listed ON public.payments USING btree (account_id, mode, id);
 CREATE INDEX payments_of_agent ON public.payments USING btree (account_id, mode, agent_id, id);
-CREATE INDEX payments_of_wallet ON public.payments USING btree (account_id, mode, wallet_address, id) WHERE (kind = 'transfer'::text);
 CREATE UNIQUE INDEX payments_one_per_transfer_log ON public.payments USING btree (mode, tx_hash, log_index) WHERE (tx_hash IS NOT NULL);
+CREATE INDEX payments_to_reconcile ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind <> 'x402'::text));
 CREATE INDEX payments_withdrawn ON public.payments USING btree (account_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
+
+create table purchases (
+  account_id text not null,
+  mode text not null,
+  payment_id text not null,
+  protocol text not null,
+  resource_url text not null,
+  host text not null,
+  method text not null,
+  description text,
+  request_hash bytea not null,
+  order_sealed bytea not null,
+  header_sealed bytea,
+  delivery text,
+  attempts integer not null default 0,
+  worked_until timestamp with time zone,
+  response_status integer,
+  response_sealed bytea,
+  responded_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint purchases_pkey PRIMARY KEY (account_id, payment_id),
+  constraint purchases_attempts_check CHECK ((attempts >= 0)),
+  constraint purchases_check CHECK (((response_status IS NULL) = (responded_at IS NULL))),
+  constraint purchases_check1 CHECK (((response_sealed IS NULL) OR (responded_at IS NOT NULL))),
+  constraint purchases_check2 CHECK (((response_sealed IS NULL) OR (header_sealed IS NOT NULL))),
+  constraint purchases_delivery_check CHECK ((delivery = ANY (ARRAY['delivered'::text, 'failed'::text, 'unknown'::text]))),
+  constraint purchases_description_check CHECK ((char_length(description) <= 200)),
+  constraint purchases_host_check CHECK (((char_length(host) >= 1) AND (char_length(host) <= 261))),
+  constraint purchases_method_check CHECK (((char_length(method) >= 1) AND (char_length(method) <= 16))),
+  constraint purchases_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint purchases_protocol_check CHECK ((protocol = ANY (ARRAY['x402_v2'::text, 'x402_v1'::text, 'mpp'::text]))),
+  constraint purchases_request_hash_check CHECK ((octet_length(request_hash) = 32)),
+  constraint purchases_resource_url_check CHECK (((char_length(resource_url) >= 1) AND (char_length(resource_url) <= 2048))),
+  constraint purchases_response_status_check CHECK (((response_status >= 100) AND (response_status <= 599)))
+);
+CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
+CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);
+CREATE INDEX purchases_undelivered ON public.purchases USING btree (account_id, mode, payment_id) WHERE (delivery <> 'delivered'::text);
 
 create table rate_windows (
   subject bytea not null,
@@ -711,6 +766,7 @@ alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN
 alter table passkeys add constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payment_refusals add constraint payment_refusals_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table payments add constraint payments_account_id_grant_id_fkey FOREIGN KEY (account_id, grant_id) REFERENCES grants(account_id, id);
+alter table purchases add constraint purchases_account_id_payment_id_fkey FOREIGN KEY (account_id, payment_id) REFERENCES payments(account_id, id);
 alter table recipients add constraint recipients_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table refresh_tokens add constraint refresh_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);

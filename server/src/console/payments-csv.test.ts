@@ -43,6 +43,7 @@ const PAYMENT: Payment = {
   minedBlock: null,
   minedBlockHash: null,
   logIndex: null,
+  authorization: null,
 }
 const HEAD =
   '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id,kind\r\n'

@@ -3,7 +3,7 @@ import { roomOf } from '../room.ts'
 import type { Module } from '../source-tree.ts'
 
 const ROOT = 'server/src/'
-const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain'] as const
+const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain', 'x402'] as const
 
 /**
  * The height of each room in `domain/`. A room may import only rooms with a smaller height, never one of the same
@@ -31,8 +31,10 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   owners: 10,
   reconciliation: 11,
   'payment-requests': 11,
+  authorizations: 11,
   withdrawals: 12,
-  reports: 12,
+  purchases: 12,
+  reports: 13,
 }
 
 /**
@@ -60,6 +62,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   [DOMAIN_GROUND]: LOWER_FLOORS,
   enclave: ['values', 'lib'],
   chain: ['values', 'lib'],
+  x402: ['values', 'lib'],
   limiter: ['db', 'values', 'lib'],
   db: ['lib'],
   values: ['lib'],

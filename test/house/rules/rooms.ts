@@ -10,16 +10,24 @@ export const SMALL_ROOMS: Rule = {
   name: `no room of the server has more than ${ROOM_LINES_MAX} lines of code, tests apart`,
   check: (tree) => {
     const lines = new Map<string, number>()
-    return tree.modules.filter(isServer).flatMap(({ path, text }) => {
-      const room = roomOf(path)
-      const before = lines.get(room) ?? 0
-      const now = before + text.split('\n').filter((line) => !NO_CODE_PATTERN.test(line)).length
-      lines.set(room, now)
-      if (before > ROOM_LINES_MAX || now <= ROOM_LINES_MAX) return []
-      const message = `\`${room}\` has more than ${ROOM_LINES_MAX} lines of code: give one of its nouns a room of its own`
-      return [{ path, line: 1, message }]
-    })
+    return tree.modules
+      .filter(isServer)
+      .filter(isWritten)
+      .flatMap(({ path, text }) => {
+        const room = roomOf(path)
+        const before = lines.get(room) ?? 0
+        const now = before + text.split('\n').filter((line) => !NO_CODE_PATTERN.test(line)).length
+        lines.set(room, now)
+        if (before > ROOM_LINES_MAX || now <= ROOM_LINES_MAX) return []
+        const message = `\`${room}\` has more than ${ROOM_LINES_MAX} lines of code: give one of its nouns a room of its own`
+        return [{ path, line: 1, message }]
+      })
   },
+}
+
+/** Returns false for the list of tables, which `npm run schema` generates and nobody reads from top to bottom. */
+function isWritten({ path }: { readonly path: string }): boolean {
+  return path !== 'server/src/db/tables.ts'
 }
 
 /** Returns the folder of a file. In `domain/`, returns the folder of the noun, which includes its sub-folders. */

@@ -40,6 +40,7 @@ export function paymentData(type: 'payment.created' | 'payment.confirmed' | 'pay
     ...{ agentId: 'shopper', grantId: createId('grant', at), walletAddress: RECIPIENT, to: RECIPIENT },
     ...{ amountMicro: AMOUNT, amountUsdc: '1.500000', memo: 'é✓', idempotencyKey: null, credentialId: null },
     ...{ createdAt: at, allowanceMonth: null, attemptUntil: null, requestExpiresAt: null, firstBlock: null },
+    authorization: null,
   })
   switch (type) {
     case 'payment.created':

@@ -62,6 +62,7 @@ export async function seedPayment(
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
+    authorization: null,
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }

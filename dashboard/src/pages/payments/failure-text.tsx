@@ -49,6 +49,15 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
           in a block. No money moved. {again} Check {wallet} first.
         </Prose>
       )
+    case 'authorization_expired':
+      return (
+        <Prose>
+          The seller did not collect this payment in time, and the signature that it got has expired. No money moved.{' '}
+          {again}
+        </Prose>
+      )
+    case 'authorization_canceled':
+      return <Prose>The signature that the seller got was canceled on the blockchain. No money moved. {again}</Prose>
     case 'reverted':
       return (
         <Prose>

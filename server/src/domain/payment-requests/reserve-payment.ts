@@ -94,6 +94,7 @@ export function makeReservation(
     ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
+    authorization: null,
     attemptUntil,
     requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
     firstBlock: balance.blockNumber,

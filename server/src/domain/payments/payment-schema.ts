@@ -6,7 +6,10 @@ import { FAILURE_CODES, PAYMENT_STATUSES } from './payment.ts'
 export const PaymentSchema = Type.Object(
   {
     id: Type.String({ description: '`pay_` and 26 characters that sort by time of creation.' }),
-    kind: oneOf(['transfer'], { description: '`transfer`: an agent sends USDC from a wallet to an address.' }),
+    kind: oneOf(['transfer', 'x402'], {
+      description:
+        '`transfer`: an agent sends USDC from a wallet to an address. `x402`: an agent pays for an HTTP resource.',
+    }),
     agent_id: Type.String({ description: 'The agent that pays.' }),
     grant_id: Type.String({ description: 'The grant that allowed the payment.' }),
     status: oneOf(PAYMENT_STATUSES, {
@@ -18,7 +21,8 @@ export const PaymentSchema = Type.Object(
           'Why the payment failed. `enclave_refused`: the enclave refused to sign it. `never_received`: it did not ' +
           'reach the enclave in time, and is not sent any more. `reverted`: its transaction was reverted. ' +
           '`transfer_missing`: its transaction does not contain the transfer. `replaced`: another transaction of the ' +
-          'wallet took its place. `never_mined`: the enclave gave up on it; only payments of older versions have this ' +
+          'wallet took its place. `authorization_expired`: the signed authorization of a purchase was not used, and can no ' +
+          'longer be. `authorization_canceled`: it was canceled on the chain. `never_mined`: the enclave gave up on it; only payments of older versions have this ' +
           'code. Null unless the status is `failed`.',
       }),
     ),

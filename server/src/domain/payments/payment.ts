@@ -3,13 +3,15 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
 export type TxHash = `0x${string}`
+export type Hex = `0x${string}`
 
 /**
- * A transfer is a payment that an agent requested under a grant. A withdrawal is a transfer that an owner of the wallet
+ * A transfer is a payment that an agent requested under a grant. A payment of kind `x402` is a purchase: it pays for an
+ * HTTP resource, by a signed authorization (EIP-3009) that the seller submits to the chain (D66). A withdrawal is a transfer that an owner of the wallet
  * signed themselves (D62). It has no agent and no grant, and no limits apply to it. `/v1` shows it in the ledger only
  * (D53). Its balance, its settlement and its look-ups are those of every other payment.
  */
-export const PAYMENT_KINDS = ['transfer', 'withdrawal'] as const
+export const PAYMENT_KINDS = ['transfer', 'withdrawal', 'x402'] as const
 
 export type PaymentKind = (typeof PAYMENT_KINDS)[number]
 
@@ -60,6 +62,8 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
  * - `reverted`: the transaction or user operation was mined, but it was reverted.
  * - `transfer_missing`: the transaction was mined, but does not contain this payment's transfer.
  * - `replaced`: another transaction of the wallet used the nonce of this payment's transaction.
+ * - `authorization_expired`: the authorization of a purchase was not used on the chain, and no longer can be.
+ * - `authorization_canceled`: the authorization of a purchase was canceled on the chain.
  */
 export const FAILURE_CODES = [
   'enclave_refused',
@@ -68,6 +72,8 @@ export const FAILURE_CODES = [
   'reverted',
   'transfer_missing',
   'replaced',
+  'authorization_expired',
+  'authorization_canceled',
 ] as const
 
 export type FailureCode = (typeof FAILURE_CODES)[number]
@@ -125,6 +131,8 @@ export interface Payment {
   /** When the payment was confirmed or failed. */
   readonly settledAt: Date | null
   readonly allowanceMonth: string | null
+  /** What the enclave signs for a purchase. Null exactly for the other kinds. */
+  readonly authorization: PaymentAuthorization | null
   /** The number of the last attempt: one attempt is one call that asks the enclave to send the payment. */
   readonly attempt: number
   /**
@@ -163,6 +171,14 @@ export interface Payment {
   readonly logIndex: bigint | null
   readonly minedBlock: bigint | null
   readonly minedBlockHash: string | null
+}
+
+/** The part of an EIP-3009 authorization that its payment does not say. It is never signed with another nonce (D66). */
+export interface PaymentAuthorization {
+  /** 32 bytes, in lower-case hexadecimal digits. */
+  readonly nonce: Hex
+  /** The authorization can only be used in a block whose time is before this. Whole seconds. */
+  readonly validBefore: Date
 }
 
 /**

@@ -114,6 +114,7 @@ describe('the table payments', () => {
       minedBlock: null,
       minedBlockHash: null,
       logIndex: null,
+      authorization: null,
       credentialId: 'key_1',
       acceptedAt: null,
       settledAt: null,

@@ -8,6 +8,7 @@ import {
   PAYMENT_MOVES,
   type Admission,
   type FailureCode,
+  type Hex,
   type Payment,
   type PaymentKind,
   type PaymentMove,
@@ -42,7 +43,8 @@ const STORED_ROW = {
   sender_nonce: payments.sender_nonce,
   pending_reason: narrow<PendingReason>(payments.pending_reason),
   ...pick(payments, 'first_block', 'searched_block', 'looks', 'mined_block', 'mined_block_hash', 'log_index'),
-  ...pick(payments, 'credential_id', 'accepted_at', 'settled_at'),
+  ...pick(payments, 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
+  authorization_nonce: narrow<Hex>(payments.authorization_nonce),
 }
 
 export const PAYMENT_ROW = { ...STORED_ROW, allowance_month: nullable(computed.text) }
@@ -69,7 +71,7 @@ const INSERTED = {
   ...{ status: 'text', created_at: 'timestamptz', allowance_month: 'date', attempt: 'integer' },
   ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
   ...{ spent_24h_micro: 'numeric', credential_id: 'text', request_expires_at: 'timestamptz', first_block: 'bigint' },
-  ...{ next_look_at: 'timestamptz', kind: 'text' },
+  ...{ next_look_at: 'timestamptz', kind: 'text', authorization_nonce: 'text', valid_before: 'timestamptz' },
 } as const
 const INSERTED_NAMES = Object.keys(INSERTED).join(', ')
 
@@ -105,6 +107,8 @@ function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
     payment.firstBlock,
     payment.attemptUntil ?? payment.createdAt,
     payment.kind,
+    payment.authorization?.nonce ?? null,
+    payment.authorization?.validBefore ?? null,
   ]
 }
 
@@ -357,7 +361,15 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     credentialId: row.credential_id,
     acceptedAt: row.accepted_at,
     settledAt: row.settled_at,
+    authorization: readAuthorization(row),
   }
+}
+
+function readAuthorization({
+  authorization_nonce: nonce,
+  valid_before: validBefore,
+}: RowOf<typeof PAYMENT_ROW>): Payment['authorization'] {
+  return nonce === null || validBefore === null ? null : { nonce, validBefore }
 }
 
 function toBigInt(value: string | null): bigint | null {

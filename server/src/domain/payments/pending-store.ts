@@ -29,7 +29,7 @@ interface UnminedTerms {
 /**
  * Returns the SQL for the sum of a wallet's payments, of every kind, that a balance does not reflect yet. Pending
  * payments are found by `settled_at is null`. A check constraint of the table makes this the same as
- * `status = 'pending'`. With the condition on `status`, the planner could use `payments_due_for_look`, which contains
+ * `status = 'pending'`. With the condition on `status`, the planner could use `payments_to_reconcile`, which contains
  * the pending payments of every workspace.
  */
 export function unminedSum({ account, mode, wallet, block, since }: UnminedTerms): string {

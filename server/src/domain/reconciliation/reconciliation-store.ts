@@ -8,13 +8,14 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-st
 
 /**
  * Lists the pending payments that are due for a look-up, the ones that have waited longest first. Leaves out payments
- * that a process is sending right now. Uses the index `payments_due_for_look`.
+ * that a process is sending right now, and purchases, about which the chain alone decides. Uses the index `payments_to_reconcile`.
  */
 export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
     name: 'list_payments_due_for_look',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where mode = $1 and status = 'pending' and next_look_at <= $2 and (attempt_until is null or attempt_until <= $2)
+      where mode = $1 and status = 'pending' and kind <> 'x402' and next_look_at <= $2
+        and (attempt_until is null or attempt_until <= $2)
       order by next_look_at, id limit $3`,
     values: [mode, now, limit],
     read: all(PAYMENT_ROW, toPayment),
@@ -24,7 +25,7 @@ export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Pa
 /**
  * Lists one page of the pending payments that have a transaction hash and were created after `since`, oldest first.
  * Uses the index `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`. With `=`,
- * the planner could choose to read and sort all of another index, `payments_due_for_look`.
+ * the planner could choose to read and sort all of another index, `payments_to_reconcile`.
  */
 export function listAwaitingChain(
   mode: Mode,

@@ -137,6 +137,7 @@ function buildPayment(request: WithdrawalRequest, { now, firstBlock }: { now: Da
     ...{ walletAddress, to, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null },
     createdAt: now,
     allowanceMonth: null,
+    authorization: null,
     attemptUntil: new Date(now.getTime() + ATTEMPT_MS),
     requestExpiresAt,
     firstBlock,

@@ -30,7 +30,7 @@ const OVERLAP_BLOCKS = 16n
  * absent. For this long, the payment's request could still arrive at the enclave. The timestamps of the blocks are the
  * chain's own time.
  */
-const CHAIN_PASSED_SECONDS: Readonly<Record<PaymentKind, bigint>> = {
+const CHAIN_PASSED_SECONDS: Readonly<Record<Exclude<PaymentKind, 'x402'>, bigint>> = {
   transfer: BigInt((ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000),
   withdrawal: BigInt((WITHDRAWAL_REQUEST_MS + PAYMENT_FENCE_MARGIN_MS) / 1_000),
 }
@@ -67,7 +67,8 @@ export async function searchOperation(
  */
 export async function matchTransfer(ctx: SearchContext, payment: Payment): Promise<ChainSearch> {
   const chain = ctx.chains[payment.mode]
-  const { firstBlock } = payment
+  const { firstBlock, kind } = payment
+  if (kind === 'x402') throw new Error('a purchase ends by its authorization, and is not searched for')
   const head = await chain.readHead()
   const range = rangeOf(payment, head)
   if (range === null || firstBlock === null) return nothingNew(payment)
@@ -80,7 +81,7 @@ export async function matchTransfer(ctx: SearchContext, payment: Payment): Promi
   const searchedBlock = others.length === 0 ? searchedTo : payment.searchedBlock
   const isAtHead = searchedTo >= head && searchedToSeconds !== null
   const hasPassed =
-    isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS[payment.kind]
+    isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS[kind]
   return { kind: match === 'absent' && hasPassed ? 'absent' : 'unproven', searchedBlock }
 }
 

@@ -20,7 +20,7 @@ export interface LedgerSelection {
 }
 
 const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
-  where account_id = $1 and ${range} and kind = 'transfer' order by id desc limit $4::bigint`
+  where account_id = $1 and ${range} and kind <> 'withdrawal' order by id desc limit $4::bigint`
 /** Compares the ids together with the agent or wallet, so that the planner cannot read the payments of all of them. */
 const rangeOf = (column: string): string =>
   `${column} = $5 and (${column}, id) >= ($5, $2) and (${column}, id) < ($5, $3)`
@@ -55,7 +55,7 @@ const textOfAgentAndWallet = textOfMode(
 )
 
 /**
- * Lists payments of agents, newest first. Uses `payments_listed`, `payments_of_agent` or `payments_of_wallet`. For one
+ * Lists payments of agents, newest first. Uses `payments_listed`, `payments_of_agent` or `payments_from_wallet`. For one
  * agent and one wallet, uses `payments_in_window`, and `payments_failed` for the failed ones.
  */
 export function listLedgerPayments({

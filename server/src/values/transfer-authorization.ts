@@ -1,0 +1,56 @@
+import type { Address } from './address.ts'
+import type { MicroUsdc } from './money.ts'
+
+/**
+ * An EIP-3009 authorization: whoever has it with a signature of `from` can have the USDC contract move the amount to
+ * `to`, once, in a block whose time is after `validAfterSeconds` and before `validBeforeSeconds`.
+ */
+export interface TransferAuthorization {
+  readonly from: Address
+  readonly to: Address
+  readonly valueMicro: MicroUsdc
+  /** Unix seconds. */
+  readonly validAfterSeconds: bigint
+  /** Unix seconds. */
+  readonly validBeforeSeconds: bigint
+  /** 32 bytes, in lower-case hexadecimal digits. */
+  readonly nonce: `0x${string}`
+}
+
+/**
+ * The EIP-712 types of an EIP-3009 authorization, without `EIP712Domain`. The enclave compares them with the types in
+ * the grant's rule, and the order of the members counts.
+ */
+export const AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+export const AUTHORIZATION_PRIMARY_TYPE = 'TransferWithAuthorization'
+
+/** The EIP-712 domain of a USDC contract. */
+export interface UsdcDomain {
+  readonly name: string
+  readonly version: string
+  readonly chainId: number
+  readonly verifyingContract: Address
+}
+
+/** The name in the domain of Circle's USDC contracts, which differs between chains. */
+const USDC_NAMES: Readonly<Record<number, string>> = { 84532: 'USDC' }
+const USDC_NAME = 'USD Coin'
+const USDC_VERSION = '2'
+
+/**
+ * Returns the EIP-712 domain of the USDC contract of a chain. It is ours, and never the seller's: a signature for
+ * another domain would move other money.
+ */
+export function usdcDomain(chainId: number, usdc: Address): UsdcDomain {
+  return { name: USDC_NAMES[chainId] ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }
+}

@@ -1,0 +1,59 @@
+import type { Address } from '../values/address.ts'
+import type { MicroUsdc } from '../values/money.ts'
+
+/** The protocols in which a resource can ask for a payment: x402 in two versions, and MPP (D64, D65, D70). */
+export const PURCHASE_PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp'] as const
+
+export type PurchaseProtocol = (typeof PURCHASE_PROTOCOLS)[number]
+
+/** What a resource asks for, in one of the ways of paying that it offers, and that we can pay. */
+export interface Offer {
+  readonly protocol: PurchaseProtocol
+  readonly amountMicro: MicroUsdc
+  readonly payTo: Address
+  /** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
+  readonly flow: 'authorization' | 'upfront'
+  /** How long the authorization may be valid, in seconds, by the seller. Null for MPP, which sets `terms`. */
+  readonly validForSeconds: number | null
+  /** What a challenge of MPP prescribes about the authorization. Null for x402. */
+  readonly terms: { readonly nonce: `0x${string}`; readonly validBefore: Date } | null
+  /** What the header that pays repeats, exactly as the seller wrote it. JSON. */
+  readonly echo: unknown
+}
+
+/** A way of paying that we skip, with the reason. Every text is the seller's, shortened, and not to be trusted. */
+export interface SkippedOffer {
+  readonly scheme: string
+  readonly network: string
+  readonly asset: string
+  /** As the seller wrote it. */
+  readonly amount: string
+  readonly reason: SkipReason
+}
+
+export const SKIP_REASONS = [
+  'malformed',
+  'scheme_unknown',
+  'network_unknown',
+  'asset_unknown',
+  'transfer_method_unknown',
+  'flow_unknown',
+  'domain_unknown',
+  'recipient_invalid',
+  'amount_invalid',
+  'offer_too_short',
+  'challenge_too_long',
+  'split_unsupported',
+] as const
+
+export type SkipReason = (typeof SKIP_REASONS)[number]
+
+/** What a 402 answer says, in our terms. */
+export interface PaymentRequired {
+  readonly protocol: PurchaseProtocol
+  /** The seller's own words about the resource, shortened. Untrusted. */
+  readonly description: string | null
+  readonly mimeType: string | null
+  readonly offers: readonly Offer[]
+  readonly skipped: readonly SkippedOffer[]
+}
