@@ -19,6 +19,7 @@ import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
+import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
@@ -49,6 +50,8 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
   const db = new Database(config.database, logger)
+  const outbound = { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] }
+  const resources = openOutbound({ policy: outbound, clock })
   const context: Context = {
     db,
     clock,
@@ -57,11 +60,13 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
-    outbound: { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] },
+    outbound,
+    resources,
     relyingParty: toRelyingParty(config.authUrl),
     signer: config.signerUrl === null ? null : toRelyingParty(config.signerUrl),
   }
   const close = async (): Promise<void> => {
+    resources.close()
     await db.close()
     chains.test.close()
     chains.live.close()

@@ -10,6 +10,7 @@ import { addEventRoutes } from './routes/events.ts'
 import { addLedgerRoute } from './routes/ledger.ts'
 import { addMeRoute } from './routes/me.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
+import { addX402Routes } from './routes/x402.ts'
 import { addWalletRoutes } from './routes/wallets.ts'
 
 /**
@@ -24,6 +25,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
     scope.addHook('onRequest', scope.overloadGate.hook)
     addAgentRoutes(scope, ctx, authenticate)
     addPaymentRoutes(scope, ctx, authenticate)
+    addX402Routes(scope, ctx, authenticate)
     addLedgerRoute(scope, ctx, authenticate)
     addWalletRoutes(scope, ctx, authenticate)
     addMeRoute(scope, ctx, authenticate)

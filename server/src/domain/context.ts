@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { Enclave } from '../enclave/open-enclave.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
+import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Sealer } from '../lib/sealing.ts'
 import type { Mode } from '../values/mode.ts'
@@ -19,6 +20,8 @@ export interface Context {
   readonly balances: BalanceSnapshots
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
   readonly outbound: OutboundPolicy
+  /** The connections to the HTTP resources that agents buy. The policy is the same. */
+  readonly resources: Outbound
   /** The site that people sign in on with their passkeys. */
   readonly relyingParty: RelyingParty
   /** The signer page, where owners use their wallet passkeys (D60). Null if none is configured. */

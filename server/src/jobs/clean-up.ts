@@ -4,6 +4,7 @@ import type { Context } from '../domain/context.ts'
 import { cleanUpRefusals } from '../domain/refusals/clean-up-refusals.ts'
 import { trimRefusals } from '../domain/refusals/trim-refusals.ts'
 import { cleanUpOwnerRequests } from '../domain/owners/clean-up-owner-requests.ts'
+import { cleanUpPurchases } from '../domain/purchases/clean-up-purchases.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { cleanUpSessions } from '../domain/sessions/clean-up-sessions.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
@@ -30,6 +31,7 @@ const STEPS: readonly Step[] = [
   cleanUpWebhooks,
   cleanUpRefusals,
   cleanUpOwnerRequests,
+  cleanUpPurchases,
   (ctx) => trimRefusals(ctx),
   (ctx) => ctx.db.runDurable(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
 ]
@@ -37,7 +39,7 @@ const STEPS: readonly Step[] = [
 /**
  * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
  * connections that were never used, old errors of connections, users without a workspace, counters, deliveries,
- * refusals and requests that owners were asked to sign. If a step fails, the others still run, and the first error is
+ * refusals, sellers' answers and requests that owners were asked to sign. If a step fails, the others still run, and the first error is
  * thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {

@@ -14,6 +14,7 @@ export const PROBLEM_STATUS = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal: 500,
+  bad_gateway: 502,
   unavailable: 503,
 } as const
 
@@ -182,6 +183,27 @@ export const PROBLEM_CODES = {
   faucet_not_available: [
     'not_found',
     'This server has no faucet. Get test USDC from a public faucet. Live USDC must be bought.',
+  ],
+  resource_url_not_allowed: [
+    'validation_failed',
+    'The service does not send requests to this URL. It must be a public HTTPS address; details.reason says what is wrong. Nothing was paid.',
+  ],
+  resource_unreachable: [
+    'bad_gateway',
+    'The resource gave no answer when it was asked for its price. Nothing was paid, so you can retry.',
+  ],
+  payment_protocol_unknown: [
+    'validation_failed',
+    'The resource asks for a payment, but in no protocol that the service knows (x402 version 1 and 2, MPP). Nothing was paid. details.untrusted_body is the beginning of its answer.',
+  ],
+  payment_option_unsupported: [
+    'validation_failed',
+    'The resource offers no way to pay that the service supports. Nothing was paid. details.skipped lists what it offers, each with the reason.',
+  ],
+  price_too_high: ['validation_failed', 'The price is above max_amount_usdc. Nothing was paid.'],
+  challenge_already_paid: [
+    'conflict',
+    'Another purchase already pays this very challenge of the seller. Ask the resource again to get a new one.',
   ],
   rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
   enclave_outcome_unknown: [

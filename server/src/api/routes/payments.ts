@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
-import { ADMISSION_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
+import { ADMISSION_REFUSAL_CODES, PURCHASE_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
 import { compareRequest } from '../../domain/payment-requests/compare-request.ts'
 import { createPayment } from '../../domain/payment-requests/create-payment.ts'
 import { formatPreview } from '../../domain/payment-requests/format-preview.ts'
@@ -10,6 +10,8 @@ import { PreviewSchema } from '../../domain/payment-requests/preview-schema.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
 import type { PaymentRequest } from '../../domain/payment-requests/payment-request.ts'
+import { findPurchaseOf } from '../../domain/purchases/find-earlier-purchase.ts'
+import { formatPurchase } from '../../domain/purchases/format-purchase.ts'
 import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
@@ -27,6 +29,7 @@ import {
   parsePayment,
   type ParsedPayment,
 } from '../parse-payment.ts'
+import { MISMATCH_HEADER, REPLAY_HEADER } from '../replay-headers.ts'
 import { parsePaymentQuery } from '../parse-payment-query.ts'
 import { CreatePaymentBody, IdParams, PaymentQuery } from '../schemas.ts'
 import { describeChoice } from '../contract/errors.ts'
@@ -36,18 +39,21 @@ const PaymentResponse = Type.Object(
   { payment: Type.Ref('Payment') },
   { description: 'The payment with its current status.' },
 )
+const ReadPaymentResponse = Type.Object(
+  {
+    payment: Type.Ref('Payment'),
+    purchase: Type.Optional(Type.Ref('Purchase')),
+  },
+  { description: 'The payment with its current status. `purchase` is only present if the kind is `x402`.' },
+)
 const REFUSAL = {
   $id: 'PaymentRefusal',
   description: 'The error with which the limits reject the payment. It is the error that the payment would get.',
 }
-/** Tells the caller that the payment existed already, under the same idempotency key (D21). */
-const REPLAY_HEADER = 'Idempotent-Replayed'
-/** Names the fields in which the request differs from the existing payment (D52). */
-const MISMATCH_HEADER = 'Idempotent-Mismatch'
 
 export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(PaymentSchema)
-  for (const schema of describeChoice(REFUSAL, ADMISSION_REFUSAL_CODES)) http.addSchema(schema)
+  for (const schema of describeChoice(REFUSAL, PURCHASE_REFUSAL_CODES)) http.addSchema(schema)
   http.addSchema(PreviewSchema)
   const signalOf = createRequestSignals(http)
 
@@ -159,7 +165,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
         tags: ['Payments'],
         params: IdParams,
         querystring: PaymentQuery,
-        response: { 200: PaymentResponse },
+        response: { 200: ReadPaymentResponse },
         errors: ['not_found'],
       },
     },
@@ -171,7 +177,8 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const onWait = (): void => leaveWork(request)
       // A withdrawal is its owner's, and no payment of an agent (D62).
       const payment = await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal, onWait })
-      return { payment: formatPayment(payment) }
+      const purchase = await findPurchaseOf(ctx, payment)
+      return { payment: formatPayment(payment), ...(purchase === null ? {} : { purchase: formatPurchase(purchase) }) }
     },
   )
 }

@@ -3,8 +3,9 @@ import type { PaymentRequest } from './payment-request.ts'
 
 /**
  * The fields of a request that can differ from an existing payment, as `/v1` names them and in the order of its body.
+ * `kind` comes first, and is no field of the body: a purchase has the key of this transfer.
  */
-export type RequestField = 'agent_id' | 'wallet' | 'to' | 'amount_usdc' | 'memo'
+export type RequestField = 'kind' | 'agent_id' | 'wallet' | 'to' | 'amount_usdc' | 'memo'
 
 /** The fields of a request that is compared with a payment. A field that is missing or not valid is undefined. */
 export type ComparedRequest = {
@@ -19,6 +20,7 @@ export type ComparedRequest = {
  */
 export function compareRequest(payment: Payment, request: ComparedRequest): RequestField[] {
   const isEqual: Readonly<Record<RequestField, boolean>> = {
+    kind: payment.kind === 'transfer',
     agent_id: request.agentId === payment.agentId,
     wallet: request.wallet === payment.walletAddress,
     to: request.to === payment.to,
@@ -28,4 +30,4 @@ export function compareRequest(payment: Payment, request: ComparedRequest): Requ
   return FIELDS.filter((field) => !isEqual[field])
 }
 
-const FIELDS: readonly RequestField[] = ['agent_id', 'wallet', 'to', 'amount_usdc', 'memo']
+const FIELDS: readonly RequestField[] = ['kind', 'agent_id', 'wallet', 'to', 'amount_usdc', 'memo']

@@ -1,13 +1,10 @@
-import { violatesUnique } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
-import type { FundedRequest } from './read-admission.ts'
-import { reserveInTurn } from './reserve-in-turn.ts'
+import { reserveOrFind } from './reserve-or-find.ts'
 import type { Reservation } from './reserve-payment.ts'
 import { withFunds } from './with-funds.ts'
 import { resumePayment } from '../payments/resume-payment.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
-import { findPaymentByKey, IDEMPOTENCY_INDEX } from '../payments/payments-store.ts'
 import type { Payment } from '../payments/payment.ts'
 import { mayPayAs, type PaymentRequest } from './payment-request.ts'
 import { replayPayment, resumeIfAuthorized } from './replay-payment.ts'
@@ -37,7 +34,7 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
       ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
       : { kind: 'replayed', payment }
   }
-  const reservation = await withFunds(ctx, request, (funded) => reserve(ctx, funded))
+  const reservation = await withFunds(ctx, request, (funded) => reserveOrFind(ctx, funded))
   if (reservation.kind === 'refused') {
     recordRefusal(ctx, { request, refusal: reservation.refusal })
     return reservation
@@ -55,17 +52,4 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
 async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
   const submission = await submitPayment(ctx, reserved)
   return submission.kind === 'done' ? submission.payment : await resumePayment(ctx, reserved.payment)
-}
-
-async function reserve(ctx: Context, funded: FundedRequest): Promise<Reservation> {
-  try {
-    return await reserveInTurn(ctx, funded)
-  } catch (error) {
-    if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
-    // Another request with the same idempotency key, but for another wallet, was recorded first. Return its payment.
-    const { accountId, mode, idempotencyKey } = funded.request
-    const existing = await ctx.db.runDurable(findPaymentByKey(accountId, mode, idempotencyKey))
-    if (existing === null) throw error
-    return { kind: 'existing', payment: existing }
-  }
 }

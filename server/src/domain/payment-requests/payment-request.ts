@@ -2,6 +2,9 @@ import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
+import type { TransferAuthorization } from '../../values/transfer-authorization.ts'
+import type { Query } from '../../db/query.ts'
+import type { Payment } from '../payments/payment.ts'
 
 /** A request for a payment. It combines the fields of the request's body with facts about the caller's credential. */
 export interface PaymentRequest extends PaymentCredential {
@@ -15,6 +18,21 @@ export interface PaymentRequest extends PaymentCredential {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
+  /** `x402` for a purchase. If missing, it is a transfer. */
+  readonly kind?: 'transfer' | 'x402'
+  /** What is stored with the payment if it is a purchase. Missing in a preview, which stores nothing. */
+  readonly purchase?: NewPurchase
+}
+
+/** What a purchase adds to its payment, in the transaction that reserves the amount (D66). */
+export interface NewPurchase {
+  /**
+   * Makes the authorization that the enclave will sign, and nothing else for this purchase. Throws if too little time is
+   * left for it; then nothing is reserved.
+   */
+  authorize(at: { readonly now: Date; readonly grantExpiresAt: Date | null }): TransferAuthorization
+  /** Returns the statements that store the purchase, after its payment was inserted. */
+  store(payment: Payment, authorization: TransferAuthorization): readonly Query<unknown>[]
 }
 
 /**

@@ -29,6 +29,8 @@ export async function resumeIfAuthorized(
   payment: Payment,
   credential: Pick<PaymentRequest, 'boundAgentId'>,
 ): Promise<Payment> {
+  // Only a request for the same purchase continues a purchase.
+  if (payment.kind === 'x402') return payment
   if (payment.agentId === null || !mayPayAs(credential, payment.agentId)) return payment
   return await withRecordedOutcome(resumePayment(ctx, payment), payment)
 }

@@ -1,6 +1,8 @@
+import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
+import type { TransferAuthorization } from '../../values/transfer-authorization.ts'
 import { windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
 import type { DomainEvent } from '../events/event.ts'
@@ -8,7 +10,7 @@ import { monthOf } from '../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../plans/plans-store.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { newPayment } from '../payments/new-payment.ts'
-import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { ATTEMPT_MS, type Payment, type PaymentAuthorization } from '../payments/payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
 import { findPaymentByKey, insertPayment, type NewPaymentRow } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
@@ -54,10 +56,11 @@ export async function reservePayment(
       },
     )
     if (admission.kind !== 'allowed') return admission
-    const { row, event, signing } = makeReservation(ctx, { ...funded, now, admission })
+    const { row, purchase, event, signing } = makeReservation(ctx, { ...funded, now, admission })
     const { payment } = row
     await transaction.commit([
       insertPayment(payment, row.admission),
+      ...purchase,
       ...appendEvent(event),
       ...(month === null ? [] : [addToAllowance(payment.accountId, month, 1)]),
     ])
@@ -69,6 +72,8 @@ export async function reservePayment(
 /** A reservation that is not stored yet: the payment with the limits that were checked for it, and its event. */
 export interface NewReservation {
   readonly row: NewPaymentRow
+  /** The statements that store what a purchase adds to its payment. They run after the payment was inserted. */
+  readonly purchase: readonly Query<unknown>[]
   readonly event: DomainEvent
   readonly signing: SigningParties
 }
@@ -88,19 +93,26 @@ export function makeReservation(
   // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
   // `now`.
   const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
+  const authorization = request.purchase?.authorize({ now, grantExpiresAt: grant.expiresAt }) ?? null
   const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
   const payment = newPayment({
-    ...{ id: createId('payment', now), accountId, mode, kind: 'transfer', agentId, grantId: grant.grantId },
+    ...{ id: createId('payment', now), accountId, mode, kind: request.kind ?? 'transfer', agentId, grantId: grant.grantId },
     ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
-    authorization: null,
-    attemptUntil,
-    requestExpiresAt: ctx.enclave.toEnclaveTime(attemptUntil),
+    authorization: authorization === null ? null : toPaymentAuthorization(authorization),
+    // Attempts are those of transfers. Who works on a purchase is recorded in the purchase (`worked_until`).
+    attemptUntil: authorization === null ? attemptUntil : null,
+    requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
     firstBlock: balance.blockNumber,
   })
   const row = { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } }
-  return { row, event: paymentEvent('payment.created', payment, now), signing: { enclaveWalletId, signerKey } }
+  const purchase = authorization === null ? [] : (request.purchase?.store(payment, authorization) ?? [])
+  return { row, purchase, event: paymentEvent('payment.created', payment, now), signing: { enclaveWalletId, signerKey } }
+}
+
+function toPaymentAuthorization({ nonce, validBeforeSeconds }: TransferAuthorization): PaymentAuthorization {
+  return { nonce, validBefore: new Date(Number(validBeforeSeconds) * 1_000) }
 }
 
 /** Returns the month in whose allowance a payment counts. Null if it counts in none, because it is a test payment. */

@@ -76,7 +76,12 @@ function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
     const { accountId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
     return allowanceMonth === null ? [] : [addToAllowance(accountId, allowanceMonth, together.length)]
   })
-  return [insertPayments(made.map(({ row }) => row)), ...appendEvents(made.map(({ event }) => event)), ...counts]
+  return [
+    insertPayments(made.map(({ row }) => row)),
+    ...made.flatMap(({ purchase }) => purchase),
+    ...appendEvents(made.map(({ event }) => event)),
+    ...counts,
+  ]
 }
 
 /**

@@ -36,7 +36,8 @@ async function decideOnce<Done extends Decided>(
   let unavailable: unknown
   const [balance, gas] = await Promise.all([
     ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
-    chain.gas === 'self' ? chain.readGasFunds(request.wallet) : null,
+    // Whoever submits the authorization of a purchase pays the gas.
+    chain.gas === 'self' && request.kind !== 'x402' ? chain.readGasFunds(request.wallet) : null,
   ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error
     unavailable = error

@@ -52,6 +52,7 @@ export const PAYMENT_ROW = { ...STORED_ROW, allowance_month: nullable(computed.t
 export const PAYMENT_COLUMNS = `${listOf(STORED_ROW)}, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month`
 
 export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
+export const AUTHORIZATION_INDEX = 'payments_by_authorization'
 export const TRANSFER_LOG_INDEX = 'payments_one_per_transfer_log'
 
 /**

@@ -1,0 +1,268 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Context } from '../../domain/context.ts'
+import { PURCHASE_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
+import { formatPayment } from '../../domain/payments/format-payment.ts'
+import { checkResource } from '../../domain/purchases/check-resource.ts'
+import type { ComparedPurchase } from '../../domain/purchases/compare-purchase.ts'
+import { findByKey, replayPurchase, type EarlierPurchase } from '../../domain/purchases/find-earlier-purchase.ts'
+import { formatAnswer, formatPrice, formatPurchase } from '../../domain/purchases/format-purchase.ts'
+import { payForResource, type Course } from '../../domain/purchases/pay-for-resource.ts'
+import { PriceSchema, PurchaseSchema, ResourceAnswerSchema } from '../../domain/purchases/purchase-schema.ts'
+import { signForResource } from '../../domain/purchases/sign-for-resource.ts'
+import type { PurchaseState } from '../../domain/purchases/work-on-purchase.ts'
+import type { HttpServer } from '../../http/open-http.ts'
+import { leaveWork } from '../../http/overload-gate.ts'
+import { toValidationProblem } from '../../http/to-problem.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
+import { Problem } from '../../values/problem.ts'
+import { nullable } from '../../values/schema-fields.ts'
+import { callerOf } from '../caller.ts'
+import { checkIdempotencyHeader, parseIdempotencyKey } from '../parse-payment.ts'
+import { parseBuyer, parseCompared, parseReceived, parseResource, parseTerms } from '../parse-purchase.ts'
+import { CheckResourceBody, PayResourceBody, SignResourceBody } from '../purchase-schemas.ts'
+import { MISMATCH_HEADER, REPLAY_HEADER } from '../replay-headers.ts'
+import type { Authenticate } from './agents.ts'
+
+const NullablePayment = Type.Union([Type.Ref('Payment'), Type.Null()])
+const NullablePurchase = Type.Union([Type.Ref('Purchase'), Type.Null()])
+
+const PaidResource = Type.Object(
+  {
+    payment: NullablePayment,
+    purchase: NullablePurchase,
+    response: Type.Union([Type.Ref('ResourceAnswer'), Type.Null()]),
+    delivery: nullable(Type.String({ description: 'The same as `purchase.delivery`. Null if nothing was bought.' })),
+  },
+  {
+    description:
+      'The answer of the resource, and the payment for it. `payment` is null if the resource asked for no payment. `response` is null if no answer has arrived, or if it is older than 24 hours.',
+  },
+)
+
+const SignedPayment = Type.Object(
+  {
+    payment: Type.Ref('Payment'),
+    purchase: NullablePurchase,
+    header_name: nullable(Type.String({ description: 'The header to send with your request to the resource.' })),
+    header_value: nullable(
+      Type.String({ description: 'Its value. Whoever has it can take the amount for the payee, once.' }),
+    ),
+  },
+  { description: 'The payment, and the header that pays. The header is null if the payment has failed.' },
+)
+
+/** A purchase needs no gas of the wallet. */
+const REFUSALS = PURCHASE_REFUSAL_CODES.filter((code) => code !== 'insufficient_gas')
+const BUYING_ERRORS = [
+  'idempotency_key_in_header',
+  'amount_invalid',
+  'address_invalid',
+  ...REFUSALS,
+  'price_too_high',
+  'payment_protocol_unknown',
+  'payment_option_unsupported',
+  'challenge_already_paid',
+  'privy_call_failed',
+] as const
+const OUTBOUND_ERRORS = ['resource_url_not_allowed', 'resource_unreachable'] as const
+
+export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
+  http.addSchema(PurchaseSchema)
+  http.addSchema(ResourceAnswerSchema)
+  http.addSchema(PriceSchema)
+  const stopping = new AbortController()
+  http.addHook('preClose', async () => stopping.abort())
+  /** A purchase goes on if its client disconnects. While it waits for a seller, it has no place of the overload gate. */
+  const courseOf = (request: FastifyRequest): Course => {
+    return { stopping: stopping.signal, onWait: () => leaveWork(request) }
+  }
+
+  http.post(
+    '/v1/x402/check',
+    {
+      onRequest: authenticate({ bucket: 'default' }),
+      schema: {
+        operationId: 'checkPrice',
+        summary: 'Ask what an HTTP resource costs',
+        description:
+          'Sends your request to the resource without a payment, and returns what the resource asks for (x402 version 1 and ' +
+          '2, or MPP). Pays and records nothing. With agent_id and wallet, also says whether the limits would allow the purchase now.',
+        tags: ['Purchases'],
+        body: CheckResourceBody,
+        response: { 200: Type.Ref('Price') },
+        errors: ['address_invalid', ...OUTBOUND_ERRORS],
+      },
+    },
+    async (request) => {
+      const { accountId, mode, credentialId, agentId: boundAgentId } = callerOf(request)
+      const buyer = parseBuyer(request.body)
+      const resource = parseResource(request.body, ctx.outbound)
+      const price = { accountId, mode, credentialId, boundAgentId, request: resource, buyer }
+      return formatPrice(await checkResource(ctx, price, courseOf(request)))
+    },
+  )
+
+  http.post(
+    '/v1/x402/pay',
+    {
+      onRequest: authenticate({ bucket: 'payments', scope: 'x402:pay' }),
+      config: { load: 'payment' },
+      attachValidation: true,
+      schema: {
+        operationId: 'payForResource',
+        summary: 'Fetch an HTTP resource, and pay what it asks for',
+        description:
+          'Sends your request to the resource. If the resource asks for a payment (x402 version 1 and 2, or MPP) of at most ' +
+          'max_amount_usdc, and the limits allow it, signs the payment, sends the request again with it, and returns ' +
+          'the answer. This can take two minutes. If you lose the response, send the same request with the same ' +
+          'idempotency_key again: it never pays twice, and returns the kept answer for 24 hours. The delivery says what ' +
+          'the seller answered, and the status of the payment whether the money has moved; one says nothing about the ' +
+          'other. A resource that asks for nothing is returned with payment null.',
+        tags: ['Purchases'],
+        body: PayResourceBody,
+        response: { 200: PaidResource },
+        replyHeaders: [REPLAY_HEADER, MISMATCH_HEADER],
+        errors: [...BUYING_ERRORS, ...OUTBOUND_ERRORS],
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const course = courseOf(request)
+      const idempotencyKey = readKey(request)
+      const read = () => {
+        failInvalid(request)
+        const terms = parseTerms(request.body, caller, idempotencyKey)
+        return { terms, request: parseResource(request.body, ctx.outbound) }
+      }
+      const parsed = attempt(read)
+      if (parsed instanceof Problem) {
+        const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }
+        const earlier = await replayInvalid(ctx, { key, compared: parseCompared(request.body, 'pay') }, course)
+        if (earlier === null) throw parsed
+        return formatReplayed(reply, earlier)
+      }
+      const outcome = await payForResource(ctx, parsed, course)
+      switch (outcome.kind) {
+        case 'free':
+          return { payment: null, purchase: null, response: formatAnswer(outcome.answer), delivery: null }
+        case 'bought':
+          return formatBought(outcome.state)
+        case 'replayed':
+          return formatReplayed(reply, outcome.earlier)
+      }
+    },
+  )
+
+  http.post(
+    '/v1/x402/sign',
+    {
+      onRequest: authenticate({ bucket: 'payments', scope: 'x402:pay' }),
+      config: { load: 'payment' },
+      attachValidation: true,
+      schema: {
+        operationId: 'signForResource',
+        summary: 'Sign a payment for a resource that you fetch yourself',
+        description:
+          'Takes what a resource asked for, and returns the header that pays. The limits are those of POST /v1/x402/pay. Send ' +
+          'your request to the resource again with this header, within two minutes. The same idempotency_key returns the ' +
+          'same header. The payment is confirmed when the seller has used it on the chain.',
+        tags: ['Purchases'],
+        body: SignResourceBody,
+        response: { 201: SignedPayment },
+        replyHeaders: [REPLAY_HEADER, MISMATCH_HEADER],
+        errors: [...BUYING_ERRORS],
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const course = courseOf(request)
+      const idempotencyKey = readKey(request)
+      const read = () => {
+        failInvalid(request)
+        const terms = parseTerms(request.body, caller, idempotencyKey)
+        return { terms, received: parseReceived(request.body) }
+      }
+      const parsed = attempt(read)
+      void reply.code(201)
+      if (parsed instanceof Problem) {
+        const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }
+        const earlier = await replayInvalid(ctx, { key, compared: parseCompared(request.body, 'sign') }, course)
+        if (earlier === null) throw parsed
+        return formatSigned(setReplayHeaders(reply, earlier))
+      }
+      const outcome = await signForResource(ctx, parsed, course)
+      return formatSigned(outcome.kind === 'signed' ? outcome.state : setReplayHeaders(reply, outcome.earlier))
+    },
+  )
+}
+
+type KeyedRequest = Pick<FastifyRequest, 'headers' | 'body' | 'validationError'>
+
+/** Returns the idempotency key, which every purchase has. It is read before the rest of the body (D18). */
+function readKey(request: KeyedRequest): string {
+  const key = parseIdempotencyKey(request.body)
+  checkIdempotencyHeader(request.headers, key)
+  if (key !== null) return key
+  failInvalid(request)
+  throw invalidMember('idempotency_key', 'is required')
+}
+
+function failInvalid({ validationError }: KeyedRequest): void {
+  if (validationError !== undefined) throw toValidationProblem(validationError)
+}
+
+function attempt<Result>(parse: () => Result): Result | Problem {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
+/** Returns the existing payment with the key of a request that is not valid (D18). Nothing is signed or sent for it. */
+async function replayInvalid(
+  ctx: Context,
+  { key, compared }: { key: Parameters<typeof replayPurchase>[1]['key']; compared: ComparedPurchase },
+  { stopping }: Course,
+): Promise<EarlierPurchase | null> {
+  const payment = await findByKey(ctx, key)
+  return payment === null ? null : await replayPurchase(ctx, { key, payment, compared, request: null }, stopping)
+}
+
+function formatBought({ payment, purchase, answer }: Omit<PurchaseState, 'header'>) {
+  return {
+    payment: formatPayment(payment),
+    purchase: formatPurchase(purchase),
+    response: answer === null ? null : formatAnswer(answer),
+    delivery: purchase.delivery,
+  }
+}
+
+function formatReplayed(reply: FastifyReply, earlier: EarlierPurchase) {
+  const { payment, purchase, state } = setReplayHeaders(reply, earlier)
+  if (state !== null) return formatBought(state)
+  return {
+    payment: formatPayment(payment),
+    purchase: purchase === null ? null : formatPurchase(purchase),
+    response: null,
+    delivery: purchase?.delivery ?? null,
+  }
+}
+
+function formatSigned(known: PurchaseState | EarlierPurchase) {
+  const header = 'header' in known ? known.header : (known.state?.header ?? null)
+  return {
+    payment: formatPayment(known.payment),
+    purchase: known.purchase === null ? null : formatPurchase(known.purchase),
+    header_name: header?.name ?? null,
+    header_value: header?.value ?? null,
+  }
+}
+
+function setReplayHeaders(reply: FastifyReply, earlier: EarlierPurchase): EarlierPurchase {
+  void reply.header(REPLAY_HEADER, 'true')
+  if (earlier.mismatches.length > 0) void reply.header(MISMATCH_HEADER, earlier.mismatches.join(', '))
+  return earlier
+}

@@ -1,0 +1,94 @@
+import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
+import type { OutboundError } from '../../lib/outbound/outbound-error.ts'
+import type { Mode } from '../../values/mode.ts'
+import { formatAmount, type MicroUsdc } from '../../values/money.ts'
+import { problem, type Problem } from '../../values/problem.ts'
+import { chooseOffer } from '../../x402/choose-offer.ts'
+import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import { readPaymentRequired } from '../../x402/read-payment-required.ts'
+import type { Context } from '../context.ts'
+import { toKeptAnswer } from './keep-answer.ts'
+import type { ResourceRequest } from './purchase-request.ts'
+import type { KeptAnswer } from './seal-purchase.ts'
+import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
+
+/** The time limit of the request that asks for the price, with its redirects. */
+const PRICE_REQUEST_MS_MAX = 30_000
+/** How many redirects are followed while asking for the price. None is followed with a payment (D69). */
+const REDIRECTS_MAX = 3
+/** How much of an answer that we do not understand is shown to the agent. */
+const UNKNOWN_BODY_BYTES_MAX = 2_048
+
+export type AskedPrice =
+  /** The resource asks for no payment, so this is the resource. */
+  | { readonly kind: 'free'; readonly answer: KeptAnswer }
+  | { readonly kind: 'unknown'; readonly status: number; readonly body: string }
+  /** `url` is the one that asked, after redirects. */
+  | { readonly kind: 'required'; readonly required: PaymentRequired; readonly url: string; readonly method: string }
+
+/**
+ * Sends an agent's request without a payment. Throws 400 `resource_url_not_allowed` if the URL or its address is not
+ * allowed, and 502 `resource_unreachable` if there is no answer.
+ */
+export async function askPrice(ctx: Context, mode: Mode, request: ResourceRequest): Promise<AskedPrice> {
+  const { answer, url, isTruncated, ...rest } = await fetchResource(ctx.resources, {
+    ...request,
+    timeoutMs: PRICE_REQUEST_MS_MAX,
+    responseBytesMax: ANSWER_BYTES_MAX,
+    redirectsMax: REDIRECTS_MAX,
+  })
+  const { statusCode: status, headers, responseBody, error } = answer
+  if (status === null) throw unreachable(error ?? 'invalid_response')
+  const body = responseBody ?? Buffer.alloc(0)
+  if (status !== 402) {
+    return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated: isTruncated || error !== null }) }
+  }
+  const required = readTerms(ctx, mode, { status, headers, body })
+  if (required === null) return { kind: 'unknown', status, body: shorten(body) }
+  return { kind: 'required', required, url, method: 'method' in rest ? String(rest.method) : request.method }
+}
+
+/** Reads what a 402 answer asks for. Returns null for a protocol that we do not know. */
+export function readTerms(
+  ctx: Pick<Context, 'chains' | 'clock'>,
+  mode: Mode,
+  answer: Parameters<typeof readPaymentRequired>[0],
+): PaymentRequired | null {
+  const { chainId, usdc } = ctx.chains[mode]
+  return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now() })
+}
+
+/**
+ * Chooses the offer that is paid. Throws 400 `price_too_high` if all offers that we can pay are above the maximum, and
+ * 400 `payment_option_unsupported` if there is none.
+ */
+export function requireOffer(required: PaymentRequired, maxAmountMicro: MicroUsdc): Offer {
+  const choice = chooseOffer(required, { maxAmountMicro })
+  switch (choice.kind) {
+    case 'chosen':
+      return choice.offer
+    case 'too_expensive':
+      throw problem('price_too_high', {
+        details: {
+          price_usdc: formatAmount(choice.cheapest.amountMicro),
+          max_amount_usdc: formatAmount(maxAmountMicro),
+        },
+      })
+    case 'none':
+      throw problem('payment_option_unsupported', { details: { skipped: required.skipped } })
+  }
+}
+
+export function protocolUnknown({ status, body }: { status: number; body: string }): Problem {
+  return problem('payment_protocol_unknown', { details: { status, untrusted_body: body } })
+}
+
+function unreachable(reason: OutboundError): Problem {
+  return reason === 'blocked_address'
+    ? problem('resource_url_not_allowed', { details: { reason } })
+    : problem('resource_unreachable', { details: { reason } })
+}
+
+function shorten(body: Buffer): string {
+  return new TextDecoder().decode(body.subarray(0, UNKNOWN_BODY_BYTES_MAX))
+}

@@ -1,0 +1,64 @@
+import type { Address } from '../../values/address.ts'
+import type { AgentId } from '../../values/agent-id.ts'
+import type { Mode } from '../../values/mode.ts'
+import { microUsdc } from '../../values/money.ts'
+import { chooseOffer } from '../../x402/choose-offer.ts'
+import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import type { Context } from '../context.ts'
+import type { PaymentCredential } from '../payment-requests/payment-request.ts'
+import { previewPayment, type PaymentPreview } from '../payment-requests/preview-payment.ts'
+import { askPrice } from './ask-price.ts'
+import type { Course } from './pay-for-resource.ts'
+import { withPurchasePlace } from './purchase-places.ts'
+import type { ResourceRequest } from './purchase-request.ts'
+import { toPaymentRequest } from './reserve-purchase.ts'
+
+/** No offer is above this, because the amount of an offer has at most 15 digits. */
+const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)
+
+export interface PriceRequest extends PaymentCredential {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly request: ResourceRequest
+  /** For whom the purchase is previewed. Null if nobody. */
+  readonly buyer: { readonly agentId: AgentId; readonly wallet: Address } | null
+}
+
+export interface CheckedPrice {
+  /** The status of the answer without a payment. It is 402 if the resource asks for one. */
+  readonly status: number
+  /** Null if the resource asks for no payment, or in a protocol that we do not know. */
+  readonly required: PaymentRequired | null
+  /** The URL that asked, after redirects. */
+  readonly url: string
+  /** The offer that would be paid. Null if there is none. */
+  readonly offer: Offer | null
+  readonly preview: PaymentPreview | null
+}
+
+/**
+ * Asks a resource for its price. Pays, reserves and records nothing (D64). With a buyer, decides on the purchase as
+ * `payForResource` would. Throws the errors of `askPrice`.
+ */
+export async function checkResource(
+  ctx: Context,
+  { accountId, mode, credentialId, boundAgentId, request, buyer }: PriceRequest,
+  { onWait }: Pick<Course, 'onWait'>,
+): Promise<CheckedPrice> {
+  const price = await withPurchasePlace(ctx, accountId, async () => {
+    onWait()
+    return await askPrice(ctx, mode, request)
+  })
+  if (price.kind !== 'required') {
+    const status = price.kind === 'free' ? price.answer.status : price.status
+    return { status, required: null, url: request.url, offer: null, preview: null }
+  }
+  const { required, url } = price
+  const choice = chooseOffer(required, { maxAmountMicro: AMOUNT_MICRO_MAX })
+  const offer = choice.kind === 'chosen' ? choice.offer : null
+  if (offer === null || buyer === null) return { status: 402, required, url, offer, preview: null }
+  const place = { accountId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
+  const terms = { ...place, ...buyer, memo: null, idempotencyKey: '' }
+  const payment = { ...toPaymentRequest({ terms, offer }), idempotencyKey: null }
+  return { status: 402, required, url, offer, preview: await previewPayment(ctx, payment) }
+}

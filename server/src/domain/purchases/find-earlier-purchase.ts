@@ -1,0 +1,74 @@
+import type { Context } from '../context.ts'
+import { mayPayAs } from '../payment-requests/payment-request.ts'
+import type { Payment } from '../payments/payment.ts'
+import { findPaymentByKey } from '../payments/payments-store.ts'
+import { comparePurchase, isSamePurchase, type ComparedPurchase, type PurchaseField } from './compare-purchase.ts'
+import type { PurchaseTerms, ResourceRequest } from './purchase-request.ts'
+import { findPurchase, type SealedPurchase } from './purchases-store.ts'
+import { withPurchasePlace } from './purchase-places.ts'
+import { openOrder } from './seal-purchase.ts'
+import { placeOf } from './sign-header.ts'
+import { continuePurchase, readState, type PurchaseState } from './work-on-purchase.ts'
+import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+
+/** The payment that already has an idempotency key, and how it stands. */
+export interface EarlierPurchase {
+  readonly payment: Payment
+  /** Null if the payment is no purchase, or if the credential may only read it. */
+  readonly state: PurchaseState | null
+  readonly purchase: SealedPurchase | null
+  /** The fields in which the request differs. */
+  readonly mismatches: readonly PurchaseField[]
+}
+
+type Key = Pick<PurchaseTerms, 'accountId' | 'mode' | 'idempotencyKey' | 'boundAgentId'>
+
+/** Returns the payment that has this idempotency key. Null if there is none. */
+export async function findByKey(
+  ctx: Pick<Context, 'db'>,
+  { accountId, mode, idempotencyKey }: Pick<Key, 'accountId' | 'mode' | 'idempotencyKey'>,
+): Promise<Payment | null> {
+  return await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
+}
+
+/**
+ * Returns how the payment with a request's idempotency key stands. If it is the same purchase, and not finished, it is
+ * continued first: nothing is ever signed with another nonce (D66). A request that differs reads the kept answer and
+ * sends nothing. A credential of another agent gets the payment alone: it may read every payment of the workspace, but
+ * not what another agent has bought (D25). Without `request`, nothing is sent.
+ */
+export async function replayPurchase(
+  ctx: Context,
+  { key, payment, compared, request }: {
+    readonly key: Key
+    readonly payment: Payment
+    readonly compared: ComparedPurchase
+    readonly request: ResourceRequest | null
+  },
+  stopping: AbortSignal,
+): Promise<EarlierPurchase> {
+  if (payment.kind !== 'x402') {
+    return { payment, purchase: null, state: null, mismatches: comparePurchase({ payment, order: null }, compared) }
+  }
+  const { purchase } = await readState(ctx, payment)
+  const mismatches = comparePurchase({ payment, order: openOrder(ctx.sealer, purchase) }, compared)
+  if (payment.agentId === null || !mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
+  const mayWork = isSamePurchase(mismatches)
+  const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, stopping)
+  const isFinished = purchase.respondedAt !== null || payment.status === 'failed'
+  const state = await withRecordedOutcome(
+    mayWork && !isFinished ? withPurchasePlace(ctx, payment.accountId, work) : work(),
+    payment,
+  )
+  return { payment: state.payment, purchase: state.purchase, state: isKindSame(mismatches) ? state : null, mismatches }
+}
+
+/** A purchase whose resource the service fetches shows no header, and one that the agent fetches has no answer. */
+function isKindSame(mismatches: readonly PurchaseField[]): boolean {
+  return !mismatches.includes('kind')
+}
+
+/** Returns the purchase of a payment, for readers of the payment. Null if the payment is no purchase. */
+export async function findPurchaseOf(ctx: Pick<Context, 'db'>, payment: Payment): Promise<SealedPurchase | null> {
+  return payment.kind === 'x402' ? await ctx.db.runRelaxed(findPurchase(placeOf(payment))) : null
+}

@@ -1,0 +1,47 @@
+import { formatAmount } from '../../values/money.ts'
+import type { PublicPreview } from '../payment-requests/preview-schema.ts'
+import { formatPreview } from '../payment-requests/format-preview.ts'
+import type { CheckedPrice } from './check-resource.ts'
+import type { Purchase } from './purchase.ts'
+import type { PublicAnswer, PublicPurchase } from './purchase-schema.ts'
+import type { KeptAnswer } from './seal-purchase.ts'
+
+/** Formats a purchase for `/v1`. */
+export function formatPurchase(purchase: Purchase): PublicPurchase {
+  return {
+    resource_url: purchase.resourceUrl,
+    host: purchase.host,
+    method: purchase.method,
+    protocol: purchase.protocol,
+    description: purchase.description,
+    delivery: purchase.delivery,
+    response_status: purchase.responseStatus,
+    responded_at: purchase.respondedAt?.toISOString() ?? null,
+  }
+}
+
+/** Formats a seller's answer for `/v1`. */
+export function formatAnswer({ status, headers, body, bodyBase64, isTruncated }: KeptAnswer): PublicAnswer {
+  return { status, headers: { ...headers }, body, body_base64: bodyBase64, truncated: isTruncated }
+}
+
+/** Formats the price of a resource for `/v1`. */
+export function formatPrice({ status, required, url, offer, preview }: CheckedPrice) {
+  const { origin, pathname } = new URL(url)
+  const allowed: PublicPreview | null = preview === null ? null : formatPreview(preview)
+  return {
+    status,
+    protocol: required?.protocol ?? null,
+    resource: {
+      url: `${origin}${pathname}`,
+      description: required?.description ?? null,
+      mime_type: required?.mimeType ?? null,
+    },
+    options: (required?.offers ?? []).map(({ amountMicro, payTo, flow }) => {
+      return { amount_usdc: formatAmount(amountMicro), pay_to: payTo, flow }
+    }),
+    skipped: required?.skipped ?? [],
+    price_usdc: offer === null ? null : formatAmount(offer.amountMicro),
+    allowed,
+  }
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { KeptAnswer } from './seal-purchase.ts'
+import type { Delivery } from './purchase.ts'
+
+/** Headers of one connection (RFC 9110, section 7.6.1), and those that would set state in a browser. */
+const NOT_KEPT = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'set-cookie',
+  'set-cookie2',
+]
+
+/** What a server answered. `body` has at most the bytes that are kept. */
+export interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly isTruncated: boolean
+}
+
+/** Converts a server's answer to the form in which agents get it (D64). */
+export function toKeptAnswer({ status, headers, body, isTruncated }: ReceivedAnswer): KeptAnswer {
+  const listed = String(headers.connection ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+  const kept = Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined || NOT_KEPT.includes(name) || listed.includes(name)) return []
+    return [[name, Array.isArray(value) ? value.join(', ') : value] as const]
+  })
+  const text = readText(body, isTruncated)
+  return {
+    status,
+    headers: Object.fromEntries(kept),
+    body: text,
+    bodyBase64: text === null ? body.toString('base64') : null,
+    isTruncated,
+  }
+}
+
+/** Returns the text of a body in UTF-8, and null for any other body. A cut body may end within a character. */
+function readText(body: Buffer, isTruncated: boolean): string | null {
+  if (body.includes(0)) return null
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body, { stream: isTruncated })
+  } catch {
+    return null
+  }
+}
+
+/** Returns what an answer to the request that pays says about the goods. It says nothing about the money (D66). */
+export function deliveryOf(status: number): Delivery {
+  return status >= 200 && status < 300 ? 'delivered' : 'failed'
+}

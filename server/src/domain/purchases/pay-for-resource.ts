@@ -1,0 +1,65 @@
+import { refusalProblem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { mayPayAs } from '../payment-requests/payment-request.ts'
+import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+import { askPrice, protocolUnknown, requireOffer } from './ask-price.ts'
+import { findByKey, replayPurchase, type EarlierPurchase } from './find-earlier-purchase.ts'
+import { withPurchasePlace } from './purchase-places.ts'
+import { hashRequest, type PurchaseTerms, type ResourceRequest } from './purchase-request.ts'
+import { reservePurchase } from './reserve-purchase.ts'
+import type { KeptAnswer } from './seal-purchase.ts'
+import { workOnPurchase, type PurchaseState } from './work-on-purchase.ts'
+
+export type ResourceOutcome =
+  /** The resource asked for no payment. Nothing was recorded. */
+  | { readonly kind: 'free'; readonly answer: KeptAnswer }
+  | { readonly kind: 'bought'; readonly state: PurchaseState }
+  | { readonly kind: 'replayed'; readonly earlier: EarlierPurchase }
+
+/** What outlives the call, and what the call tells its caller. */
+export interface Course {
+  /** Aborted when the service stops. A client that disconnects does not end a purchase. */
+  readonly stopping: AbortSignal
+  /** Called when the call begins to wait for a server of somebody else. */
+  readonly onWait: () => void
+}
+
+/**
+ * Fetches a resource for an agent, and pays what it asks for if the grant allows it (D64). An existing payment with the
+ * idempotency key is found before any outbound request, and continued (D66). The amount is reserved before anything is
+ * signed, and the header that pays is stored before it is sent.
+ *
+ * Throws the errors of `askPrice`, `requireOffer` and `reservePurchase`, 400 `payment_protocol_unknown`, 503 if too many
+ * purchases are in progress, and 500 `privy_call_failed` if the enclave did not sign or its response was lost.
+ */
+export async function payForResource(
+  ctx: Context,
+  { terms, request }: { readonly terms: PurchaseTerms; readonly request: ResourceRequest },
+  { stopping, onWait }: Course,
+): Promise<ResourceOutcome> {
+  const hashes = hashRequest(request)
+  const replay = { key: terms, compared: { ...terms, request: hashes }, request }
+  const earlier = await findByKey(ctx, terms)
+  if (earlier !== null) {
+    onWait()
+    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, stopping) }
+  }
+  if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
+  const outcome = await withPurchasePlace(ctx, terms.accountId, async () => {
+    onWait()
+    const price = await askPrice(ctx, terms.mode, request)
+    if (price.kind === 'free') return price
+    if (price.kind === 'unknown') throw protocolUnknown(price)
+    const { required, url, method } = price
+    const offer = requireOffer(required, terms.maxAmountMicro)
+    const bargain = { terms, required, offer, url, method, request: hashes, termsHash: null }
+    const reserved = await reservePurchase(ctx, bargain)
+    if (reserved.kind === 'existing') return reserved
+    const { payment } = reserved
+    const work = workOnPurchase(ctx, { ...reserved, request }, stopping)
+    return { kind: 'bought', state: await withRecordedOutcome(work, payment) } as const
+  })
+  if (outcome.kind !== 'existing') return outcome
+  // Another request with this key was faster.
+  return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: outcome.payment }, stopping) }
+}

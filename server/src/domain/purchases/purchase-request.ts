@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import type { Address } from '../../values/address.ts'
+import type { AgentId } from '../../values/agent-id.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { MicroUsdc } from '../../values/money.ts'
+import type { PaymentCredential } from '../payment-requests/payment-request.ts'
+
+export const RESOURCE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+export type ResourceMethod = (typeof RESOURCE_METHODS)[number]
+
+/** An HTTP request, as an agent wants it to be sent. */
+export interface ResourceRequest {
+  readonly url: string
+  readonly method: ResourceMethod
+  /** Names in lower case. Without those that an agent cannot set (D69). */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer | null
+}
+
+/** Who buys, from which wallet, and for how much at most. */
+export interface PurchaseTerms extends PaymentCredential {
+  readonly accountId: string
+  readonly mode: Mode
+  readonly agentId: AgentId
+  readonly wallet: Address
+  readonly maxAmountMicro: MicroUsdc
+  readonly memo: string | null
+  /** One key is one purchase (D64). */
+  readonly idempotencyKey: string
+}
+
+/** What is compared if the same idempotency key comes again. The values of the request itself may be secret. */
+export interface RequestHashes {
+  readonly url: string
+  readonly method: string
+  readonly headers: string
+  readonly body: string
+}
+
+/** Returns a hash of each part of a request. Headers are compared by name, in any order. */
+export function hashRequest({ url, method, headers, body }: ResourceRequest): RequestHashes {
+  const sorted = Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return {
+    url: sha256(url),
+    method,
+    headers: sha256(JSON.stringify(sorted)),
+    body: body === null ? '' : hash('sha256', body, 'base64'),
+  }
+}
+
+/** Returns one hash of the whole request, for the purchase's row. */
+export function combineHashes(hashes: RequestHashes): Buffer {
+  return hash('sha256', JSON.stringify([hashes.url, hashes.method, hashes.headers, hashes.body]), 'buffer')
+}
+
+export function sha256(text: string): string {
+  return hash('sha256', text, 'base64')
+}

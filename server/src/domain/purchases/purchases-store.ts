@@ -1,0 +1,187 @@
+import { listOf, pick, type RowOf } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Delivery, Purchase } from './purchase.ts'
+
+const { purchases } = tables
+
+const PURCHASE_ROW = {
+  ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
+  ...pick(purchases, 'order_sealed', 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
+  ...pick(purchases, "header_sealed", "response_sealed"),
+}
+
+const COLUMNS = listOf(PURCHASE_ROW)
+
+/** A purchase with what is stored sealed. Only `seal-purchase.ts` opens it. */
+export interface SealedPurchase extends Purchase {
+  readonly orderSealed: Buffer
+  /** Null until the enclave has signed. */
+  readonly headerSealed: Buffer | null
+  /** Null before the seller has answered, and 24 hours later (D68). */
+  readonly responseSealed: Buffer | null
+}
+
+/** Which purchase is meant. It has the id of its payment. */
+export interface PurchasePlace {
+  readonly accountId: string
+  readonly paymentId: string
+}
+
+/** Inserts a purchase, and claims it for the process that has made it, until `workedUntil`. */
+export function insertPurchase(
+  purchase: SealedPurchase,
+  { requestHash, workedUntil }: { requestHash: Buffer; workedUntil: Date },
+): Query<boolean> {
+  return {
+    name: 'insert_purchase',
+    text: `insert into purchases (account_id, mode, payment_id, protocol, resource_url, host, method, description,
+        order_sealed, delivery, created_at, request_hash, worked_until)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values: [
+      purchase.accountId,
+      purchase.mode,
+      purchase.paymentId,
+      purchase.protocol,
+      purchase.resourceUrl,
+      purchase.host,
+      purchase.method,
+      purchase.description,
+      purchase.orderSealed,
+      purchase.delivery,
+      purchase.createdAt,
+      requestHash,
+      workedUntil,
+    ],
+    read: changed,
+  }
+}
+
+/** Finds a purchase by the id of its payment. Uses the primary key. */
+export function findPurchase({ accountId, paymentId }: PurchasePlace): Query<SealedPurchase | null> {
+  return {
+    name: 'find_purchase',
+    text: `select ${COLUMNS} from purchases where account_id = $1 and payment_id = $2`,
+    values: [accountId, paymentId],
+    read: firstOrNull(PURCHASE_ROW, toPurchase),
+  }
+}
+
+/**
+ * Claims the work on a purchase that has no answer yet. Returns the purchase, or null if another process works on it or
+ * an answer has arrived. Uses the primary key.
+ */
+export function claimPurchase(
+  { accountId, paymentId }: PurchasePlace,
+  now: Date,
+  until: Date,
+): Query<SealedPurchase | null> {
+  return {
+    name: 'claim_purchase',
+    text: `update purchases set worked_until = $4
+      where account_id = $1 and payment_id = $2 and responded_at is null
+        and (worked_until is null or worked_until <= $3)
+      returning ${COLUMNS}`,
+    values: [accountId, paymentId, now, until],
+    read: firstOrNull(PURCHASE_ROW, toPurchase),
+  }
+}
+
+/**
+ * Moves the end of a claim, or ends the claim if `until` is null. Does nothing if the claim is not ours any more.
+ * Uses the primary key.
+ */
+export function moveClaim({ accountId, paymentId }: PurchasePlace, known: Date, until: Date | null): Query<boolean> {
+  return {
+    name: 'move_purchase_claim',
+    text: `update purchases set worked_until = $4
+      where account_id = $1 and payment_id = $2 and worked_until = $3`,
+    values: [accountId, paymentId, known, until],
+    read: changed,
+  }
+}
+
+/**
+ * Stores the header that pays, unless there is one already. Returns the stored purchase. Only a stored header ever
+ * leaves the service. Uses the primary key.
+ */
+export function storeHeader(
+  { accountId, paymentId }: PurchasePlace,
+  headerSealed: Buffer,
+): Query<SealedPurchase | null> {
+  return {
+    name: 'store_purchase_header',
+    text: `update purchases set header_sealed = coalesce(header_sealed, $3)
+      where account_id = $1 and payment_id = $2 returning ${COLUMNS}`,
+    values: [accountId, paymentId, headerSealed],
+    read: firstOrNull(PURCHASE_ROW, toPurchase),
+  }
+}
+
+/** Counts one more request that pays, before it is sent. Uses the primary key. */
+export function countAttempt({ accountId, paymentId }: PurchasePlace): Query<boolean> {
+  return {
+    name: 'count_purchase_attempt',
+    text: 'update purchases set attempts = attempts + 1 where account_id = $1 and payment_id = $2',
+    values: [accountId, paymentId],
+    read: changed,
+  }
+}
+
+export interface StoredAnswer {
+  readonly delivery: Delivery
+  readonly status: number
+  readonly sealed: Buffer
+  readonly now: Date
+}
+
+/**
+ * Stores the seller's answer. A later answer replaces an earlier one only if it brings the goods and the earlier one did
+ * not: two processes may have sent the header if one of them was slow. Uses the primary key.
+ */
+export function storeAnswer(
+  { accountId, paymentId }: PurchasePlace,
+  { delivery, status, sealed, now }: StoredAnswer,
+): Query<boolean> {
+  return {
+    name: 'store_purchase_answer',
+    text: `update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6
+      where account_id = $1 and payment_id = $2
+        and (responded_at is null or ($3 = 'delivered' and delivery <> 'delivered'))`,
+    values: [accountId, paymentId, delivery, status, sealed, now],
+    read: changed,
+  }
+}
+
+/** Deletes the kept answers that arrived before this time. Uses the index `purchases_kept`. */
+export function deleteKeptAnswers(before: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'delete_kept_answers',
+    text: `update purchases set response_sealed = null where (account_id, payment_id) in (
+        select account_id, payment_id from purchases where response_sealed is not null and responded_at <= $1
+        order by responded_at limit $2 for update skip locked)`,
+    values: [before, rowsMax],
+    read: countChanged,
+  }
+}
+
+function toPurchase(row: RowOf<typeof PURCHASE_ROW>): SealedPurchase {
+  return {
+    accountId: row.account_id,
+    mode: row.mode,
+    paymentId: row.payment_id,
+    protocol: row.protocol,
+    resourceUrl: row.resource_url,
+    host: row.host,
+    method: row.method,
+    description: row.description,
+    delivery: row.delivery,
+    attempts: row.attempts,
+    responseStatus: row.response_status,
+    respondedAt: row.responded_at,
+    createdAt: row.created_at,
+    orderSealed: row.order_sealed,
+    headerSealed: row.header_sealed,
+    responseSealed: row.response_sealed,
+  }
+}

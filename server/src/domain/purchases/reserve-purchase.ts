@@ -1,0 +1,121 @@
+import { violatesUnique } from '../../db/errors.ts'
+import { formatAmount } from '../../values/money.ts'
+import { problem, refusalProblem } from '../../values/problem.ts'
+import { makeAuthorization } from '../../x402/make-authorization.ts'
+import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import type { Context } from '../context.ts'
+import type { NewPurchase, PaymentRequest } from '../payment-requests/payment-request.ts'
+import { reserveOrFind } from '../payment-requests/reserve-or-find.ts'
+import type { Reservation } from '../payment-requests/reserve-payment.ts'
+import { withFunds } from '../payment-requests/with-funds.ts'
+import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
+import { recordRefusal } from '../refusals/record-refusal.ts'
+import { claimEnd } from './hold-claim.ts'
+import { combineHashes, sha256, type PurchaseTerms, type RequestHashes } from './purchase-request.ts'
+import { insertPurchase, type SealedPurchase } from './purchases-store.ts'
+import { sealOrder, type PurchaseOrder } from './seal-purchase.ts'
+import { placeOf } from './sign-header.ts'
+
+/** What an agent buys: an offer, and the resource that made it. */
+export interface Bargain {
+  readonly terms: PurchaseTerms
+  readonly required: PaymentRequired
+  readonly offer: Offer
+  /** The URL that asked for the payment. */
+  readonly url: string
+  readonly method: string
+  /** Null if the agent fetches the resource itself. */
+  readonly request: RequestHashes | null
+  /** The hash of the seller's terms, if the agent fetches the resource itself. */
+  readonly termsHash: string | null
+}
+
+/** What was stored with the payment. */
+interface Stored {
+  readonly order: PurchaseOrder
+  readonly purchase: SealedPurchase
+  /** When this process's claim on the purchase ends. */
+  readonly until: Date
+}
+
+export type Reserved =
+  | (Extract<Reservation, { readonly kind: 'reserved' }> & Stored)
+  | Extract<Reservation, { readonly kind: 'existing' }>
+
+/**
+ * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores what will be signed: the
+ * payment, the purchase and the event are one transaction (D66). A refusal by a limit is recorded, and thrown as the
+ * error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with the seller's nonce exists, and
+ * 400 `payment_option_unsupported` if too little time is left.
+ */
+export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
+  const stored: Partial<Stored> = {}
+  const request = { ...toPaymentRequest(bargain), purchase: newPurchase(ctx, bargain, stored) }
+  const reservation = await withFunds(ctx, request, (funded) => reserveOrFind(ctx, funded)).catch((error: unknown) => {
+    throw violatesUnique(error, AUTHORIZATION_INDEX) ? problem('challenge_already_paid') : error
+  })
+  switch (reservation.kind) {
+    case 'refused':
+      recordRefusal(ctx, { request, refusal: reservation.refusal })
+      throw refusalProblem(reservation.refusal)
+    case 'existing':
+      return reservation
+    case 'reserved': {
+      const { order, purchase, until } = stored
+      if (order === undefined || purchase === undefined || until === undefined) {
+        throw new Error('a purchase was reserved without its order')
+      }
+      return { ...reservation, order, purchase, until }
+    }
+  }
+}
+
+/** Returns the payment that a purchase would be, for its reservation and for a preview. */
+export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offer'>): PaymentRequest {
+  const { maxAmountMicro, ...payer } = terms
+  const { amountMicro, payTo: to } = offer
+  return { ...payer, to, amountMicro, amountUsdc: formatAmount(amountMicro), kind: 'x402' }
+}
+
+/**
+ * The reservation may be decided twice, if the balance has to be read again. `stored` has the order of the last
+ * decision, which is the one that was stored.
+ */
+function newPurchase(
+  ctx: Pick<Context, 'sealer' | 'clock'>,
+  bargain: Bargain,
+  stored: Partial<Stored>,
+): NewPurchase {
+  const { terms, required, offer, url, method, request, termsHash } = bargain
+  return {
+    authorize({ now, grantExpiresAt }) {
+      const authorization = makeAuthorization(offer, { from: terms.wallet, now, grantExpiresAt })
+      if (authorization === null) throw problem('payment_option_unsupported', { details: { skipped: tooShort(bargain) } })
+      return authorization
+    },
+    store(payment, { validAfterSeconds }) {
+      const place = placeOf(payment)
+      const { maxAmountMicro } = terms
+      const order = { url, method, offer, validAfterSeconds, maxAmountMicro, request, termsHash }
+      const until = claimEnd(ctx)
+      const { host, origin, pathname } = new URL(url)
+      const purchase: SealedPurchase = {
+        ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: required.protocol },
+        ...{ resourceUrl: `${origin}${pathname}`, host, method, description: required.description?.slice(0, 200) ?? null },
+        ...{ orderSealed: sealOrder(ctx.sealer, place, order), headerSealed: null, responseSealed: null },
+        ...{ delivery: request === null ? null : 'unknown', attempts: 0, responseStatus: null, respondedAt: null },
+        createdAt: payment.createdAt,
+      }
+      Object.assign(stored, { order, purchase, until })
+      const hashes = request ?? { url: sha256(url), method, headers: '', body: termsHash ?? '' }
+      return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil: until })]
+    },
+  }
+}
+
+/** The chosen offer, as an offer that we skip. */
+function tooShort({ offer, required }: Bargain) {
+  const { payTo: _payTo, amountMicro, protocol } = offer
+  const scheme = protocol === 'mpp' ? 'charge' : 'exact'
+  return [...required.skipped, { scheme, network: '', asset: '', amount: String(amountMicro), reason: 'offer_too_short' as const }]
+}

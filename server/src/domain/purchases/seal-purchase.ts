@@ -1,0 +1,97 @@
+import type { Sealer } from '../../lib/sealing.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Offer } from '../../x402/payment-required.ts'
+import type { RequestHashes } from './purchase-request.ts'
+import type { PurchasePlace, SealedPurchase } from './purchases-store.ts'
+
+/** What is needed to sign and send a purchase again. */
+export interface PurchaseOrder {
+  /** The URL that asked for the payment, with its query. Requests that pay go there and nowhere else. */
+  readonly url: string
+  /** The method of the request that was asked for the payment. */
+  readonly method: string
+  readonly offer: Offer
+  /** Unix seconds. The payment stores the rest of the authorization. */
+  readonly validAfterSeconds: bigint
+  readonly maxAmountMicro: bigint
+  /** What the agent asked for. Null if it fetches the resource itself. */
+  readonly request: RequestHashes | null
+  /** The hash of the seller's terms, if the agent fetches the resource itself. */
+  readonly termsHash: string | null
+}
+
+/** The header that pays. Secret: whoever has it can take the amount for the payee, once. */
+export interface PaymentHeader {
+  readonly name: string
+  readonly value: string
+}
+
+/** A seller's answer, as it is kept (D68). */
+export interface KeptAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** The body as text. Null if it is not UTF-8; then `bodyBase64` has it. */
+  readonly body: string | null
+  readonly bodyBase64: string | null
+  readonly isTruncated: boolean
+}
+
+type Part = 'order' | 'header' | 'answer'
+
+/** Binds a sealed value to its purchase and to its meaning. */
+function contextOf(part: Part, { accountId, paymentId }: PurchasePlace): string {
+  return JSON.stringify([`purchase ${part}`, accountId, paymentId])
+}
+
+export function sealOrder(sealer: Sealer, place: PurchasePlace, order: PurchaseOrder): Buffer {
+  const { offer, validAfterSeconds, maxAmountMicro } = order
+  const text = JSON.stringify({
+    ...order,
+    validAfterSeconds: String(validAfterSeconds),
+    maxAmountMicro: String(maxAmountMicro),
+    offer: { ...offer, amountMicro: String(offer.amountMicro) },
+  })
+  return sealer.seal(text, contextOf('order', place))
+}
+
+type WireOffer = Omit<Offer, 'amountMicro' | 'terms'> & {
+  readonly amountMicro: string
+  readonly terms: { readonly nonce: `0x${string}`; readonly validBefore: string } | null
+}
+type WireOrder = Omit<PurchaseOrder, 'offer' | 'validAfterSeconds' | 'maxAmountMicro'> & {
+  readonly validAfterSeconds: string
+  readonly maxAmountMicro: string
+  readonly offer: WireOffer
+}
+
+export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrder {
+  const wire = JSON.parse(sealer.open(purchase.orderSealed, contextOf('order', purchase))) as WireOrder
+  const { offer } = wire
+  const terms = offer.terms === null ? null : { ...offer.terms, validBefore: new Date(offer.terms.validBefore) }
+  return {
+    ...wire,
+    validAfterSeconds: BigInt(wire.validAfterSeconds),
+    maxAmountMicro: BigInt(wire.maxAmountMicro),
+    offer: { ...offer, amountMicro: microUsdc(BigInt(offer.amountMicro)), terms },
+  }
+}
+
+export function sealHeader(sealer: Sealer, place: PurchasePlace, header: PaymentHeader): Buffer {
+  return sealer.seal(JSON.stringify(header), contextOf('header', place))
+}
+
+/** Returns the header that pays. Null if the enclave has not signed yet. */
+export function openHeader(sealer: Sealer, purchase: SealedPurchase): PaymentHeader | null {
+  if (purchase.headerSealed === null) return null
+  return JSON.parse(sealer.open(purchase.headerSealed, contextOf('header', purchase))) as PaymentHeader
+}
+
+export function sealAnswer(sealer: Sealer, place: PurchasePlace, answer: KeptAnswer): Buffer {
+  return sealer.seal(JSON.stringify(answer), contextOf('answer', place))
+}
+
+/** Returns the seller's answer. Null if there is none, or if it is not kept any more. */
+export function openAnswer(sealer: Sealer, purchase: SealedPurchase): KeptAnswer | null {
+  if (purchase.responseSealed === null) return null
+  return JSON.parse(sealer.open(purchase.responseSealed, contextOf('answer', purchase))) as KeptAnswer
+}

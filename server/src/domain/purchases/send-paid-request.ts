@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { CommitUnknown, DatabaseUnavailable } from '../../db/errors.ts'
+import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
+import type { Context } from '../context.ts'
+import type { Payment } from '../payments/payment.ts'
+import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
+import type { ResourceRequest } from './purchase-request.ts'
+import type { Delivery } from './purchase.ts'
+import { countAttempt, storeAnswer } from './purchases-store.ts'
+import { sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
+import { placeOf } from './sign-header.ts'
+
+/** Longer than a seller's facilitator takes at most, which is 90 seconds in the packages of the x402 project. */
+const PAID_REQUEST_MS_MAX = 95_000
+/** How often the same header is sent again in one call, if the answer was lost. */
+const RESENDS_MAX = 2
+const RESEND_DELAY_MS = 250
+/** Facilitators reject an authorization that ends earlier than this. */
+const VALIDITY_MARGIN_MS = 6_000
+/** How much of an answer's body is read and kept (D68). */
+export const ANSWER_BYTES_MAX = 1_024 * 1_024
+/** How long a stop of the service waits for a seller. Then the agent's retry sends the same header again. */
+const STOP_WAIT_MS = 10_000
+
+export interface Delivered {
+  readonly delivery: Delivery
+  readonly answer: KeptAnswer | null
+}
+
+/** Returns whether a seller would still accept the authorization. */
+export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now: Date): boolean {
+  return authorization !== null && now.getTime() < authorization.validBefore.getTime() - VALIDITY_MARGIN_MS
+}
+
+/**
+ * Sends the agent's request with the header that pays, and keeps the seller's answer. If the answer is lost, sends the
+ * same header again: the chain accepts its authorization once. The answer says nothing about the money (D66). Follows no
+ * redirect (D69).
+ */
+export async function sendPaidRequest(
+  ctx: Context,
+  { payment, order, header, request }: {
+    readonly payment: Payment
+    readonly order: PurchaseOrder
+    readonly header: PaymentHeader
+    readonly request: ResourceRequest
+  },
+  stopping: AbortSignal,
+): Promise<Delivered> {
+  for (let sends = 0; sends <= RESENDS_MAX && !stopping.aborted && isUsable(payment, ctx.clock.now()); sends += 1) {
+    if (sends > 0) await delay(RESEND_DELAY_MS)
+    await ctx.db.runDurable(countAttempt(placeOf(payment)))
+    const sent = fetchResource(ctx.resources, {
+      url: order.url,
+      method: order.method,
+      headers: { ...headersFor(order, request, header), [header.name.toLowerCase()]: header.value },
+      body: order.method === request.method ? request.body : null,
+      timeoutMs: PAID_REQUEST_MS_MAX,
+      responseBytesMax: ANSWER_BYTES_MAX,
+      redirectsMax: 0,
+    })
+    const result = await untilStopped(sent, stopping)
+    if (result === null || result.answer.error === 'blocked_address') break
+    const { statusCode: status, headers, responseBody } = result.answer
+    if (status !== null) {
+      const isTruncated = result.isTruncated || result.answer.error !== null
+      return await keep(ctx, payment, toKeptAnswer({ status, headers, body: responseBody ?? EMPTY, isTruncated }))
+    }
+    ctx.logger.warn({ payment: payment.id, reason: result.answer.error }, 'the answer to a purchase was lost')
+  }
+  return { delivery: 'unknown', answer: null }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Stores the answer. If the database fails now, the agent gets what it bought all the same, and a retry of the agent
+ * asks the seller again.
+ */
+async function keep(ctx: Context, payment: Payment, answer: KeptAnswer): Promise<Delivered> {
+  const place = placeOf(payment)
+  const delivery = deliveryOf(answer.status)
+  const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now: ctx.clock.now() }
+  try {
+    await ctx.db.runDurable(storeAnswer(place, stored), { isOutcome: true })
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)) throw error
+    ctx.logger.error({ err: error, payment: payment.id }, 'the answer to a purchase could not be stored')
+  }
+  return { delivery, answer }
+}
+
+/** The agent's own headers. Its credentials are for the server that it named, and for no other one. */
+function headersFor(
+  { url }: PurchaseOrder,
+  request: ResourceRequest,
+  header: PaymentHeader,
+): Readonly<Record<string, string>> {
+  const isSameOrigin = new URL(url).origin === new URL(request.url).origin
+  const left = Object.entries(request.headers).filter(
+    ([name]) => name !== header.name.toLowerCase() && (isSameOrigin || name !== 'authorization'),
+  )
+  return Object.fromEntries(left)
+}
+
+/** Awaits work, but only for `STOP_WAIT_MS` after the service has begun to stop. Returns null then. */
+async function untilStopped<Result>(work: Promise<Result>, stopping: AbortSignal): Promise<Result | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  let timer: NodeJS.Timeout | undefined
+  const onStop = (): void => {
+    timer = setTimeout(() => resolve(null), STOP_WAIT_MS)
+  }
+  if (stopping.aborted) onStop()
+  else stopping.addEventListener('abort', onStop, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    stopping.removeEventListener('abort', onStop)
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,125 @@
+import { ChainUnavailable } from '../../chain/errors.ts'
+import { usdcDomain, type TransferAuthorization } from '../../values/transfer-authorization.ts'
+import { microUsdc } from '../../values/money.ts'
+import { grantExpired, paymentCallFailed, problem } from '../../values/problem.ts'
+import { writePaymentHeader } from '../../x402/write-payment-header.ts'
+import { signerSealContext } from '../agents/signer-seal-context.ts'
+import type { Context } from '../context.ts'
+import { failPayment } from '../payments/fail-payment.ts'
+import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { findSigningParties, type SigningParties } from '../payments/signing-store.ts'
+import { slotSealContext } from '../wallets/slot-seal-context.ts'
+import { openHeader, sealHeader, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
+import { storeHeader, type PurchasePlace } from './purchases-store.ts'
+
+export type Signing =
+  | { readonly kind: 'signed'; readonly header: PaymentHeader }
+  /** The enclave refused, no signature exists, and the payment has failed. */
+  | { readonly kind: 'refused'; readonly payment: Payment }
+
+interface Unsigned {
+  readonly payment: Payment
+  readonly order: PurchaseOrder
+  readonly signing: SigningParties
+  /** Whether the enclave may have been asked before. Then a signature may exist, whatever it answers now. */
+  readonly wasAsked: boolean
+}
+
+/**
+ * Asks the enclave to sign the authorization of a purchase, checks the signature, and stores the header that pays. It is
+ * always the same authorization with the same key (D66), so asking again is safe. If another process has stored a header
+ * meanwhile, returns that one.
+ *
+ * If the enclave refuses, the payment fails at once, but only if it was never asked before. In all other cases the
+ * amount stays reserved, and this function throws 500 `privy_call_failed`: the caller may retry with the same key.
+ */
+export async function signHeader(ctx: Context, { payment, order, signing, wasAsked }: Unsigned): Promise<Signing> {
+  const place = placeOf(payment)
+  const chain = ctx.chains[payment.mode]
+  const authorization = toAuthorization(payment, order)
+  const domain = usdcDomain(chain.chainId, chain.usdc)
+  const form = (await unlessDown(payment, chain.readCode(payment.walletAddress))) === '0x' ? 'ecdsa' : 'erc1271'
+  const answer = await ctx.enclave.signAuthorization({
+    enclaveWalletId: signing.enclaveWalletId,
+    signerPrivateKey: ctx.sealer.open(signing.signerKey.sealed, keyContext(payment, signing)),
+    domain,
+    authorization,
+    form,
+    attemptKey: `${payment.accountId}:${payment.mode}:${payment.id}:${form}`,
+    expiresAt: ctx.enclave.toEnclaveTime(new Date(ctx.clock.now().getTime() + ATTEMPT_MS)),
+  })
+  switch (answer.kind) {
+    case 'refused': {
+      const { status, code } = answer
+      ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused to sign a purchase')
+      if (wasAsked) throw paymentCallFailed(payment)
+      return { kind: 'refused', payment: await failPayment(ctx, { payment, code: 'enclave_refused' }) }
+    }
+    case 'not_signed': {
+      const { status, code, reason } = answer
+      ctx.logger.error({ payment: payment.id, status, code, reason }, 'the enclave provider did not sign a purchase')
+      throw paymentCallFailed(payment)
+    }
+    case 'unknown':
+      throw paymentCallFailed(payment, answer.error)
+    case 'signed':
+      break
+  }
+  const { signature } = answer
+  if (!(await unlessDown(payment, chain.isValidAuthorization({ domain, authorization, signature, form })))) {
+    ctx.logger.error({ payment: payment.id, form }, 'the enclave returned a signature that the chain would not accept')
+    throw paymentCallFailed(payment)
+  }
+  const { chainId } = chain
+  const header = writePaymentHeader(order.offer, {
+    ...{ authorization, signature, chainId, resourceUrl: order.url, paymentId: payment.id },
+  })
+  const stored = await ctx.db.runDurable(storeHeader(place, sealHeader(ctx.sealer, place, header)))
+  const kept = stored === null ? null : openHeader(ctx.sealer, stored)
+  if (kept === null) throw new Error('the header of a purchase was not stored')
+  return { kind: 'signed', header: kept }
+}
+
+/** Returns the authorization of a purchase, exactly as it was reserved (D66). */
+function toAuthorization(payment: Payment, order: PurchaseOrder): TransferAuthorization {
+  if (payment.authorization === null) throw new Error('a purchase has no authorization')
+  const { nonce, validBefore } = payment.authorization
+  return {
+    from: payment.walletAddress,
+    to: payment.to,
+    valueMicro: microUsdc(payment.amountMicro),
+    validAfterSeconds: order.validAfterSeconds,
+    validBeforeSeconds: BigInt(Math.floor(validBefore.getTime() / 1_000)),
+    nonce,
+  }
+}
+
+/**
+ * Returns the wallet and the key that sign. Throws if the grant was suspended or revoked, or has expired, since the
+ * amount was reserved.
+ */
+export async function getSigners(ctx: Pick<Context, 'db' | 'clock'>, payment: Payment): Promise<SigningParties> {
+  const signing = await ctx.db.runRelaxed(findSigningParties(payment))
+  if (signing === null) throw problem('permission_not_found')
+  if (signing.expiresAt !== null && ctx.clock.now() >= signing.expiresAt) throw grantExpired(signing.expiresAt)
+  return signing
+}
+
+export function placeOf({ accountId, id }: Pick<Payment, 'accountId' | 'id'>): PurchasePlace {
+  return { accountId, paymentId: id }
+}
+
+function keyContext(payment: Payment, { signerKey: { slot } }: SigningParties): string {
+  if (payment.agentId === null) throw new Error('a purchase has no agent')
+  if (slot !== null) return slotSealContext(payment, slot)
+  return signerSealContext(payment.accountId, payment.mode, payment.agentId)
+}
+
+/** Awaits a read of the chain. The amount is reserved already, so an outage is no usual 503: that says "not recorded". */
+async function unlessDown<Result>(payment: Payment, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof ChainUnavailable ? paymentCallFailed(payment, error) : error
+  }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../context.ts'
+import { getPayment } from '../payments/get-payment.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { SigningParties } from '../payments/signing-store.ts'
+import { claimEnd, holdClaim } from './hold-claim.ts'
+import type { ResourceRequest } from './purchase-request.ts'
+import { claimPurchase, findPurchase, type SealedPurchase } from './purchases-store.ts'
+import { openAnswer, openHeader, openOrder, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
+import { isUsable, sendPaidRequest } from './send-paid-request.ts'
+import { getSigners, placeOf, signHeader } from './sign-header.ts'
+
+/** How long a retry waits for the process that works on the purchase. */
+const WAIT_FOR_WORK_MS_MAX = 110_000
+const POLL_FIRST_MS = 50
+const POLL_GROWTH = 1.4
+const POLL_MS_MAX = 1_000
+
+/** How a purchase stands. */
+export interface PurchaseState {
+  readonly payment: Payment
+  readonly purchase: SealedPurchase
+  /** Null before the seller has answered, and if the answer is not kept any more. */
+  readonly answer: KeptAnswer | null
+  /** Null until the enclave has signed. Only an agent that fetches the resource itself gets it. */
+  readonly header: PaymentHeader | null
+}
+
+/** A purchase on which this process has a claim. */
+interface Claimed {
+  readonly payment: Payment
+  readonly purchase: SealedPurchase
+  readonly order: PurchaseOrder
+  /** Null if the purchase was reserved by another call. Then its signers are read, and a signature may exist. */
+  readonly signing: SigningParties | null
+  readonly until: Date
+  /** What is sent with the payment. Null if the agent fetches the resource itself. */
+  readonly request: ResourceRequest | null
+}
+
+/** Works on a purchase until the seller has answered, or the header that pays is ready (D66). Ends the claim. */
+export async function workOnPurchase(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
+  const place = placeOf(claimed.payment)
+  return await holdClaim(ctx, { place, until: claimed.until }, async () => await work(ctx, claimed, stopping))
+}
+
+async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
+  const { payment, purchase, order, request } = claimed
+  let header = openHeader(ctx.sealer, purchase)
+  const known = { payment, purchase, answer: null, header }
+  if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
+  // A header that was sent may be used in any case. One that never left the service is not used under an ended grant.
+  const signing = header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
+  if (header === null && signing !== null) {
+    const signed = await signHeader(ctx, { payment, order, signing, wasAsked: claimed.signing === null })
+    if (signed.kind === 'refused') return { ...known, payment: signed.payment }
+    header = signed.header
+  }
+  if (request === null || header === null) return { ...known, header }
+  const { delivery, answer } = await sendPaidRequest(ctx, { payment, order, header, request }, stopping)
+  const responded = answer === null ? {} : { responseStatus: answer.status, respondedAt: ctx.clock.now() }
+  return { payment: await getPayment(ctx, payment), purchase: { ...purchase, delivery, ...responded }, answer, header }
+}
+
+/**
+ * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise signs
+ * the same authorization if there is no header yet, and sends the same header if there is no answer yet. Without
+ * `mayWork`, only reads how the purchase stands. The result has no answer if it is too late for one.
+ */
+export async function continuePurchase(
+  ctx: Context,
+  { payment: known, request, mayWork }: { payment: Payment; request: ResourceRequest | null; mayWork: boolean },
+  stopping: AbortSignal,
+): Promise<PurchaseState> {
+  const place = placeOf(known)
+  const deadline = AbortSignal.timeout(WAIT_FOR_WORK_MS_MAX)
+  for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)) {
+    const now = ctx.clock.now()
+    const until = claimEnd(ctx)
+    const state = await readState(ctx, known)
+    const { payment, purchase, header } = state
+    const isDone = request === null ? header !== null : purchase.respondedAt !== null
+    if (isDone || payment.status === 'failed' || !mayWork || deadline.aborted || stopping.aborted) return state
+    const claimed = await ctx.db.runDurable(claimPurchase(place, now, until))
+    if (claimed !== null) {
+      const order = openOrder(ctx.sealer, claimed)
+      return await workOnPurchase(ctx, { payment, purchase: claimed, order, signing: null, until, request }, stopping)
+    }
+    await delay(pollMs)
+  }
+}
+
+/** Reads how a purchase stands. */
+export async function readState(ctx: Pick<Context, 'db' | 'sealer'>, known: Payment): Promise<PurchaseState> {
+  const [payment, purchase] = await Promise.all([
+    getPayment(ctx, known),
+    ctx.db.runRelaxed(findPurchase(placeOf(known))),
+  ])
+  if (purchase === null) throw new Error('a payment of kind x402 has no purchase')
+  return { payment, purchase, answer: openAnswer(ctx.sealer, purchase), header: openHeader(ctx.sealer, purchase) }
+}
