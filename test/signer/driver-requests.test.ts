@@ -50,6 +50,8 @@ describe('what the service asks to sign, the page understands', () => {
           recipientAllowlist,
           contractAllowlist: [USDC],
           expiresAt,
+          x402: false,
+          usdc: USDC,
         })
         const { challenge } = buildPolicyChange(ADDRESS, { policyId: 'policy2', rules, expiresAt: EXPIRES_AT })
         const decoded = read(challenge)
