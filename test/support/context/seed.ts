@@ -41,6 +41,8 @@ export interface SeedOptions {
   readonly recipients?: readonly Address[]
   readonly contracts?: readonly Address[]
   readonly expiresAt?: Date | null
+  /** The address of the wallet. By default, a random one. */
+  readonly wallet?: Address
 }
 
 /**
@@ -53,13 +55,16 @@ export async function seed(ctx: Context, options: SeedOptions = {}): Promise<See
   const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
   const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
   await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
-  const wallet = await seedWallet(ctx, { account, mode })
+  const wallet = await seedWallet(ctx, { account, mode }, options.wallet)
   const grant = await seedGrant(ctx, { account, mode, agentId, wallet }, options)
   return { account, mode, agentId, wallet, grant, key: secret }
 }
 
-export async function seedWallet(ctx: Context, { account, mode }: Pick<Seed, 'account' | 'mode'>): Promise<Address> {
-  const wallet = address(`0x${randomBytes(20).toString('hex')}`)
+export async function seedWallet(
+  ctx: Context,
+  { account, mode }: Pick<Seed, 'account' | 'mode'>,
+  wallet = address(`0x${randomBytes(20).toString('hex')}`),
+): Promise<Address> {
   const row = {
     accountId: account.id,
     mode,

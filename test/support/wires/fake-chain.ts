@@ -66,6 +66,8 @@ export interface FakeChain extends FakeServer {
   readonly transactions: Map<string, { readonly from: string; readonly nonce: bigint }>
   /** The number of nonces that each address has used. It is the same at every block. Addresses are in lower case. */
   readonly nonces: Map<string, bigint>
+  /** The code of addresses that have code. Addresses are in lower case. */
+  readonly codes: Map<string, Hex>
   /** While this is true, every response is a 503. */
   down: boolean
   calls: number
@@ -103,6 +105,7 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
     logs: [],
     transactions: new Map<string, { from: string; nonce: bigint }>(),
     nonces: new Map<string, bigint>(),
+    codes: new Map<string, Hex>(),
     forks: [],
     down: false,
     calls: 0,
@@ -160,6 +163,8 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       return toHex(state.head)
     case 'eth_getBalance':
       return toHex(state.coinWei)
+    case 'eth_getCode':
+      return state.codes.get(String(params[0]).toLowerCase()) ?? '0x'
     case 'eth_gasPrice':
       return toHex(GAS_PRICE_WEI)
     case 'eth_call': {

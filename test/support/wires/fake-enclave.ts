@@ -1,5 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { answerJson, startFakeServer, type FakeServer } from './fake-server.ts'
 
 /** A signing request as the enclave received it. */
@@ -9,6 +11,12 @@ export interface SigningRequest {
   readonly idempotencyKey: string
   readonly expiry: number
   readonly sponsored: boolean
+}
+
+/** A request to sign an EIP-3009 authorization, as the enclave received it. */
+export interface AuthorizationRequest {
+  readonly idempotencyKey: string
+  readonly message: Readonly<Record<string, string>>
 }
 
 export interface ToldTransaction {
@@ -43,6 +51,10 @@ export type Behaviour =
 export interface FakeEnclave extends FakeServer {
   /** All signing requests so far, in order. */
   readonly requests: SigningRequest[]
+  /** All requests to sign an authorization so far, in order. They are no part of `requests`. */
+  readonly authorizations: AuthorizationRequest[]
+  /** The private keys with which authorizations are signed, by the wallet's address in lower case. */
+  readonly walletKeys: Map<string, Hex>
   /** The transaction hash of each accepted transfer, by reference id. */
   readonly accepted: Map<string, string>
   /** The collections in which a key quorum or a policy was created, in order. */
@@ -70,6 +82,8 @@ const TRANSACTION_PATH = /^\/v1\/transactions\/([^/]+)$/
 export async function startFakeEnclave(): Promise<FakeEnclave> {
   const state = {
     requests: [] as SigningRequest[],
+    authorizations: [] as AuthorizationRequest[],
+    walletKeys: new Map<string, Hex>(),
     accepted: new Map<string, string>(),
     created: [] as string[],
     told: new Map<string, ToldTransaction>(),
@@ -93,6 +107,11 @@ export async function startFakeEnclave(): Promise<FakeEnclave> {
       return
     }
     const walletId = RPC_PATH.exec(url.pathname)?.[1]
+    if (walletId !== undefined && body.includes('"eth_signTypedData_v4"')) {
+      const key = String(request.headers['privy-idempotency-key'])
+      void answerAuthorization(enclave, { walletId, key, body }, response)
+      return
+    }
     if (walletId !== undefined) {
       const { reference_id: referenceId, sponsor } = JSON.parse(body) as { reference_id: unknown; sponsor: unknown }
       const signing = {
@@ -177,6 +196,46 @@ function answerSigning(
     reference_id: request.referenceId,
   }
   answerJson(response, { method: 'eth_sendTransaction', data })
+}
+
+/**
+ * Signs an authorization with the wallet's key, or fails as `behave` says. It signs the same authorization again, and
+ * does not check the policy.
+ */
+async function answerAuthorization(
+  enclave: Omit<FakeEnclave, keyof FakeServer>,
+  { walletId, key, body }: { walletId: string; key: string; body: string },
+  response: ServerResponse,
+): Promise<void> {
+  const { params } = JSON.parse(body) as { params: { typed_data: TypedData } }
+  const { domain, types, primary_type: primaryType, message } = params.typed_data
+  enclave.authorizations.push({ idempotencyKey: key, message })
+  const behaviour = enclave.behave({ walletId, referenceId: '', idempotencyKey: key, expiry: 0, sponsored: false })
+  if (behaviour === 'sign when released') await enclave.released
+  if (behaviour === 'hang') return
+  if (behaviour === 'unavailable' || behaviour === 'sign and lose the answer') {
+    response.destroy()
+    return
+  }
+  if (behaviour === 'reject') {
+    answerJson(response, { error: 'RPC request denied due to policy violation', code: 'policy_violation' }, 400)
+    return
+  }
+  if (typeof behaviour === 'object') {
+    answerJson(response, behaviour.body, behaviour.status)
+    return
+  }
+  const walletKey = enclave.walletKeys.get(String(message['from']).toLowerCase())
+  if (walletKey === undefined) throw new Error('the fake enclave has no key of this wallet')
+  const signature = await privateKeyToAccount(walletKey).signTypedData({ domain, types, primaryType, message })
+  answerJson(response, { method: 'eth_signTypedData_v4', data: { signature, encoding: 'hex' } })
+}
+
+interface TypedData {
+  readonly domain: { readonly name: string; readonly version: string; readonly chainId: number; readonly verifyingContract: Hex }
+  readonly types: Record<string, { name: string; type: string }[]>
+  readonly primary_type: string
+  readonly message: Readonly<Record<string, string>>
 }
 
 function toHash(referenceId: string): string {
