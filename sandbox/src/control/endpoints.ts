@@ -18,6 +18,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     'recipient_allowlist?': 'addresses',
     'contract_allowlist?': 'addresses',
     'expires_at?': 'time or null',
+    'x402?': 'boolean',
     'sign?': 'boolean',
   },
   'POST /workspaces/:slug/webhooks': { mode: 'test | live', url: 'string', 'events?': 'event types' },

@@ -16,7 +16,7 @@ import { ownerOf, walletOwnerOf } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
 import { signRecord } from './sign-record.ts'
 
-/** The demo grant of one mode. The expiry is none and every recipient is allowed. */
+/** The demo grant of one mode. It has no end date, and allows every recipient and purchases. */
 export interface DemoTerms {
   readonly maxPerTxMicro: ReturnType<typeof microUsdc>
   readonly dailyCapMicro: ReturnType<typeof microUsdc>
@@ -57,7 +57,7 @@ export async function moveDemoWallet(
     live ??
     (await openGrant(context, {
       ...{ ...place, ...terms, wallet: address, actor: OPERATOR },
-      ...{ recipientAllowlist: [], expiresAt: null },
+      ...{ recipientAllowlist: [], expiresAt: null, x402: true },
     }))
   if (grant.status === 'pending') await signGrant(control, { account, grantId: grant.id, change: 'activate' })
   state.update({ grants: { ...state.current.grants, [grant.id]: account.slug } })

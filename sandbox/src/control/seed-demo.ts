@@ -72,6 +72,7 @@ async function seedMode(control: ControlContext, account: Account, mode: Mode): 
       dailyCapMicro: DAILY_CAP_MICRO,
       recipientAllowlist: [],
       expiresAt: null,
+      x402: true,
       actor: OPERATOR,
     }),
     fund(control, { mode, to: address, amountMicro: BALANCE_MICRO }),

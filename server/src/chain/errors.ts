@@ -34,6 +34,14 @@ export class BatchRefusal extends NodeFault {
   override readonly name = 'BatchRefusal'
 }
 
+/**
+ * The code that a call ran has rejected it. Every node would return the same. A caller that expects this handles it
+ * before the node counts as failed.
+ */
+export class CallReverted extends NodeFault {
+  override readonly name = 'CallReverted'
+}
+
 /** The node is overloaded or limits our rate, and says when to retry. */
 export class NodeBusy extends NodeFault {
   override readonly name = 'NodeBusy'

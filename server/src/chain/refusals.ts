@@ -1,4 +1,4 @@
-import { BatchRefusal, NodeBehind, NodeFault } from './errors.ts'
+import { BatchRefusal, CallReverted, NodeBehind, NodeFault } from './errors.ts'
 
 /**
  * This file recognizes why a node rejected a call or a batch. JSON-RPC defines no codes for the reasons, and each
@@ -29,6 +29,11 @@ const RATE_WORDS = /\brate\b|per (?:second|minute|hour|day)|daily|quota|capacity
 const BEHIND_WORDS =
   /header not found|header for hash not found|unknown block|block (?:number |height )?(?:\S+ )?(?:is )?not (?:found|available)|beyond (?:the )?(?:current )?head|block ?out ?of ?range|future block/i
 
+/** The code for a reverted call of geth, reth, Besu and Anvil; 3 is also used by others. */
+const REVERTED_CODE = 3
+/** How nodes report that the called code has failed. Nethermind and older nodes: VM execution error. */
+const REVERTED_WORDS = /\brevert(?:ed)?\b|invalid opcode|out of gas|vm execution error|stack (?:under|over)flow/i
+
 type RpcError = { readonly code: unknown; readonly words: string }
 
 /** Classifies the error of one call in a batch, if the node accepted the batch as a whole. */
@@ -36,6 +41,7 @@ export function readCallRefusal(refused: Readonly<Record<string, unknown>>, { ca
   const { code, words } = readError(refused)
   const message = `rejected the call with code ${formatCode(code)}`
   if (calls > 1 && RESPONSE_WORDS.test(words) && !RATE_WORDS.test(words)) return new BatchRefusal(message)
+  if (code === REVERTED_CODE || REVERTED_WORDS.test(words)) return new CallReverted(message)
   return BEHIND_WORDS.test(words) ? new NodeBehind(message) : new NodeFault(message)
 }
 

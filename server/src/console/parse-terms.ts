@@ -17,6 +17,7 @@ export function parseTerms(body: TermsBody): GrantTerms {
       parseEvmAddress(`recipient_allowlist.${index}`, text),
     ),
     expiresAt: body.expires_at === null ? null : parseTime('expires_at', body.expires_at),
+    x402: body.x402,
   }
 }
 

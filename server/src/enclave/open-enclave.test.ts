@@ -33,6 +33,8 @@ const terms: PolicyTerms = {
   recipientAllowlist: [],
   contractAllowlist: [usdc],
   expiresAt: null,
+  x402: true,
+  usdc,
 }
 const change = { policyId: POLICY_ID, rules: buildPolicyRules(terms), expiresAt }
 const move = { enclaveWalletId: WALLET_ID, ownerQuorumId: QUORUM_ID, signers, expiresAt }

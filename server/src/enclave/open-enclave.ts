@@ -18,6 +18,7 @@ import {
   type OwnerTransfer,
   type TransferOrder,
 } from './send-transfer.ts'
+import { signAuthorization, type AuthorizationOrder } from './sign-authorization.ts'
 import { formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { generateSignerKey } from './signer-key.ts'
 import { awaitTxHash, findTransfer } from './transactions.ts'
@@ -42,7 +43,7 @@ export type EnclavePolicy = { readonly rules: readonly PolicyRule[]; readonly ow
 /**
  * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is
  * one request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
- * `sendTransfer` returns one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done,
+ * `sendTransfer` and `signAuthorization` return one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done,
  * and `EnclaveUnavailable` if that is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
@@ -238,6 +239,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     buildWalletMove: (move: WalletMove) => buildWalletMove(client, move),
     applyWalletMove,
     sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
+    signAuthorization: async (order: AuthorizationOrder) => signAuthorization(client, order),
     buildOwnerTransfer: (order: OwnerTransfer) => buildOwnerTransfer(client, order),
     sendOwnerTransfer: async (order: OwnerTransfer & { assertion: OwnerAssertion }) => sendOwnerTransfer(client, order),
     awaitTxHash: async (transactionId: string, limit: { timeoutMs: number }) =>

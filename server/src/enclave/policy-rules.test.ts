@@ -22,6 +22,8 @@ function terms(change: Partial<PolicyTerms> = {}): PolicyTerms {
     recipientAllowlist: [ANN, BOB],
     contractAllowlist: [USDC],
     expiresAt: new Date(1_789_718_333_999),
+    x402: false,
+    usdc: USDC,
     ...change,
   }
 }
@@ -56,6 +58,35 @@ describe('buildPolicyRules', () => {
       ],
     )
     for (const text of [rule.name]) assert.ok(text.length < 50)
+  })
+
+  it('allows to sign authorizations of the USDC contract, within the same terms', () => {
+    const [transfers, purchases, ...more] = buildPolicyRules(terms({ x402: true }))
+    assert.equal(more.length, 0)
+    assert.deepEqual([transfers], buildPolicyRules(terms()))
+    const types = {
+      TransferWithAuthorization: [
+        ...['from', 'to'].map((name) => ({ name, type: 'address' })),
+        ...['value', 'validAfter', 'validBefore'].map((name) => ({ name, type: 'uint256' })),
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    }
+    const typed_data = { primary_type: 'TransferWithAuthorization', types }
+    const domain = { field_source: 'ethereum_typed_data_domain', operator: 'eq' }
+    const message = { field_source: 'ethereum_typed_data_message', typed_data }
+    assert.deepEqual(purchases, {
+      name: 'Purchases within the grant',
+      method: 'eth_signTypedData_v4',
+      action: 'ALLOW',
+      conditions: [
+        { ...domain, field: 'chainId', value: '8453' },
+        { ...domain, field: 'verifyingContract', value: USDC },
+        { ...message, field: 'value', operator: 'lte', value: '5000000' },
+        { ...message, field: 'to', operator: 'in', value: [ANN, BOB] },
+        { ...message, field: 'validBefore', operator: 'lte', value: '1789718333' },
+        { field_source: 'system', field: 'current_unix_timestamp', operator: 'lt', value: '1789718333' },
+      ],
+    })
   })
 
   it('leaves out what the terms leave open', () => {
@@ -147,10 +178,38 @@ const DIFFERENT: [string, Edit][] = [
   ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
 ]
 
+/** Returns the members of the types in the condition on the value of a purchase. */
+const members = (rules: Json): Json =>
+  rules[1]?.['conditions']?.[2]?.['typed_data']?.['types']?.['TransferWithAuthorization'] as Json
+const typedData = (rules: Json): Json => rules[1]?.['conditions']?.[2]?.['typed_data'] as Json
+
+/** Changes of a grant with purchases, each of which could allow more, or nothing. */
+const DIFFERENT_PURCHASES: [string, Edit][] = [
+  ['no rule for purchases', (rules) => rules.pop()],
+  ['a rule for purchases twice', (rules) => rules.push(rules[1] as Json)],
+  ['the rules in another order', (rules) => rotate(rules)],
+  ['another order of the members', (rules) => rotate(members(rules))],
+  ['a member more', (rules) => members(rules).push({ name: 'x', type: 'uint256' } as unknown as Json)],
+  ['a member fewer', (rules) => members(rules).pop()],
+  ['another type of a member', (rules) => Object.assign(members(rules)[2] as Json, { type: 'uint128' })],
+  ['a note beside a member', (rules) => Object.assign(members(rules)[2] as Json, { note: null })],
+  ['the type of the domain', (rules) => Object.assign(typedData(rules)['types'] as Json, { EIP712Domain: [] })],
+  ['another primary type', (rules) => Object.assign(typedData(rules), { primary_type: 'ReceiveWithAuthorization' })],
+  ['no types', (rules) => Reflect.deleteProperty(rules[1]?.['conditions']?.[2] as Json, 'typed_data')],
+  ['types that are null', (rules) => Object.assign(rules[1]?.['conditions']?.[2] as Json, { typed_data: null })],
+  ['another token', (rules) => Object.assign(rules[1]?.['conditions']?.[1] as Json, { value: ANN })],
+  ['a later end', (rules) => Object.assign(rules[1]?.['conditions']?.[4] as Json, { value: '1789718334' })],
+  ['no condition on the payee', (rules) => rules[1]?.['conditions']?.splice(3, 1)],
+  ['another method', (rules) => Object.assign(rules[1] as Json, { method: '*' })],
+]
+
 /** Returns the parts of two terms that must be equal for the terms to mean the same. */
-function meaning({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: PolicyTerms): string {
+function meaning(wanted: PolicyTerms): string {
+  const { chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt, x402, usdc } = wanted
   const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)
-  return [chainId, maxPerTxMicro, recipientAllowlist.toSorted(), contractAllowlist.toSorted(), expiry].join(' ')
+  const purchases = x402 ? usdc : 'none'
+  const lists = [recipientAllowlist.toSorted(), contractAllowlist.toSorted()]
+  return [chainId, maxPerTxMicro, ...lists, expiry, purchases].join(' ')
 }
 
 describe('comparePolicy', () => {
@@ -167,6 +226,15 @@ describe('comparePolicy', () => {
       const rules = stored()
       edit(rules)
       assert.equal(matches(rules, terms()), false)
+    })
+  }
+
+  for (const [name, edit] of DIFFERENT_PURCHASES) {
+    it(`finds the difference in the rule for purchases: ${name}`, () => {
+      const rules = stored({ x402: true })
+      assert.equal(matches(rules, terms({ x402: true })), true)
+      edit(rules)
+      assert.equal(matches(rules, terms({ x402: true })), false)
     })
   }
 
@@ -189,6 +257,8 @@ describe('comparePolicy', () => {
       recipientAllowlist: fc.uniqueArray(fc.constantFrom(ANN, BOB)),
       contractAllowlist: fc.uniqueArray(fc.constantFrom(USDC, BOB), { minLength: 1 }),
       expiresAt: fc.constantFrom(null, new Date(1_000), new Date(1_999), new Date(2_000)),
+      x402: fc.boolean(),
+      usdc: fc.constantFrom(USDC, BOB),
     })
     fc.assert(
       fc.property(anyTerms, anyTerms, (held, wanted) => {

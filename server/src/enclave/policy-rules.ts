@@ -1,6 +1,7 @@
 import type { Policy } from '@privy-io/node'
 import type { Address } from '../values/address.ts'
 import type { MicroUsdc } from '../values/money.ts'
+import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../values/transfer-authorization.ts'
 
 /** The terms of a grant that the enclave can enforce on the agent's signer. */
 export type PolicyTerms = {
@@ -10,6 +11,10 @@ export type PolicyTerms = {
   readonly recipientAllowlist: readonly Address[]
   readonly contractAllowlist: readonly Address[]
   readonly expiresAt: Date | null
+  /** Whether the signer may also sign EIP-3009 authorizations (D67). */
+  readonly x402: boolean
+  /** The chain's USDC contract. Authorizations of other contracts cannot be signed. */
+  readonly usdc: Address
 }
 
 export type PolicyRule = Omit<Policy['rules'][number], 'id'>
@@ -33,13 +38,23 @@ const TRANSFER_ABI = [
 type Condition = PolicyRule['conditions'][number]
 
 /**
- * Builds the single rule of a grant's policy. The enclave denies everything that no rule allows. So the signer can only
- * make a call that decodes as `transfer`, and that sends no native coin. The expiry is rounded down to the second, so
- * that the policy never expires later than the grant.
+ * Builds the rules of a grant's policy: one for transfers, and one for purchases if the grant allows them. The enclave
+ * denies everything that no rule allows. So the signer can only make a call that decodes as `transfer` and that sends
+ * no native coin, and only sign an EIP-3009 authorization of the chain's USDC. The expiry is rounded down to the second,
+ * so that the policy never expires later than the grant.
  * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
 export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
   checkTerms(terms)
+  const transfers = { method: 'eth_sendTransaction', conditions: buildTransferConditions(terms) } as const
+  const purchases = { method: 'eth_signTypedData_v4', conditions: buildPurchaseConditions(terms) } as const
+  return [
+    { name: 'USDC transfers within the grant', action: 'ALLOW', ...transfers },
+    ...(terms.x402 ? [{ name: 'Purchases within the grant', action: 'ALLOW', ...purchases } as const] : []),
+  ]
+}
+
+function buildTransferConditions(terms: PolicyTerms): Condition[] {
   const conditions: Condition[] = [
     { field_source: 'ethereum_transaction', field: 'chain_id', operator: 'eq', value: String(terms.chainId) },
     { field_source: 'ethereum_transaction', field: 'to', operator: 'in', value: [...terms.contractAllowlist] },
@@ -49,11 +64,42 @@ export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
   if (terms.recipientAllowlist.length > 0) {
     conditions.push(calldata('transfer.to', 'in', [...terms.recipientAllowlist]))
   }
-  if (terms.expiresAt !== null) {
-    const value = String(Math.floor(terms.expiresAt.getTime() / 1000))
-    conditions.push({ field_source: 'system', field: 'current_unix_timestamp', operator: 'lt', value })
-  }
-  return [{ name: 'USDC transfers within the grant', method: 'eth_sendTransaction', action: 'ALLOW', conditions }]
+  return [...conditions, ...buildExpiryConditions(terms)]
+}
+
+/**
+ * The enclave cannot limit how long an authorization can be used, or how much is signed in 24 hours; the service does
+ * (D67). It makes sure that no authorization can be used after the grant has expired.
+ */
+function buildPurchaseConditions(terms: PolicyTerms): Condition[] {
+  const { chainId, usdc, maxPerTxMicro, recipientAllowlist, expiresAt } = terms
+  return [
+    { field_source: 'ethereum_typed_data_domain', field: 'chainId', operator: 'eq', value: String(chainId) },
+    { field_source: 'ethereum_typed_data_domain', field: 'verifyingContract', operator: 'eq', value: usdc },
+    message('value', 'lte', String(maxPerTxMicro)),
+    ...(recipientAllowlist.length > 0 ? [message('to', 'in', [...recipientAllowlist])] : []),
+    ...(expiresAt === null ? [] : [message('validBefore', 'lte', toSeconds(expiresAt))]),
+    ...buildExpiryConditions(terms),
+  ]
+}
+
+function buildExpiryConditions({ expiresAt }: PolicyTerms): Condition[] {
+  if (expiresAt === null) return []
+  return [{ field_source: 'system', field: 'current_unix_timestamp', operator: 'lt', value: toSeconds(expiresAt) }]
+}
+
+function toSeconds(time: Date): string {
+  return String(Math.floor(time.getTime() / 1000))
+}
+
+/**
+ * The condition contains the types of the typed data. The enclave denies a request whose types are not exactly these,
+ * in the same order and without `EIP712Domain`.
+ */
+function message(field: string, operator: 'lte' | 'in', value: string | string[]): Condition {
+  const members = AUTHORIZATION_TYPES.TransferWithAuthorization.map((member) => ({ ...member }))
+  const typed_data = { primary_type: AUTHORIZATION_PRIMARY_TYPE, types: { TransferWithAuthorization: members } }
+  return { field_source: 'ethereum_typed_data_message', field, typed_data, operator, value }
 }
 
 function calldata(field: string, operator: 'lte' | 'in', value: string | string[]): Condition {
@@ -77,7 +123,7 @@ const DESCRIBING_MEMBERS = {
 } as const
 const KNOWN_MEMBERS = {
   rule: ['id', 'name', 'method', 'action', 'conditions'],
-  condition: ['field_source', 'field', 'operator', 'value', 'abi'],
+  condition: ['field_source', 'field', 'operator', 'value', 'abi', 'typed_data'],
 } as const
 
 type Level = keyof typeof KNOWN_MEMBERS

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { createSoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
+import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../domain/grants/grant.ts'
 import { buildPolicyChange } from './policy-change.ts'
 import { buildPolicyRules } from './policy-rules.ts'
 import { formatAssertion } from './signable-request.ts'
@@ -16,16 +17,29 @@ const expiresAt = new Date('2100-01-01T00:00:00Z')
 const passkey = createSoftwarePasskey({ rpId: 'signer.example.com', origin: 'https://signer.example.com' })
 
 describe("an owner's signature fits into the headers that servers accept", () => {
-  test('over the longest grant', () => {
-    const rules = buildPolicyRules({
-      chainId: 84532,
-      maxPerTxMicro: microUsdc(10n ** 21n),
-      recipientAllowlist: addresses(100),
-      contractAllowlist: addresses(10),
-      expiresAt,
+  for (const [what, x402, recipients] of [
+    ['without purchases', false, GRANT_RECIPIENTS_MAX],
+    ['with purchases', true, PURCHASE_RECIPIENTS_MAX],
+  ] as const) {
+    test(`over the longest grant ${what}`, () => {
+      const rules = buildPolicyRules({
+        chainId: 84532,
+        maxPerTxMicro: microUsdc(10n ** 21n),
+        recipientAllowlist: addresses(recipients),
+        contractAllowlist: addresses(10),
+        expiresAt,
+        x402,
+        usdc: addresses(1)[0] ?? assert.fail(),
+      })
+      check(
+        buildPolicyChange(ENCLAVE, {
+          policyId: id(),
+          rules: rules.map((rule) => ({ ...rule, name: `grt_${'0'.repeat(26)}` })),
+          expiresAt,
+        }).challenge,
+      )
     })
-    check(buildPolicyChange(ENCLAVE, { policyId: id(), rules, expiresAt }).challenge)
-  })
+  }
 
   test('over the move of a wallet to 50 slots', () => {
     const signers = Array.from({ length: 50 }, () => ({ signerId: id(), policyIds: [id()] }))

@@ -77,7 +77,7 @@ function isKnownAlready(code: string, reason: string): boolean {
  * Returns whether the signature was rejected. Only the enclave's message shows this: the code is missing, or is the
  * general code for invalid data.
  */
-function isSignatureRejected(reason: string): boolean {
+export function isSignatureRejected(reason: string): boolean {
   if (/\brequest has expired\b/i.test(reason)) return false
   return /no valid authorization signatures|not enough valid authorization signatures|number of signatures/i.test(
     reason,

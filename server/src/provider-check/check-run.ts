@@ -51,6 +51,8 @@ export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
     recipientAllowlist: [wallet.address],
     contractAllowlist: [settings.usdc],
     expiresAt: null,
+    x402: true,
+    usdc: settings.usdc,
   }
 }
 

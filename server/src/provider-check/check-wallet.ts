@@ -42,11 +42,11 @@ export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[O
   const unsigned = await wire.patch(path, { body, expiresAt: expiryOf(run) })
   const signed = await wire.patch(path, { body, expiresAt: expiryOf(run), sign: passkey.sign })
   const rules = signed.body['rules']
-  const isOn = signed.status === 200 && Array.isArray(rules) && rules.length === 1
+  const isOn = signed.status === 200 && Array.isArray(rules) && rules.length === body.rules.length
   const outcome = compare(isOn && unsigned.status === 401, {
     title: "rules for a policy, by the owner's signed PATCH",
-    expected: '200, the one rule; unsigned: 401',
-    actual: `${describeResponse(signed)}${isOn ? ', the one rule' : ''}; unsigned: ${describeResponse(unsigned)}`,
+    expected: '200, both rules; unsigned: 401',
+    actual: `${describeResponse(signed)}${isOn ? ', both rules' : ''}; unsigned: ${describeResponse(unsigned)}`,
   })
   return [outcome, isOn ? wallet.slot : null]
 }

@@ -49,6 +49,10 @@ export const PROBLEM_CODES = {
     "The grant does not allow this server's USDC contract. Ask the owner of the wallet for a new grant.",
   ],
   permission_expired: ['forbidden', 'The grant has expired. Ask the owner of the wallet for a new grant.'],
+  purchases_not_allowed: [
+    'forbidden',
+    'The grant does not allow purchases. Ask the owner of the wallet to replace it with a grant that does.',
+  ],
   idempotency_key_in_header: [
     'validation_failed',
     'The idempotency key was sent as a header, where it has no effect. A retry could pay twice, so the request was rejected and nothing was paid. Send the key in the body as idempotency_key, or remove the header.',

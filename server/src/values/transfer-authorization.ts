@@ -1,3 +1,5 @@
+import type { Hash } from 'viem'
+import { hashTypedData } from 'viem/utils'
 import type { Address } from './address.ts'
 import type { MicroUsdc } from './money.ts'
 
@@ -34,6 +36,12 @@ export const AUTHORIZATION_TYPES = {
 
 export const AUTHORIZATION_PRIMARY_TYPE = 'TransferWithAuthorization'
 
+/**
+ * Who checks the signature of an authorization: the USDC contract itself, for a wallet without code (`ecdsa`), or else
+ * the wallet's own code (`erc1271`). A sponsored wallet has code from its first sponsored transaction on (EIP-7702).
+ */
+export type SignatureForm = 'ecdsa' | 'erc1271'
+
 /** The EIP-712 domain of a USDC contract. */
 export interface UsdcDomain {
   readonly name: string
@@ -53,4 +61,18 @@ const USDC_VERSION = '2'
  */
 export function usdcDomain(chainId: number, usdc: Address): UsdcDomain {
   return { name: USDC_NAMES[chainId] ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }
+}
+
+/** Returns the EIP-712 digest that a signature of the authorization covers. */
+export function hashAuthorization(domain: UsdcDomain, authorization: TransferAuthorization): Hash {
+  const { from, to, valueMicro, validAfterSeconds, validBeforeSeconds, nonce } = authorization
+  return hashTypedData({
+    domain,
+    types: AUTHORIZATION_TYPES,
+    primaryType: AUTHORIZATION_PRIMARY_TYPE,
+    message: {
+      ...{ from, to, value: valueMicro, nonce },
+      ...{ validAfter: validAfterSeconds, validBefore: validBeforeSeconds },
+    },
+  })
 }

@@ -63,7 +63,14 @@ function grantAt(at: Date, isRevoked: boolean): Grant {
   return {
     ...{ id: createId('grant', at), accountId: '', mode: 'test', agentId: 'shopper', walletAddress: RECIPIENT },
     ...{ maxPerTxMicro: AMOUNT, dailyCapMicro: AMOUNT, recipientAllowlist: [], contractAllowlist: [RECIPIENT] },
-    ...{ expiresAt: null, status: isRevoked ? 'revoked' : 'active', slot: 0, signingRequest: null, createdAt: at },
+    ...{
+      expiresAt: null,
+      x402: false,
+      status: isRevoked ? 'revoked' : 'active',
+      slot: 0,
+      signingRequest: null,
+      createdAt: at,
+    },
     ...{ activatedAt: at, suspendedAt: null, revokedAt: isRevoked ? at : null },
     ...{ replaces: null, replacedBy: null, activatedBy: null },
   }

@@ -37,6 +37,7 @@ export interface SeedOptions {
   readonly plan?: Plan
   readonly maxPerTx?: string
   readonly dailyCap?: string
+  readonly x402?: boolean
   readonly recipients?: readonly Address[]
   readonly contracts?: readonly Address[]
   readonly expiresAt?: Date | null
@@ -90,6 +91,7 @@ export async function seedGrant(
     recipientAllowlist: options.recipients ?? [],
     contractAllowlist: options.contracts ?? [ctx.chains[mode].usdc],
     expiresAt: options.expiresAt ?? null,
+    x402: options.x402 ?? false,
     status: 'pending',
     slot,
     signingRequest: null,

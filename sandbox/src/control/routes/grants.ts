@@ -56,6 +56,7 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
     recipientAllowlist: fields.addresses('recipient_allowlist') ?? [],
     contractAllowlist: fields.addresses('contract_allowlist'),
     expiresAt: fields.time('expires_at'),
+    x402: fields.flag('x402', false),
     actor: OPERATOR,
   }
 }

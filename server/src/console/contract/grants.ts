@@ -60,6 +60,8 @@ const terms = {
   recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX })),
   /** Required, because null means that the grant never expires. */
   expires_at: nullable(time),
+  /** Whether the grant allows purchases. If missing, it does not. */
+  x402: Type.Optional(Type.Boolean()),
 }
 const TermsBody = Type.Object(terms)
 

@@ -20,6 +20,7 @@ const POLICY: GrantPolicy = {
   recipientAllowlist: [],
   contractAllowlist: [USDC],
   expiresAt: null,
+  x402: false,
 }
 const REQUEST: TransferRequest = { contract: USDC, to: FRIEND, amountMicro: microUsdc(5_000_000n), amountUsdc: '5.00' }
 
@@ -42,6 +43,9 @@ const ROWS: readonly Row[] = [
   { name: 'a grant that expired a moment ago', policy: expired, answer: 'permission_expired' },
   { name: 'a grant that expires now', policy: { expiresAt: NOW }, answer: 'permission_expired' },
   { name: 'a grant that expires in a moment', policy: { expiresAt: AFTER }, answer: null },
+  { name: 'a purchase under a grant without purchases', request: { kind: 'x402' }, answer: 'purchases_not_allowed' },
+  { name: 'a purchase', policy: { x402: true }, request: { kind: 'x402' }, answer: null },
+  { name: 'a transfer under a grant with purchases', policy: { x402: true }, answer: null },
   { name: 'a contract that is not listed', policy: wrongContract, answer: 'contract_not_allowed' },
   {
     name: 'one of several contracts that are listed',

@@ -5,6 +5,8 @@ import type { Refusal } from '../../values/problem.ts'
 import type { GrantPolicy } from './grant.ts'
 
 export interface TransferRequest {
+  /** `x402` for a purchase. If missing, it is a transfer. */
+  readonly kind?: 'transfer' | 'x402' | undefined
   readonly contract: Address
   readonly to: Address
   readonly amountMicro: MicroUsdc
@@ -19,7 +21,13 @@ type CapDetails = DetailsOf<'daily_cap_exceeded'>
  * so the caller adds `resets_at`.
  */
 export type LimitRefusal =
-  | Refusal<'permission_expired' | 'contract_not_allowed' | 'recipient_not_allowed' | 'amount_too_large'>
+  | Refusal<
+      | 'permission_expired'
+      | 'purchases_not_allowed'
+      | 'contract_not_allowed'
+      | 'recipient_not_allowed'
+      | 'amount_too_large'
+    >
   | { readonly code: 'daily_cap_exceeded'; readonly details: Omit<CapDetails, 'resets_at'> }
 
 /**
@@ -31,10 +39,11 @@ export function decideLimits(
   policy: GrantPolicy,
   { request, spent24hMicro, now }: { request: TransferRequest; spent24hMicro: MicroUsdc; now: Date },
 ): LimitRefusal | null {
-  const { contract, to, amountMicro, amountUsdc } = request
+  const { kind, contract, to, amountMicro, amountUsdc } = request
   if (policy.expiresAt !== null && now >= policy.expiresAt) {
     return { code: 'permission_expired', details: { expires_at: policy.expiresAt.toISOString() } }
   }
+  if (kind === 'x402' && !policy.x402) return { code: 'purchases_not_allowed' }
   if (!policy.contractAllowlist.includes(contract)) {
     return {
       code: 'contract_not_allowed',

@@ -13,6 +13,7 @@ export function formatGrant(grant: Grant): PublicGrant {
     recipient_allowlist: grant.recipientAllowlist,
     contract_allowlist: grant.contractAllowlist,
     expires_at: grant.expiresAt?.toISOString() ?? null,
+    x402: grant.x402,
     status: grant.status,
     created_at: grant.createdAt.toISOString(),
     activated_at: grant.activatedAt?.toISOString() ?? null,

@@ -15,6 +15,7 @@ export const GrantSchema = Type.Object(
     }),
     contract_allowlist: list(Type.String(), { description: 'The token contracts that the grant allows.' }),
     expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+    x402: Type.Boolean({ description: 'Whether the grant allows purchases (x402 and MPP).' }),
     status: oneOf(GRANT_STATUSES, {
       description: '`pending` until the owner has signed the grant, then `active`, and finally `revoked`.',
     }),

@@ -17,6 +17,8 @@ export interface GrantPolicy {
   /** Never empty. Contains the chain's USDC contract unless the owner chose others. */
   readonly contractAllowlist: readonly Address[]
   readonly expiresAt: Date | null
+  /** Whether the agent may also sign EIP-3009 authorizations of the chain's USDC, which is how it buys (D67). */
+  readonly x402: boolean
 }
 
 /**
@@ -87,4 +89,6 @@ export type GrantChange = (typeof GRANT_CHANGES)[number]
 
 /** An owner's signature is sent in a header, whose size is limited, and it contains the addresses. */
 export const GRANT_RECIPIENTS_MAX = 100
+/** If the grant allows purchases, the signature contains each recipient twice. */
+export const PURCHASE_RECIPIENTS_MAX = 50
 export const CONTRACTS_MAX = 10

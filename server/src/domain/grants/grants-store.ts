@@ -10,7 +10,7 @@ const { grants } = tables
 
 /** What a policy consists of. */
 export const POLICY_ROW = {
-  ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro', 'expires_at'),
+  ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro', 'expires_at', 'x402'),
   recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
   contract_allowlist: narrow<Address>(grants.contract_allowlist),
 }
@@ -42,8 +42,8 @@ export function insertGrant(grant: Grant): Query<boolean> {
   return {
     name: 'insert_grant',
     text: `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, contract_allowlist, expires_at, status, slot, created_at, replaces)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+        recipient_allowlist, contract_allowlist, expires_at, x402, status, slot, created_at, replaces)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       grant.accountId,
       grant.id,
@@ -55,6 +55,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
       grant.recipientAllowlist,
       grant.contractAllowlist,
       grant.expiresAt,
+      grant.x402,
       grant.status,
       grant.slot,
       grant.createdAt,
@@ -269,5 +270,6 @@ export function toPolicy(row: RowOf<typeof POLICY_ROW>): GrantPolicy {
     recipientAllowlist: row.recipient_allowlist,
     contractAllowlist: row.contract_allowlist,
     expiresAt: row.expires_at,
+    x402: row.x402,
   }
 }

@@ -35,7 +35,8 @@ export async function openGrant(
 ): Promise<Grant> {
   const { accountId, mode, agentId, wallet: address, actor } = request
   const createdAt = ctx.clock.now()
-  const policy = checkPolicy(request, { defaultContracts: [ctx.chains[mode].usdc], now: createdAt })
+  const { usdc } = ctx.chains[mode]
+  const policy = checkPolicy(request, { usdc, defaultContracts: [usdc], now: createdAt })
   const known = await ctx.db.runRelaxed(findAgent(accountId, mode, agentId, createdAt))
   if (known === null) throw problem('agent_not_found')
   return await ctx.db.transaction(async (transaction) => {

@@ -32,7 +32,8 @@ export async function openReplacement(
   const createdAt = ctx.clock.now()
   const replaced = await getGrant(ctx, { accountId, grantId })
   if (replaced.status !== 'active') throw problem('grant_not_active')
-  const policy = checkPolicy(terms, { defaultContracts: replaced.contractAllowlist, now: createdAt })
+  const { usdc } = ctx.chains[replaced.mode]
+  const policy = checkPolicy(terms, { usdc, defaultContracts: replaced.contractAllowlist, now: createdAt })
   const { wallet, slot } = await getWalletAndSlot(ctx, replaced)
   return await withSignerLease(ctx, { wallet }, async (lease) => {
     const waiting = await findPendingReplacement(ctx, lease, { replaced, slot, actor })

@@ -26,7 +26,7 @@ export async function readSlot(
     ctx.enclave.readPolicy(slot.policyId),
   ])
   const enforcedInstead = others.find((other) => isEnforced(before, other)) ?? null
-  const after = change === 'revoke' ? [] : rulesOf(grant, ctx.chains[grant.mode].chainId)
+  const after = change === 'revoke' ? [] : rulesOf(grant, ctx.chains[grant.mode])
   return { before, after, isDone: isDone(before, { grant, change, enforcedInstead }), enforcedInstead }
 }
 

@@ -28,7 +28,7 @@ export async function reconcileGrant(
   const grant = await getGrant(ctx, { accountId: found.grant.accountId, grantId: found.grant.id })
   const signed = findSubmittedRequest(grant, change)
   if (change === 'activate') {
-    const signedRules = rulesOf(grant, ctx.chains[grant.mode].chainId)
+    const signedRules = rulesOf(grant, ctx.chains[grant.mode])
     await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: signedRules })
   }
   const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : foundBy)

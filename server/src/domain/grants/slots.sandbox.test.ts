@@ -58,7 +58,7 @@ describe('a grant is the content of a slot', () => {
     const { body, url } = JSON.parse(Buffer.from(payload).toString()) as { body: { rules: unknown }; url: string }
     const { policyId } = await getSlot(ctx, owned, grant)
     assert.ok(url.endsWith(`/v1/policies/${policyId}`))
-    const rules = buildPolicyRules({ ...grant, chainId: ctx.chains.test.chainId })
+    const rules = buildPolicyRules({ ...grant, ...ctx.chains.test })
     assert.deepEqual(body, { rules: rules.map((rule) => ({ ...rule, name: grant.id })) })
   })
 
@@ -184,7 +184,7 @@ describe('a grant is the content of a slot', () => {
     test('is not brought back by a resume once its replacement is in force, though nobody recorded that', async () => {
       const { owned, old, next } = await openPair(ctx)
       await suspend(owned, old.id)
-      const rules = buildPolicyRules({ ...next, chainId: ctx.chains.test.chainId })
+      const rules = buildPolicyRules({ ...next, ...ctx.chains.test })
       await signDirectly(
         owned,
         next,
@@ -298,7 +298,7 @@ describe('a grant is the content of a slot', () => {
   }
 
   function otherRules(grant: Grant): PolicyRule[] {
-    const wider = { ...grant, ...makeTerms(9), chainId: ctx.chains.test.chainId }
+    const wider = { ...grant, ...makeTerms(9), ...ctx.chains.test, x402: false }
     return buildPolicyRules({ ...wider, contractAllowlist: grant.contractAllowlist }).map((rule) => ({
       ...rule,
       name: 'something else',

@@ -19,5 +19,8 @@ export const ADMISSION_REFUSAL_CODES = [
   'insufficient_gas',
 ] as const
 
+/** The codes with which the limits reject a purchase. A grant may allow transfers and not purchases (D67). */
+export const PURCHASE_REFUSAL_CODES = [...ADMISSION_REFUSAL_CODES, 'purchases_not_allowed'] as const
+
 /** Why a payment request is rejected, with the details of the code. */
-export type AdmissionRefusal = Refusal<(typeof ADMISSION_REFUSAL_CODES)[number]>
+export type AdmissionRefusal = Refusal<(typeof PURCHASE_REFUSAL_CODES)[number]>

@@ -52,7 +52,7 @@ const PARTY_COLUMNS: PartyTerms = { account: 'r.account_id', mode: 'r.mode', wal
 
 function grantText({ account, mode, wallet, agent }: PartyTerms): string {
   return `select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist,
-    g.expires_at, g.slot, s.signer_private_key_sealed as slot_key
+    g.expires_at, g.x402, g.slot, s.signer_private_key_sealed as slot_key
   from wallets w
   join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
   left join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
@@ -124,7 +124,7 @@ export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<
   return {
     name: 'lock_free_grants',
     text: `select r.position, l.id, l.max_per_tx_micro, l.daily_cap_micro, l.recipient_allowlist, l.contract_allowlist,
-        l.expires_at, l.slot, l.slot_key
+        l.expires_at, l.x402, l.slot, l.slot_key
       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
         as r (account_id, mode, wallet, agent_id, position)
       cross join lateral (${grantText(PARTY_COLUMNS)} for no key update of w, g skip locked) l`,

@@ -16,6 +16,7 @@ const ALLOWED = {
     dailyCapMicro: microUsdc(25_000_000n),
     recipientAllowlist: [FRIEND],
     contractAllowlist: [USDC],
+    x402: false,
     expiresAt: new Date(NOW.getTime() + 1),
   },
   request: { contract: USDC, to: FRIEND, amountMicro: microUsdc(5_000_000n), amountUsdc: '5' },

@@ -1,0 +1,124 @@
+import type { Hex } from 'viem'
+import {
+  AUTHORIZATION_PRIMARY_TYPE,
+  AUTHORIZATION_TYPES,
+  type SignatureForm,
+  type TransferAuthorization,
+  type UsdcDomain,
+} from '../values/transfer-authorization.ts'
+import type { EnclaveClient } from './enclave-client.ts'
+import { EnclaveUnavailable } from './errors.ts'
+import { malformedResponse, readFailure, type Failure } from './failure.ts'
+import { decideSigningOutcome } from './signing-outcome.ts'
+import { signPayload } from './signer-key.ts'
+
+/** An EIP-3009 authorization that a signer of the wallet signs, within its policy. */
+export type AuthorizationOrder = {
+  readonly enclaveWalletId: string
+  /** Base64 PKCS8 DER of the signer's key. Secret. */
+  readonly signerPrivateKey: string
+  readonly domain: UsdcDomain
+  readonly authorization: TransferAuthorization
+  readonly form: SignatureForm
+  /**
+   * The idempotency key of the request. The same authorization in the same form must have the same key. Another form is
+   * another request, and needs another key.
+   */
+  readonly attemptKey: string
+  /** The enclave rejects the request from this time on. By the enclave's clock. */
+  readonly expiresAt: Date
+}
+
+export type SigningAnswer =
+  /** Secret: whoever has the authorization and this signature can have the amount moved to the payee. */
+  | { readonly kind: 'signed'; readonly signature: Hex }
+  /**
+   * The enclave rejected this authorization, signed nothing, and would reject it again. If its policy was the reason,
+   * `code` is `policy_violation`.
+   */
+  | { readonly kind: 'refused'; readonly status: number | null; readonly code: string; readonly reason: string }
+  /** The enclave certainly signed nothing. It can be asked again. */
+  | { readonly kind: 'not_signed'; readonly status: number | null; readonly code: string; readonly reason: string }
+  /** The enclave may have signed the authorization. It can be asked again, for the same authorization. */
+  | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
+
+const OPERATION = 'a signature'
+/** Our own code for a request that expired before we sent it. */
+const REQUEST_EXPIRED = 'request_expired'
+/** Longer than any wrapped signature that we know, which are below 1 KB. A seller receives it in a header. */
+const SIGNATURE_CHARS_MAX = 4_096
+const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2}){64,}$/
+
+/**
+ * Asks the enclave to sign one EIP-3009 authorization. Makes one request and never repeats it. The caller may ask again
+ * with the same order: the chain accepts only one signature of an authorization, however many exist. The caller must
+ * check the signature before it leaves the service.
+ * @throws RangeError for an amount that is not positive; TypeError for a malformed signer key.
+ */
+export async function signAuthorization(client: EnclaveClient, order: AuthorizationOrder): Promise<SigningAnswer> {
+  const key = client.parseSignerKey(order.signerPrivateKey)
+  const body = buildBody(order)
+  if (order.expiresAt <= client.clock.now()) {
+    return { kind: 'not_signed', status: null, code: REQUEST_EXPIRED, reason: 'expired before it was sent' }
+  }
+  let response: unknown
+  try {
+    response = await client.sdk
+      .wallets()
+      .ethereum()
+      .signTypedData(order.enclaveWalletId, {
+        ...body,
+        idempotency_key: order.attemptKey,
+        request_expiry: order.expiresAt.getTime(),
+        authorization_context: { sign_fns: [async (payload) => signPayload(key, payload)] },
+      })
+  } catch (error) {
+    return toAnswer(client, readFailure(error))
+  }
+  const signature = parseSignature(response)
+  return signature === null ? toAnswer(client, malformedResponse()) : { kind: 'signed', signature }
+}
+
+function toAnswer(client: EnclaveClient, failure: Failure): SigningAnswer {
+  const outcome = decideSigningOutcome(failure)
+  const { status, code, reason } = failure
+  if (outcome !== 'unknown') return { kind: outcome, status, code, reason }
+  const error = client.toError(OPERATION, { ...failure, kind: 'unknown' })
+  if (!(error instanceof EnclaveUnavailable)) throw error
+  return { kind: 'unknown', error }
+}
+
+/**
+ * Builds the request. The types are exactly those of the policy's rule, without `EIP712Domain`. Numbers are decimal
+ * strings, which the enclave compares exactly.
+ */
+function buildBody({ domain, authorization, form }: AuthorizationOrder) {
+  const { from, to, valueMicro, validAfterSeconds, validBeforeSeconds, nonce } = authorization
+  if (valueMicro <= 0n) throw new RangeError('an authorization needs a positive amount')
+  const { name, version, chainId, verifyingContract } = domain
+  return {
+    ...(form === 'erc1271' ? { caip2: `eip155:${chainId}`, signature_options: { type: 'erc1271' } as const } : {}),
+    params: {
+      typed_data: {
+        domain: { name, version, chainId, verifyingContract },
+        types: { TransferWithAuthorization: AUTHORIZATION_TYPES.TransferWithAuthorization.map((one) => ({ ...one })) },
+        primary_type: AUTHORIZATION_PRIMARY_TYPE,
+        message: {
+          from,
+          to,
+          value: String(valueMicro),
+          validAfter: String(validAfterSeconds),
+          validBefore: String(validBeforeSeconds),
+          nonce,
+        },
+      },
+    },
+  }
+}
+
+function parseSignature(response: unknown): Hex | null {
+  if (typeof response !== 'object' || response === null) return null
+  const { signature } = response as Record<string, unknown>
+  if (typeof signature !== 'string' || signature.length > SIGNATURE_CHARS_MAX) return null
+  return SIGNATURE_PATTERN.test(signature) ? (signature as Hex) : null
+}
