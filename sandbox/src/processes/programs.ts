@@ -36,6 +36,11 @@ export const PROGRAMS = {
     output: 'sandbox/dist',
     sources: ['sandbox/src', ...SHARED_SOURCES],
   },
+  seller: {
+    entry: new URL('../seller/main.ts', import.meta.url),
+    output: 'sandbox/dist-seller',
+    sources: ['sandbox/src', ...SHARED_SOURCES],
+  },
 } satisfies Record<string, ProgramBuild>
 
 const found = new Map<ProgramName, URL>()
