@@ -54,7 +54,7 @@ function createSigner(chain: SellerChain, resource: Resource): Parameters<typeof
   return {
     address: facilitatorAccount.address,
     getCode: (of) => client.getCode(of),
-    readContract: (call) => client.readContract(call as Parameters<typeof client.readContract>[0]),
+    readContract: (call) => client.readContract(call),
     verifyTypedData: (signed) => client.verifyTypedData(signed as Parameters<typeof client.verifyTypedData>[0]),
     writeContract: async (call) => {
       const hash = await chain.write(call)

@@ -183,9 +183,10 @@ function runInTurn(handlers: readonly RequestHandler[], request: Request, respon
     else response.status(500).json({ error: 'the seller failed' })
   }
   const run = async (index: number): Promise<void> => {
-    await handlers[index]?.(request, response, (error?: unknown) =>
-      error === undefined ? run(index + 1).catch(fail) : fail(error),
-    )
+    await handlers[index]?.(request, response, (error?: unknown) => {
+      if (error === undefined) void run(index + 1).catch(fail)
+      else fail(error)
+    })
   }
   run(0).catch(fail)
 }

@@ -30,7 +30,7 @@ export function sellByMpp(chain: SellerChain, resource: Resource): RequestHandle
           decimals: USDC_DECIMALS,
           recipient: payTo,
           authorization: { ...chain.domain },
-          settle: async ({ payload }) => ({ reference: await settle(chain, resource, payload) }),
+          settle: async ({ payload }) => ({ reference: await settle(chain, resource, payload as Payment) }),
         }),
       ],
     })
@@ -45,13 +45,13 @@ export function sellByMpp(chain: SellerChain, resource: Resource): RequestHandle
 }
 
 interface Payment {
-  readonly from: string
-  readonly to: string
+  readonly from: `0x${string}`
+  readonly to: `0x${string}`
   readonly value: string
   readonly validAfter: string
   readonly validBefore: string
-  readonly nonce: string
-  readonly signature: string
+  readonly nonce: `0x${string}`
+  readonly signature: `0x${string}`
 }
 
 /** Submits a payment, and returns the transaction's hash. The resource's faults in settling are those of x402. */
@@ -59,10 +59,10 @@ async function settle(chain: SellerChain, resource: Resource, payment: Payment):
   if (resource.meets('settle_fails')) throw new Error('the node is down')
   if (resource.meets('settle_late')) await delay(resource.behaviour.delayMs)
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
-  const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature]
-  const call = { address: chain.usdc, abi: usdcBytesAbi, functionName: 'transferWithAuthorization', args }
+  const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature] as const
+  const call = { address: chain.usdc, abi: usdcBytesAbi, functionName: 'transferWithAuthorization', args } as const
   // A node estimates the gas before it sends, and so refuses a payment that would revert.
-  await chain.client.simulateContract(call as unknown as Parameters<typeof chain.client.simulateContract>[0])
+  await chain.client.simulateContract(call)
   const hash = await chain.write(call)
   resource.count('settlements')
   const receipt = await chain.waitForReceipt(hash)
