@@ -3,6 +3,7 @@ import type { Logger } from '../lib/logger.ts'
 import type { Address } from '../values/address.ts'
 import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
+import { createAuthorizationReader } from './authorization-reader.ts'
 import { createBalanceReader } from './balance-reader.ts'
 import { createGasReader } from './gas-reader.ts'
 import { createHeadReader, HEAD_CALL } from './head-reader.ts'
@@ -114,6 +115,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     readReceipts,
     readReceiptsAtHead,
     ...createGasReader(nodes, chainId),
+    ...createAuthorizationReader(nodes, { usdc, confirmations }),
     ...createTransferReader(logNodes, usdc),
     ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
     /**
