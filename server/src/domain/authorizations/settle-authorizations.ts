@@ -19,6 +19,11 @@ export async function settleAuthorizations(
   const pending = payments.filter(({ status, authorization }) => status === 'pending' && authorization !== null)
   if (pending.length === 0) return settled
   const evidence = await readEvidence(ctx.chains[mode], pending)
+  for (const { id } of pending) {
+    const { endings = [], state } = evidence.get(id) ?? {}
+    if (state === 'ended' && endings.length === 0)
+      ctx.logger.warn({ payment: id }, 'an authorization was used or canceled, but no node returned the log of it')
+  }
   const errors: unknown[] = []
   const queue = payments.entries()
   const settleNext = async (): Promise<void> => {
