@@ -64,8 +64,12 @@ describe('the choices on the consent page, in a browser', () => {
     await page.getByText('Always included. Reads all agents of the workspace').waitFor()
     await page.getByText('Every connection can read.').waitFor()
     await page.getByRole('checkbox', { name: 'Send USDC' }).uncheck()
-    await page.getByRole('checkbox', { name: /x402/ }).uncheck()
-    await page.getByText('Not available yet: nothing uses this permission now.').waitFor()
+    await page.getByRole('checkbox', { name: 'Buy web resources' }).uncheck()
+    await page
+      .getByText(
+        'Buys web resources that ask for a payment (x402, MPP), within the limits of the signed grants that allow purchases.',
+      )
+      .waitFor()
     await approve(page)
     const { tokens, me } = await connectWith(fixture.host, authorization, await arrive(page))
     assert.equal(tokens.scope, 'wallet:read')
@@ -83,7 +87,7 @@ describe('the choices on the consent page, in a browser', () => {
     const authorization = app.start({ scope: 'wallet:transfer x402:pay' })
     await openConsent(page, authorization.url)
     await page.getByText('Read the workspace’s agents').waitFor()
-    await page.getByRole('checkbox', { name: /x402/ }).uncheck()
+    await page.getByRole('checkbox', { name: 'Buy web resources' }).uncheck()
     const last = page.getByRole('checkbox', { name: 'Send USDC' })
     assert.equal(await last.isDisabled(), true)
     await last.press('Space')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ProblemCode } from '../../server/src/values/problem.ts'
-import { GRANT_RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
+import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
@@ -49,6 +49,7 @@ describe('grants in the dashboard', () => {
       recipient_allowlist: [recipient],
       contract_allowlist: [server.config.chains.test.usdc],
       expires_at: expiresAt,
+      x402: false,
       status: 'pending',
       state: 'pending',
       spent_24h_usdc: '0',
@@ -102,6 +103,22 @@ describe('grants in the dashboard', () => {
     )
     const { id } = await fixture.create({ recipient_allowlist: recipients })
     assert.equal((await fixture.sign(id, 'activate')).status, 'active')
+  })
+
+  test('with purchases is signed over both rules, and has fewer recipients', async () => {
+    const recipients = Array.from({ length: PURCHASE_RECIPIENTS_MAX + 1 }, (_, index) =>
+      address(`0x${String(index + 1).padStart(40, '0')}`),
+    )
+    const terms = { ...TERMS, x402: true, recipient_allowlist: recipients.slice(1) }
+    const { id } = await fixture.create(terms)
+    const signed = await fixture.sign(id, 'activate')
+    assert.deepEqual([signed.status, signed['x402']], ['active', true])
+    const tooMany = { ...terms, recipient_allowlist: recipients }
+    const refusal = { type: 'validation_failed' } as const
+    await fixture.person.browser.refuse('POST', fixture.at(`grants/${id}/replacement`), refusal, tooMany)
+    const next = await fixture.replace(id)
+    assert.equal(next['x402'], false)
+    assert.equal((await fixture.sign(next.id, 'activate')).status, 'active')
   })
 
   test('is suspended, revoked by a signature, and told so', async () => {

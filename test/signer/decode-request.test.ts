@@ -17,6 +17,8 @@ import {
   onCall,
   onTransaction,
   OTHER_KEY,
+  PURCHASE_CONDITIONS,
+  purchaseRule,
   RECIPIENT,
   RECORD,
   request,
@@ -56,6 +58,7 @@ describe('decodeRequest', () => {
         amountMax: 10_000_000n,
         recipients: [RECIPIENT],
         endsAt: new Date(1_800_000_000_000),
+        purchaseToken: null,
       },
     })
   })
@@ -65,6 +68,18 @@ describe('decodeRequest', () => {
     const decoded = read(request({ body: { rules: [rule([chain, token, native, amount])] } }))
     assert.ok(decoded.kind === 'policy' && decoded.terms !== null)
     assert.deepEqual([decoded.terms.recipients, decoded.terms.endsAt], [null, null])
+  })
+
+  test('reads the rule for purchases', () => {
+    const decoded = read(request({ body: { rules: [rule(), purchaseRule()] } }))
+    assert.ok(decoded.kind === 'policy')
+    assert.equal(decoded.terms?.purchaseToken, USDC.toLowerCase())
+    const { chain, token, native, amount } = CONDITIONS
+    const { chain: ofDomain, token: contract, amount: value } = PURCHASE_CONDITIONS
+    const rules = [rule([chain, token, native, amount]), purchaseRule([ofDomain, contract, value])]
+    const endless = read(request({ body: { rules } }))
+    assert.ok(endless.kind === 'policy')
+    assert.deepEqual([endless.terms?.purchaseToken, endless.terms?.recipients], [USDC.toLowerCase(), null])
   })
 
   test('reads empty rules as the end of a grant', () => {
@@ -117,7 +132,41 @@ describe('a service that has been taken over', () => {
     })
   const patchWallet = (body: Json): Json => request({ url: `${ENCLAVE}/v1/wallets/wallet1`, body })
 
+  const buying = PURCHASE_CONDITIONS
+  const withPurchases = (changes: Partial<Record<keyof typeof buying, Condition | null>>): Json =>
+    withRules(rule(), purchaseRule(Object.values({ ...buying, ...changes }).filter((one) => one !== null)))
+  const otherShape = (shape: Json): Json => withPurchases({ amount: { ...buying.amount, typed_data: shape } })
+  const [first, ...others] = AUTHORIZATION_TYPE
+
   const unreadable: Record<string, Json> = {
+    'a rule for purchases alone': withRules(purchaseRule()),
+    'a rule for purchases twice': withRules(rule(), purchaseRule(), purchaseRule()),
+    'a rule for purchases before the other': withRules(purchaseRule(), rule()),
+    'a rule that denies purchases': withRules(rule(), purchaseRule(undefined, { action: 'DENY' })),
+    'a rule for all typed data': withRules(rule(), purchaseRule([])),
+    'a rule for purchases of another method': withRules(rule(), purchaseRule(undefined, { method: '*' })),
+    'purchases of a higher amount': withPurchases({ amount: { ...buying.amount, value: '10000001' } }),
+    'purchases of any amount': withPurchases({ amount: null }),
+    'purchases on another chain': withPurchases({ chain: { ...buying.chain, value: '1' } }),
+    'purchases on any chain': withPurchases({ chain: null }),
+    'purchases with another token': withPurchases({ token: { ...buying.token, value: WALLET } }),
+    'purchases with any token': withPurchases({ token: null }),
+    'purchases from other recipients': withPurchases({ recipient: { ...buying.recipient, value: [WALLET] } }),
+    'purchases from any recipient': withPurchases({ recipient: null }),
+    'purchases that end later': withPurchases({ time: { ...buying.time, value: '1800000001' } }),
+    'purchases without an end': withPurchases({ time: null }),
+    'purchases with longer authorizations': withPurchases({ until: { ...buying.until, value: '1800000001' } }),
+    'purchases with endless authorizations': withPurchases({ until: null }),
+    'a condition on purchases more': withPurchases({ chain: buying.chain, until: { ...buying.until, field: 'nonce' } }),
+    'purchases with another message': otherShape({ primary_type: 'Permit', types: { Permit: AUTHORIZATION_TYPE } }),
+    'purchases with other types': otherShape({
+      primary_type: 'TransferWithAuthorization',
+      types: { TransferWithAuthorization: AUTHORIZATION_TYPE, EIP712Domain: DOMAIN_TYPE },
+    }),
+    'purchases with members in another order': otherShape({
+      primary_type: 'TransferWithAuthorization',
+      types: { TransferWithAuthorization: [...others, first ?? null] },
+    }),
     'a second rule that allows everything': withRules(rule(), rule([chain])),
     'a rule with an id of another rule': withRules(rule(undefined, { id: 'rule1' })),
     'a member named __proto__': JSON.parse(

@@ -17,6 +17,7 @@ import { readMessage } from '../../signer/src/read-message.ts'
 import {
   authorization,
   CONDITIONS,
+  purchaseRule,
   ENCLAVE,
   KEY,
   onCall,
@@ -73,6 +74,15 @@ describe('what the page shows of a grant', () => {
     )
     assert.deepEqual(terms, [WALLET, '10.00 USDC', RECIPIENT, 'January 15, 2027 at 8:00 AM UTC', 'Base'])
     assert.equal(shown.warnings.length, 1)
+  })
+
+  test('whether it allows purchases, and what that means', () => {
+    assert.equal(textOf(show(request()), 'Purchases'), 'not allowed')
+    const shown = show(request({ body: { rules: [rule(), purchaseRule()] } }))
+    assert.equal(textOf(shown, 'Purchases'), 'allowed, each within the same limit, recipients and end')
+    assert.ok(shown.warnings.some((warning) => warning.includes('does not end authorizations')))
+    const changed = show(request({ body: { rules: [rule(), purchaseRule()] } }), { claims: { before: [rule()] } })
+    assert.equal(beforeOf(changed, 'Purchases'), 'not allowed')
   })
 
   test('what is missing to limit it', () => {

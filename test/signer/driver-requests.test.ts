@@ -25,6 +25,7 @@ const terms = record({
   maxPerTxMicro: amount,
   recipientAllowlist: array(address, { maxLength: 100 }),
   expiresAt: option(date({ min: NOW, max: new Date('9999-12-31'), noInvalidDate: true }), { nil: null }),
+  x402: boolean(),
 })
 
 function toAddress(text: string): Address {
@@ -43,14 +44,14 @@ function read(challenge: Uint8Array): Decoded {
 describe('what the service asks to sign, the page understands', () => {
   test('the terms of any grant', () => {
     check(
-      property(terms, ({ maxPerTxMicro, recipientAllowlist, expiresAt }) => {
+      property(terms, ({ maxPerTxMicro, recipientAllowlist, expiresAt, x402 }) => {
         const rules = buildPolicyRules({
           chainId: 8453,
           maxPerTxMicro,
           recipientAllowlist,
           contractAllowlist: [USDC],
           expiresAt,
-          x402: false,
+          x402,
           usdc: USDC,
         })
         const { challenge } = buildPolicyChange(ADDRESS, { policyId: 'policy2', rules, expiresAt: EXPIRES_AT })
@@ -63,6 +64,7 @@ describe('what the service asks to sign, the page understands', () => {
           recipients:
             recipientAllowlist.length === 0 ? null : [...new Set(recipientAllowlist.map((one) => one.toLowerCase()))],
           endsAt: expiresAt === null ? null : new Date(Math.floor(expiresAt.getTime() / 1_000) * 1_000),
+          purchaseToken: x402 ? USDC.toLowerCase() : null,
         })
       }),
     )

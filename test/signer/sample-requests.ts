@@ -20,6 +20,15 @@ export const RECORD: WalletRecord = {
   signers: ['signer1', 'signer2'],
 }
 
+export const AUTHORIZATION_TYPE = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'value', type: 'uint256' },
+  { name: 'validAfter', type: 'uint256' },
+  { name: 'validBefore', type: 'uint256' },
+  { name: 'nonce', type: 'bytes32' },
+]
+
 export const TRANSFER_ABI = [
   {
     type: 'function',
@@ -33,7 +42,14 @@ export const TRANSFER_ABI = [
   },
 ]
 
-export type Condition = { field_source: string; field: string; operator: string; value: Json; abi?: Json }
+export type Condition = {
+  field_source: string
+  field: string
+  operator: string
+  value: Json
+  abi?: Json
+  typed_data?: Json
+}
 
 export const onTransaction = (field: string, operator: string, value: Json): Condition => ({
   field_source: 'ethereum_transaction',
@@ -65,6 +81,39 @@ export function rule(conditions: readonly Condition[] = Object.values(CONDITIONS
     conditions,
     ...changes,
   }
+}
+
+const onDomain = (field: string, value: Json): Condition => ({
+  field_source: 'ethereum_typed_data_domain',
+  field,
+  operator: 'eq',
+  value,
+})
+const onMessage = (field: string, operator: string, value: Json): Condition => ({
+  field_source: 'ethereum_typed_data_message',
+  field,
+  operator,
+  value,
+  typed_data: {
+    primary_type: 'TransferWithAuthorization',
+    types: { TransferWithAuthorization: AUTHORIZATION_TYPE },
+  },
+})
+/** The same limits as `CONDITIONS`, for purchases. */
+export const PURCHASE_CONDITIONS = {
+  chain: onDomain('chainId', '8453'),
+  token: onDomain('verifyingContract', USDC),
+  amount: onMessage('value', 'lte', '10000000'),
+  recipient: onMessage('to', 'in', [RECIPIENT]),
+  until: onMessage('validBefore', 'lte', '1800000000'),
+  time: CONDITIONS.time,
+} satisfies Record<string, Condition>
+
+export function purchaseRule(
+  conditions: readonly Condition[] = Object.values(PURCHASE_CONDITIONS),
+  changes: Record<string, Json> = {},
+) {
+  return rule(conditions, { name: 'Purchases within the grant', method: 'eth_signTypedData_v4', ...changes })
 }
 
 /** Returns functions that make requests which expire at a time. */
@@ -128,14 +177,6 @@ const AUTHORIZATION = {
   validBefore: '1800000000',
   nonce: `0x${'ab'.repeat(32)}`,
 }
-export const AUTHORIZATION_TYPE = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'validAfter', type: 'uint256' },
-  { name: 'validBefore', type: 'uint256' },
-  { name: 'nonce', type: 'bytes32' },
-]
 
 export function authorization(changes: {
   domain?: Record<string, Json>

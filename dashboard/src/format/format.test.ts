@@ -80,5 +80,5 @@ describe('errors', () => {
 test('scopes are described, and reading is always included', () => {
   for (const scopes of [['wallet:read', 'wallet:transfer'], ['wallet:transfer']] as const)
     assert.equal(formatScopeList(scopes), 'read agents, payments and events, send USDC')
-  assert.match(formatScopeList(['x402:pay']), /not available yet/)
+  assert.match(formatScopeList(['x402:pay']), /buy web resources/)
 })

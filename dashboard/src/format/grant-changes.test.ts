@@ -20,6 +20,8 @@ describe('listChanges', () => {
     ['the same amount written differently', { max_per_tx_usdc: '10.00' }, []],
     ['an amount', { daily_cap_usdc: '1500' }, ['24-hour limit: 100.00 USDC → 1,500.00 USDC']],
     ['the end', { expires_at: UNTIL }, [`End date: none → ${formatTime(UNTIL)}`]],
+    ['purchases', { x402: true }, ['Purchases: not allowed → allowed']],
+    ['no purchases, written differently', { x402: false }, []],
     ['an additional recipient', { recipient_allowlist: [SHOP, OTHER] }, ['Recipients: 1 address → 2 addresses']],
     ['another recipient', { recipient_allowlist: [OTHER] }, ['Recipients: 1 address → 1 address']],
     ['any recipient', { recipient_allowlist: [] }, ['Recipients: 1 address → any recipient']],

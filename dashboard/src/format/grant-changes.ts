@@ -28,6 +28,9 @@ export function listChanges(before: GrantTerms, after: GrantTerms): GrantChanges
     ...(formatEnd(before) === formatEnd(after)
       ? []
       : [{ name: 'End date', before: formatEnd(before), after: formatEnd(after) }]),
+    ...(formatPurchases(before) === formatPurchases(after)
+      ? []
+      : [{ name: 'Purchases', before: formatPurchases(before), after: formatPurchases(after) }]),
   ]
   const areLists = before.recipient_allowlist.length > 0 && after.recipient_allowlist.length > 0
   return { terms, added: areLists ? added : [], removed: areLists ? removed : [] }
@@ -45,6 +48,10 @@ function countRecipients({ recipient_allowlist: { length } }: GrantTerms): strin
 
 function formatEnd({ expires_at }: GrantTerms): string {
   return expires_at === null ? 'none' : formatTime(expires_at)
+}
+
+function formatPurchases({ x402 = false }: GrantTerms): string {
+  return x402 ? 'allowed' : 'not allowed'
 }
 
 function without(list: readonly string[], other: readonly string[]): readonly string[] {

@@ -11,6 +11,7 @@ const DRAFT: GrantDraft = {
   allowsAnyRecipient: true,
   picked: [],
   pasted: '',
+  allowsPurchases: false,
   hasNoEndDate: true,
   endsInDays: null,
   until: '',
@@ -126,6 +127,7 @@ test('terms survive a round trip through a draft', () => {
     daily_cap_usdc: '100.5',
     recipient_allowlist: [SHOP, OTHER],
     expires_at: '2026-12-12T14:00:00.000Z',
+    x402: true,
   }
   assert.deepEqual(toTerms(parseDraft(toDraft(terms, [SHOP]), NOW.getTime())), terms)
   const endless = { ...terms, recipient_allowlist: [], expires_at: null }

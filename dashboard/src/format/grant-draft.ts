@@ -10,6 +10,7 @@ export interface GrantDraft {
   readonly picked: readonly string[]
   /** More addresses, as pasted text. */
   readonly pasted: string
+  readonly allowsPurchases: boolean
   readonly hasNoEndDate: boolean
   /** The preset that the user chose for the end date, in days from now. Null if the date is typed, or there is none. */
   readonly endsInDays: number | null
@@ -28,6 +29,7 @@ export function createDraft(now: Date): GrantDraft {
     allowsAnyRecipient: false,
     picked: [],
     pasted: '',
+    allowsPurchases: false,
     ...endIn(NEW_GRANT_DAYS, now),
   }
 }
@@ -51,11 +53,14 @@ export interface ParsedDraft {
   readonly maxPerTxUsdc: string | null
   readonly dailyCapUsdc: string | null
   readonly recipients: readonly string[]
+  readonly allowsPurchases: boolean
   readonly expiresAt: string | null | undefined
   readonly errors: Readonly<Partial<Record<TermName, string>>>
 }
 
 export const RECIPIENTS_MAX = 100
+/** The most recipients of a grant that allows purchases: the owner signs each of them twice. */
+const PURCHASE_RECIPIENTS_MAX = 50
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
 const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
 
@@ -73,18 +78,20 @@ export function parseDraft(draft: GrantDraft, nowMs: number): ParsedDraft {
     maxPerTxUsdc,
     dailyCapUsdc,
     recipients,
+    allowsPurchases: draft.allowsPurchases,
     expiresAt,
     errors: {
       ...(maxPerTxUsdc === null ? { max_per_tx_usdc: AMOUNT_ERROR } : {}),
       ...(dailyCapUsdc === null ? { daily_cap_usdc: AMOUNT_ERROR } : {}),
-      ...(draft.allowsAnyRecipient ? {} : recipientsError(recipients, invalid)),
+      ...(draft.allowsAnyRecipient ? {} : recipientsError(recipients, invalid, draft.allowsPurchases)),
       ...endError(expiresAt, nowMs),
     },
   }
 }
 
 /** The terms of a parsed draft, or null if it has errors. */
-export function toTerms({ maxPerTxUsdc, dailyCapUsdc, recipients, expiresAt, errors }: ParsedDraft): GrantTerms | null {
+export function toTerms(parsed: ParsedDraft): GrantTerms | null {
+  const { maxPerTxUsdc, dailyCapUsdc, recipients, allowsPurchases, expiresAt, errors } = parsed
   if (maxPerTxUsdc === null || dailyCapUsdc === null || expiresAt === undefined) return null
   if (Object.keys(errors).length > 0) return null
   return {
@@ -92,6 +99,7 @@ export function toTerms({ maxPerTxUsdc, dailyCapUsdc, recipients, expiresAt, err
     daily_cap_usdc: dailyCapUsdc,
     recipient_allowlist: recipients,
     expires_at: expiresAt,
+    x402: allowsPurchases,
   }
 }
 
@@ -104,6 +112,7 @@ export function toDraft(terms: GrantTerms, known: readonly string[]): GrantDraft
     allowsAnyRecipient: terms.recipient_allowlist.length === 0,
     picked: terms.recipient_allowlist.filter(isKnown),
     pasted: terms.recipient_allowlist.filter((address) => !isKnown(address)).join('\n'),
+    allowsPurchases: terms.x402 === true,
     hasNoEndDate: terms.expires_at === null,
     endsInDays: null,
     until: terms.expires_at === null ? '' : formatLocal(new Date(terms.expires_at)),
@@ -135,7 +144,11 @@ function parseAddresses(text: string): { readonly addresses: readonly string[]; 
   }
 }
 
-function recipientsError(recipients: readonly string[], invalid: readonly string[]): ParsedDraft['errors'] {
+function recipientsError(
+  recipients: readonly string[],
+  invalid: readonly string[],
+  allowsPurchases: boolean,
+): ParsedDraft['errors'] {
   const [first] = invalid
   if (first !== undefined) {
     return {
@@ -143,9 +156,10 @@ function recipientsError(recipients: readonly string[], invalid: readonly string
     }
   }
   if (recipients.length === 0) return { recipient_allowlist: RECIPIENTS_MISSING }
-  if (recipients.length <= RECIPIENTS_MAX) return {}
+  const max = allowsPurchases ? PURCHASE_RECIPIENTS_MAX : RECIPIENTS_MAX
+  if (recipients.length <= max) return {}
   return {
-    recipient_allowlist: `You entered ${recipients.length} recipients. A grant can have at most ${RECIPIENTS_MAX}.`,
+    recipient_allowlist: `You entered ${recipients.length} recipients. ${allowsPurchases ? 'A grant that allows purchases' : 'A grant'} can have at most ${max}.`,
   }
 }
 

@@ -14,6 +14,7 @@ const FULL: GrantSentenceValues = {
   dailyCapUsdc: '100',
   recipients: [],
   expiresAt: UNTIL,
+  allowsPurchases: false,
 }
 const HEAD = 'research-bot may pay from Main wallet'
 const LIMITS = ': up to 10 USDC per payment and up to 100 USDC in any 24 hours'
@@ -32,6 +33,14 @@ describe('formatGrantSentence', () => {
     [
       { hasEnded: true, expiresAt: null },
       `research-bot could pay from Main wallet, to any recipient${LIMITS}. It had no end date.`,
+    ],
+    [
+      { allowsPurchases: true },
+      `${HEAD}, to any recipient${TAIL} It may also buy from websites that ask to be paid (x402 and MPP), within the same limits.`,
+    ],
+    [
+      { allowsPurchases: true, hasEnded: true, expiresAt: null },
+      `research-bot could pay from Main wallet, to any recipient${LIMITS}. It had no end date. It could also buy from websites that ask to be paid (x402 and MPP), within the same limits.`,
     ],
     [{ recipients: [SHOP] }, `${HEAD}, only to Shop${TAIL}`],
     [{ recipients: [SHOP, NAMELESS] }, `${HEAD}, only to Shop and 0x8617…070D${TAIL}`],

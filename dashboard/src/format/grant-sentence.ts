@@ -14,6 +14,8 @@ export interface GrantSentenceValues {
   readonly expiresAt: string | null | undefined
   /** Whether the grant was revoked or replaced, so that the sentence is about the past. */
   readonly hasEnded?: boolean
+  /** Whether the grant allows purchases (x402 and MPP). */
+  readonly allowsPurchases: boolean
 }
 
 interface SentenceRecipient {
@@ -43,6 +45,7 @@ export function formatGrantSentence(values: GrantSentenceValues): readonly Sente
     strong(amount(values.dailyCapUsdc)),
     plain(' in any 24 hours'),
     ...(values.hasEnded === true ? pastEnd(values.expiresAt) : end(values.expiresAt)),
+    ...(values.allowsPurchases ? purchases(values.hasEnded === true) : []),
   ]
 }
 
@@ -71,6 +74,14 @@ function end(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart
 function pastEnd(expiresAt: GrantSentenceValues['expiresAt']): readonly SentencePart[] {
   if (typeof expiresAt !== 'string') return [plain('. It had no end date.')]
   return [plain('. Its end date was '), strong(formatTime(expiresAt)), plain('.')]
+}
+
+function purchases(hasEnded: boolean): readonly SentencePart[] {
+  return [
+    plain(hasEnded ? ' It could also ' : ' It may also '),
+    strong('buy from websites'),
+    plain(' that ask to be paid (x402 and MPP), within the same limits.'),
+  ]
 }
 
 function strong(text: string): SentencePart {

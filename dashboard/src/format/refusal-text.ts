@@ -4,6 +4,7 @@ const REASONS: Readonly<Record<string, string>> = {
   wallet_not_found: 'unknown wallet',
   permission_not_found: 'no active grant',
   permission_expired: 'the grant has expired',
+  purchases_not_allowed: 'the grant does not allow purchases',
   contract_not_allowed: 'USDC contract not allowed',
   recipient_not_allowed: 'recipient not allowed',
   amount_too_large: 'over the per-payment limit',

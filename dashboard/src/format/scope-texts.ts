@@ -22,9 +22,10 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, ScopeText>> = {
     short: 'send USDC',
   },
   'x402:pay': {
-    title: 'Pay for web services (x402)',
-    meaning: 'Not available yet: nothing uses this permission now.',
-    short: 'pay for web services (not available yet)',
+    title: 'Buy web resources',
+    meaning:
+      'Buys web resources that ask for a payment (x402, MPP), within the limits of the signed grants that allow purchases.',
+    short: 'buy web resources',
   },
 }
 

@@ -37,5 +37,6 @@ export const SCOPE_DESCRIPTIONS: Readonly<Record<Scope, string>> = {
   'wallet:read':
     'Reads all agents of the workspace with their wallets, limits and payments, and all events, in one mode (test or live). Cannot move money.',
   'wallet:transfer': 'Sends payments within the limits of the signed grants, and only to allowed recipients.',
-  'x402:pay': 'Not available yet: nothing uses this permission now.',
+  'x402:pay':
+    'Buys web resources that ask for a payment (x402, MPP), within the limits of the signed grants that allow purchases.',
 }

@@ -1,7 +1,8 @@
 import { canonicalJson, type Json } from '../canonical-json.ts'
 import { expect, readAddress, readInteger, readList, readMembers, readText, unknown } from './shape.ts'
+import { AUTHORIZATION_TYPE } from './typed-data.ts'
 
-/** What a policy's only rule allows: USDC transfers within these limits. */
+/** What a policy's rules allow: transfers of USDC within these limits, and purchases within the same limits. */
 export interface RuleTerms {
   readonly chainId: bigint
   /** Token contracts in lower case. A transfer of any of them is allowed. */
@@ -12,7 +13,14 @@ export interface RuleTerms {
   readonly recipients: readonly string[] | null
   /** From this time on nothing is allowed. Null means no end. */
   readonly endsAt: Date | null
+  /**
+   * Whether the agent may also sign payment authorizations (EIP-3009) of one of the tokens. Others submit these to the
+   * chain. None of them can be used after `endsAt`.
+   */
+  readonly purchaseToken: string | null
 }
+
+type TransferTerms = Omit<RuleTerms, 'purchaseToken'>
 
 /** The only function that a rule may allow: `transfer(address to, uint256 amount)` of ERC-20. */
 const TRANSFER_ABI: Json = [
@@ -28,53 +36,81 @@ const TRANSFER_ABI: Json = [
   },
 ]
 
+/** The only typed data that a rule may allow: `TransferWithAuthorization` of EIP-3009, without the domain's type. */
+const AUTHORIZATION_SHAPE: Json = {
+  primary_type: 'TransferWithAuthorization',
+  types: { TransferWithAuthorization: AUTHORIZATION_TYPE },
+}
+
 const TIME_SECONDS_MAX = 8_640_000_000_000n
 
 /**
  * Decodes the complete rules of a policy. Returns null if there are none: the enclave then denies everything. Refuses
- * rules that are not exactly one rule of the kind that Bursar makes, with each condition once.
+ * rules that are not exactly those that Bursar makes: one for transfers, and perhaps one for purchases, each with every
+ * condition once. Both must have the same limits, so that this page can state them once.
  */
 export function decodeRules(value: Json | undefined): RuleTerms | null {
-  const rules = readList(value, 'the list of rules')
-  if (rules.length === 0) return null
-  if (rules.length > 1) throw unknown('a policy with more than one rule')
-  const rule = readMembers(rules[0], 'the rule', {
-    required: ['name', 'method', 'action', 'conditions'],
-  })
-  readText(rule['name'], 'the name of the rule')
-  expect(rule['method'], 'eth_sendTransaction', 'the method of the rule')
-  expect(rule['action'], 'ALLOW', 'the action of the rule')
-  return decodeConditions(readList(rule['conditions'], 'the conditions of the rule'))
+  const [transfers, purchases, ...more] = readList(value, 'the list of rules')
+  if (transfers === undefined) return null
+  if (more.length > 0) throw unknown('a policy with more than two rules')
+  const terms = decodeTransferRule(readRule(transfers, 'eth_sendTransaction'))
+  if (purchases === undefined) return { ...terms, purchaseToken: null }
+  return { ...terms, purchaseToken: decodePurchaseRule(readRule(purchases, 'eth_signTypedData_v4'), terms) }
 }
 
-function decodeConditions(conditions: readonly Json[]): RuleTerms {
-  const byField = new Map<string, { operator: string; value: Json | undefined }>()
-  for (const condition of conditions) {
-    const { field, ...test } = decodeCondition(condition)
-    if (byField.has(field)) throw unknown(`two conditions on ${field}`)
-    byField.set(field, test)
+interface Test {
+  readonly operator: string
+  readonly value: Json | undefined
+}
+
+/** The conditions of a rule, by source and field. Each is taken once, and none may be left. */
+class Conditions {
+  readonly #byField = new Map<string, Test>()
+
+  constructor(conditions: readonly Json[]) {
+    for (const condition of conditions) {
+      const { field, ...test } = decodeCondition(condition)
+      if (this.#byField.has(field)) throw unknown(`two conditions on ${field}`)
+      this.#byField.set(field, test)
+    }
   }
-  const take = (field: string, operators: readonly string[]) => {
-    const test = byField.get(field)
-    byField.delete(field)
+
+  take(field: string, operators: readonly string[]): Test | undefined {
+    const test = this.#byField.get(field)
+    this.#byField.delete(field)
     if (test !== undefined && !operators.includes(test.operator)) throw unknown(`the condition on ${field}`)
     return test
   }
-  const need = (field: string, operators: readonly string[]) => {
-    const test = take(field, operators)
+
+  need(field: string, operators: readonly string[]): Test {
+    const test = this.take(field, operators)
     if (test === undefined) throw unknown(`a rule without a condition on ${field}`)
     return test
   }
 
-  const chain = need('ethereum_transaction.chain_id', ['eq'])
-  const token = need('ethereum_transaction.to', ['eq', 'in'])
-  const native = need('ethereum_transaction.value', ['eq'])
+  end(): void {
+    const [left] = this.#byField.keys()
+    if (left !== undefined) throw unknown(`the condition on ${left}`)
+  }
+}
+
+function readRule(value: Json, method: string): Conditions {
+  const rule = readMembers(value, 'the rule', { required: ['name', 'method', 'action', 'conditions'] })
+  readText(rule['name'], 'the name of the rule')
+  expect(rule['method'], method, 'the method of the rule')
+  expect(rule['action'], 'ALLOW', 'the action of the rule')
+  return new Conditions(readList(rule['conditions'], 'the conditions of the rule'))
+}
+
+function decodeTransferRule(conditions: Conditions): TransferTerms {
+  const chain = conditions.need('ethereum_transaction.chain_id', ['eq'])
+  const token = conditions.need('ethereum_transaction.to', ['eq', 'in'])
+  const native = conditions.need('ethereum_transaction.value', ['eq'])
   expect(native.value, '0', 'the condition on the native value')
-  const amount = need('ethereum_calldata.transfer.amount', ['lte'])
-  const recipient = take('ethereum_calldata.transfer.to', ['eq', 'in'])
-  const time = take('system.current_unix_timestamp', ['lt'])
-  const [left] = byField.keys()
-  if (left !== undefined) throw unknown(`the condition on ${left}`)
+  const amount = conditions.need('ethereum_calldata.transfer.amount', ['lte'])
+  const recipient = conditions.take('ethereum_calldata.transfer.to', ['eq', 'in'])
+  const time = conditions.take('system.current_unix_timestamp', ['lt'])
+  conditions.end()
   return {
     chainId: readInteger(chain.value, 'the chain of the rule'),
     tokens: readAddresses(token, 'the token of the rule'),
@@ -84,16 +120,44 @@ function decodeConditions(conditions: readonly Json[]): RuleTerms {
   }
 }
 
+/** Returns the token contract. Refuses a rule for purchases whose limits are not those of the rule for transfers. */
+function decodePurchaseRule(conditions: Conditions, terms: TransferTerms): string {
+  const chain = conditions.need('ethereum_typed_data_domain.chainId', ['eq'])
+  const contract = conditions.need('ethereum_typed_data_domain.verifyingContract', ['eq'])
+  const amount = conditions.need('ethereum_typed_data_message.value', ['lte'])
+  const recipient = conditions.take('ethereum_typed_data_message.to', ['eq', 'in'])
+  const validBefore = conditions.take('ethereum_typed_data_message.validBefore', ['lte'])
+  const time = conditions.take('system.current_unix_timestamp', ['lt'])
+  conditions.end()
+  const token = readAddress(contract.value, 'the token of purchases')
+  if (!terms.tokens.includes(token)) throw unknown('the token of purchases')
+  if (readInteger(chain.value, 'the chain of purchases') !== terms.chainId) throw unknown('the chain of purchases')
+  if (readInteger(amount.value, 'the amount of purchases') !== terms.amountMax) throw unknown('the amount of purchases')
+  const recipients = recipient === undefined ? null : readAddresses(recipient, 'the recipients of purchases')
+  if (recipients?.toSorted().join() !== terms.recipients?.toSorted().join())
+    throw unknown('the recipients of purchases')
+  for (const end of [validBefore, time]) {
+    const endsAt = end === undefined ? null : readTime(end.value)
+    if (endsAt?.getTime() !== terms.endsAt?.getTime()) throw unknown('the end date of purchases')
+  }
+  return token
+}
+
 function decodeCondition(value: Json): { field: string; operator: string; value: Json | undefined } {
   const condition = readMembers(value, 'a condition', {
     required: ['field_source', 'field', 'operator', 'value'],
-    optional: ['abi'],
+    optional: ['abi', 'typed_data'],
   })
   const source = readText(condition['field_source'], 'the source of a condition')
   const isCall = source === 'ethereum_calldata'
   const abi = condition['abi']
   if (isCall !== (abi !== undefined)) throw unknown('the ABI of a condition')
   if (abi !== undefined && canonicalJson(abi) !== canonicalJson(TRANSFER_ABI)) throw unknown('the ABI of a condition')
+  const shape = condition['typed_data']
+  if ((source === 'ethereum_typed_data_message') !== (shape !== undefined)) throw unknown('the types of a condition')
+  if (shape !== undefined && canonicalJson(shape) !== canonicalJson(AUTHORIZATION_SHAPE)) {
+    throw unknown('the types of a condition')
+  }
   return {
     field: `${source}.${readText(condition['field'], 'the field of a condition')}`,
     operator: readText(condition['operator'], 'the operator of a condition'),

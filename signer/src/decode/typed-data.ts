@@ -21,7 +21,8 @@ const DOMAIN_TYPE: Json = [
   { name: 'verifyingContract', type: 'address' },
 ]
 
-const AUTHORIZATION_TYPE: Json = [
+/** The members in the order in which the token contract hashes them. */
+export const AUTHORIZATION_TYPE: Json = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
   { name: 'value', type: 'uint256' },

@@ -34,6 +34,7 @@ export function describeTerms(
         label: 'Ends',
         ...compare((one) => (one.endsAt === null ? 'when you revoke it' : formatTime(one.endsAt))),
       },
+      { label: 'Purchases', ...compare(formatPurchases) },
       { label: 'Network', ...compare((one) => formatChain(one.chainId)) },
       ...(hasUnknownToken
         ? [{ label: 'Token contract', ...compare(({ tokens }) => tokens.toSorted().join(', ')) }]
@@ -45,6 +46,11 @@ export function describeTerms(
       ...(isInUsdc(terms)
         ? []
         : ['The token is not the USDC that this page knows. The amount is shown with 6 decimals.']),
+      ...(terms.purchaseToken === null
+        ? []
+        : [
+            'For a purchase, the agent gives the seller a signed authorization, and the seller has the amount moved. Revoking the grant does not end authorizations that were given out before. The service lets each one live for 5 minutes at most; your signature does not cover that time, and this page cannot check it.',
+          ]),
       'The grant may also limit what the agent spends in 24 hours. Your signature does not cover that limit. Only the service that sent this request enforces that limit; this page cannot check it.',
     ],
     button: 'Sign the limits',
@@ -66,6 +72,12 @@ function decodeBefore({ before }: Claims): RuleTerms | null {
 function withoutId(rule: Json): Json {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return rule
   return Object.fromEntries(Object.entries(rule).filter(([name]) => name !== 'id'))
+}
+
+function formatPurchases({ purchaseToken, tokens }: RuleTerms): string {
+  if (purchaseToken === null) return 'not allowed'
+  const limits = 'allowed, each within the same limit, recipients and end'
+  return tokens.length === 1 ? limits : `${limits}, only with the token ${purchaseToken}`
 }
 
 function isInUsdc({ chainId, tokens }: RuleTerms): boolean {

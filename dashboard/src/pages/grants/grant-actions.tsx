@@ -14,6 +14,10 @@ interface GrantActionsProps {
   readonly actions: ReturnType<typeof useGrantActions>
 }
 
+/** A signature that a website has can be used until it expires (D67). */
+const PURCHASES_UNDER_WAY =
+  ' Purchases that it began in the last 5 minutes may still be paid, because the websites already have the signatures.'
+
 /** The actions that a grant allows in its current status. Actions that need another user's passkey are not offered. */
 export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
   const { to } = useWorkspace()
@@ -44,6 +48,7 @@ export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
         >
           The agent can’t pay from this moment on. To let it pay again, an owner of the wallet must sign the same terms
           again.
+          {grant.x402 && PURCHASES_UNDER_WAY}
         </ConfirmDialog>
       )}
       {grant.state === 'suspended' && isSignable && (
@@ -61,6 +66,7 @@ export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
         >
           The grant ends permanently, and the agent can’t pay from “{grant.wallet_name}” any more. You sign this in the
           signer window.
+          {grant.x402 && PURCHASES_UNDER_WAY}
         </ConfirmDialog>
       )}
     </>

@@ -43,6 +43,7 @@ export function GrantProperties({ grant, wallet }: GrantPropertiesProps) {
           </ul>
         </DescriptionItem>
       )}
+      <DescriptionItem term="Purchases">{grant.x402 ? 'Allowed (x402 and MPP)' : 'Not allowed'}</DescriptionItem>
       <DescriptionItem term="Created">
         <TimeText at={grant.created_at} isExact />
       </DescriptionItem>

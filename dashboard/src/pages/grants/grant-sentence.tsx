@@ -43,6 +43,7 @@ export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] 
     dailyCapUsdc: grant.daily_cap_usdc,
     recipients: grant.recipient_allowlist.map((address) => ({ address, label: labelOf(recipients, address) })),
     expiresAt: grant.expires_at,
+    allowsPurchases: grant.x402,
     hasEnded: grant.status === 'revoked',
   }
 }

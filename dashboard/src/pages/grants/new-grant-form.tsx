@@ -84,6 +84,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
         ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
         : null,
     expiresAt: parsed.expiresAt,
+    allowsPurchases: parsed.allowsPurchases,
   }
   return (
     <FormWithSummary

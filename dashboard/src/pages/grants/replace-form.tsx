@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useNavigate } from 'react-router'
+import { useNavigate, useSearchParams } from 'react-router'
 import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
@@ -10,13 +10,14 @@ import { labelOf } from '../../api/recipients.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
-import { toDraft, toTerms } from '../../format/grant-draft.ts'
+import { toDraft, toTerms, type GrantDraft } from '../../format/grant-draft.ts'
 import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
+import { ALLOW_PURCHASES } from './purchases-field.tsx'
 import { TermsFields } from './terms-fields.tsx'
 import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
@@ -36,8 +37,9 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   const navigate = useNavigate()
   const sentenceId = useId()
   const [wasSubmitted, setSubmitted] = useState(false)
+  const [parameters] = useSearchParams()
   const known = recipients.map(({ address }) => address)
-  const { draft, parsed, change } = useDraft(() => toDraft(grant, known))
+  const { draft, parsed, change } = useDraft(() => toReplacementDraft(grant, known, parameters))
   const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
   // A suspended grant may be replaced with the same terms, because a signed replacement lets the agent pay again.
@@ -72,6 +74,7 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
                   ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
                   : null,
               expiresAt: parsed.expiresAt,
+              allowsPurchases: parsed.allowsPurchases,
             }}
           />
           {changes !== null && (
@@ -105,4 +108,10 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
       />
     </FormWithSummary>
   )
+}
+
+/** After a purchase was rejected, the page is opened with the purchases ticked that the grant does not allow yet. */
+function toReplacementDraft(grant: Grant, known: readonly string[], parameters: URLSearchParams): GrantDraft {
+  const draft = toDraft(grant, known)
+  return parameters.has(ALLOW_PURCHASES) ? { ...draft, allowsPurchases: true } : draft
 }

@@ -7,6 +7,7 @@ const FIELDS: readonly string[] = [
   'daily_cap_usdc',
   'recipient_allowlist',
   'expires_at',
+  'x402',
 ] satisfies readonly (keyof GrantTerms)[]
 
 /**

@@ -3,6 +3,7 @@ import { TextField } from '../../components/text-field.tsx'
 import { formatAmount, toMicro } from '../../format/amount.ts'
 import type { ParsedDraft, GrantDraft } from '../../format/grant-draft.ts'
 import { ExpiryField } from './expiry-field.tsx'
+import { PurchasesField } from './purchases-field.tsx'
 import { RecipientsField } from './recipients-field.tsx'
 
 interface TermsFieldsProps {
@@ -14,7 +15,7 @@ interface TermsFieldsProps {
   readonly onChange: (change: Partial<GrantDraft>) => void
 }
 
-/** The fields for the terms of a grant: limits, recipients and end date. */
+/** The fields for the terms of a grant: limits, recipients, purchases and end date. */
 export function TermsFields({ draft, parsed, errors, recipients, onChange }: TermsFieldsProps) {
   const { maxPerTxUsdc, dailyCapUsdc } = parsed
   const isDailyLower = maxPerTxUsdc !== null && dailyCapUsdc !== null && toMicro(dailyCapUsdc) < toMicro(maxPerTxUsdc)
@@ -50,6 +51,7 @@ export function TermsFields({ draft, parsed, errors, recipients, onChange }: Ter
         />
       </div>
       <RecipientsField draft={draft} error={errors.recipient_allowlist} recipients={recipients} onChange={onChange} />
+      <PurchasesField draft={draft} onChange={onChange} />
       <ExpiryField draft={draft} error={errors.expires_at} onChange={onChange} />
     </>
   )

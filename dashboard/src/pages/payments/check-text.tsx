@@ -13,6 +13,7 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   wallet_not_found: 'The wallet exists',
   permission_not_found: 'The agent has an active grant on the wallet',
   permission_expired: 'The grant has not expired',
+  purchases_not_allowed: 'The grant allows purchases',
   contract_not_allowed: 'The grant allows the USDC contract',
   recipient_not_allowed: 'The grant allows the recipient',
   amount_too_large: 'The amount is within the per-payment limit',
@@ -52,6 +53,8 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
           The grant expired <EndText at={detailOf(details, 'expires_at')} />.
         </Prose>
       )
+    case 'purchases_not_allowed':
+      return <Prose>The grant allows payments, but not purchases from websites that ask to be paid.</Prose>
     case 'contract_not_allowed':
       return (
         <Prose>

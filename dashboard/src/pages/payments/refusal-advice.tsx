@@ -6,6 +6,7 @@ import { grantsQuery } from '../../api/grants.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { isAdmin } from '../../roles.ts'
+import { ALLOW_PURCHASES } from '../grants/purchases-field.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { detailOf } from './refusal-checks.ts'
 
@@ -64,6 +65,11 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       return {
         text: 'Replace the grant with one that has a later end date, or no end date. The wallet’s owner must sign the replacement.',
         links: replace.length === 0 ? [create] : replace,
+      }
+    case 'purchases_not_allowed':
+      return {
+        text: 'To let the agent buy, replace the grant with one that allows purchases. The wallet’s owner must sign the replacement.',
+        links: replace.map(({ text, to: path }) => ({ text, to: `${path}?${ALLOW_PURCHASES}` })),
       }
     case 'contract_not_allowed':
       return {

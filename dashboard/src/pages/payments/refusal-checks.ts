@@ -8,6 +8,7 @@ const CHECKS = [
   'wallet_not_found',
   'permission_not_found',
   'permission_expired',
+  'purchases_not_allowed',
   'contract_not_allowed',
   'recipient_not_allowed',
   'amount_too_large',
@@ -16,6 +17,9 @@ const CHECKS = [
   'insufficient_balance',
   'insufficient_gas',
 ] as const
+
+/** Checks that do not apply to every request. */
+const LISTED_IF_FAILED: ReadonlySet<string> = new Set(['purchases_not_allowed', 'insufficient_gas'])
 
 export type CheckCode = (typeof CHECKS)[number]
 
@@ -26,12 +30,12 @@ export interface Check {
 
 /**
  * Returns the checks and their results. Null if no check has this code. The check of the plan is only listed in live
- * mode, because the plan limits only live payments. The check of gas runs only if wallets pay for gas themselves, so it
- * is only listed if it failed.
+ * mode, because the plan limits only live payments. The check of gas runs only if wallets pay for gas themselves, and
+ * the check of purchases only for purchases, so each of them is only listed if it failed.
  */
 export function listChecks(code: string, mode: Mode): readonly Check[] | null {
   const checks = CHECKS.filter(
-    (check) => (check !== 'plan_cap_exceeded' || mode === 'live') && (check !== 'insufficient_gas' || check === code),
+    (check) => (check !== 'plan_cap_exceeded' || mode === 'live') && (!LISTED_IF_FAILED.has(check) || check === code),
   )
   const failed = checks.findIndex((check) => check === code)
   if (failed === -1) return null

@@ -30,8 +30,8 @@ export function ReopenSection({ wallet }: { readonly wallet: Wallet }) {
   const signed = useSignedWallet()(wallet)
   const opening = useSigner({
     run: async (signer, grant: Grant) => {
-      const { agent_id, max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, expires_at } = grant
-      const terms = { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, expires_at }
+      const { agent_id, max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, expires_at, x402 } = grant
+      const terms = { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, expires_at, x402 }
       const { id } = await createGrant(slug, { mode, agent_id, wallet: wallet.address, ...terms })
       const addressNames = nameRecipients(recipient_allowlist, recipients)
       const claims = { ...signed.claims, agentName: agent_id, addressNames }

@@ -31,7 +31,7 @@ export type AskedPrice =
  * allowed, and 502 `resource_unreachable` if there is no answer.
  */
 export async function askPrice(ctx: Context, mode: Mode, request: ResourceRequest): Promise<AskedPrice> {
-  const { answer, url, isTruncated, ...rest } = await fetchResource(ctx.resources, {
+  const { answer, url, method, isTruncated } = await fetchResource(ctx.resources, {
     ...request,
     timeoutMs: PRICE_REQUEST_MS_MAX,
     responseBytesMax: ANSWER_BYTES_MAX,
@@ -45,7 +45,7 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   }
   const required = readTerms(ctx, mode, { status, headers, body })
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
-  return { kind: 'required', required, url, method: 'method' in rest ? String(rest.method) : request.method }
+  return { kind: 'required', required, url, method }
 }
 
 /** Reads what a 402 answer asks for. Returns null for a protocol that we do not know. */

@@ -25,6 +25,8 @@ const STOP_WAIT_MS = 10_000
 export interface Delivered {
   readonly delivery: Delivery
   readonly answer: KeptAnswer | null
+  /** When the answer arrived. */
+  readonly respondedAt: Date | null
 }
 
 /** Returns whether a seller would still accept the authorization. */
@@ -68,7 +70,7 @@ export async function sendPaidRequest(
     }
     ctx.logger.warn({ payment: payment.id, reason: result.answer.error }, 'the answer to a purchase was lost')
   }
-  return { delivery: 'unknown', answer: null }
+  return { delivery: 'unknown', answer: null, respondedAt: null }
 }
 
 const EMPTY = Buffer.alloc(0)
@@ -80,14 +82,15 @@ const EMPTY = Buffer.alloc(0)
 async function keep(ctx: Context, payment: Payment, answer: KeptAnswer): Promise<Delivered> {
   const place = placeOf(payment)
   const delivery = deliveryOf(answer.status)
-  const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now: ctx.clock.now() }
+  const now = ctx.clock.now()
+  const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now }
   try {
     await ctx.db.runDurable(storeAnswer(place, stored), { isOutcome: true })
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)) throw error
     ctx.logger.error({ err: error, payment: payment.id }, 'the answer to a purchase could not be stored')
   }
-  return { delivery, answer }
+  return { delivery, answer, respondedAt: now }
 }
 
 /** The agent's own headers. Its credentials are for the server that it named, and for no other one. */

@@ -57,9 +57,10 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
     header = signed.header
   }
   if (request === null || header === null) return { ...known, header }
-  const { delivery, answer } = await sendPaidRequest(ctx, { payment, order, header, request }, stopping)
-  const responded = answer === null ? {} : { responseStatus: answer.status, respondedAt: ctx.clock.now() }
-  return { payment: await getPayment(ctx, payment), purchase: { ...purchase, delivery, ...responded }, answer, header }
+  const { delivery, answer, respondedAt } = await sendPaidRequest(ctx, { payment, order, header, request }, stopping)
+  const responseStatus = answer?.status ?? null
+  const worked = { ...purchase, delivery, responseStatus, respondedAt }
+  return { payment: await getPayment(ctx, payment), purchase: worked, answer, header }
 }
 
 /**

@@ -27,5 +27,6 @@ function formatGrantBudget(grant: GrantBudget): PublicWalletBudget['grants'][num
     remaining_24h_usdc: formatAmount(leftMicro),
     recipients: grant.recipients.map(({ address, label }) => ({ address, label })),
     expires_at: grant.expiresAt?.toISOString() ?? null,
+    x402: grant.x402,
   }
 }

@@ -76,6 +76,7 @@ describe('wallets, with what agents may spend from them', () => {
             { address: OTHER_RECIPIENT, label: null },
           ],
           expires_at: null,
+          x402: false,
         },
       },
     )

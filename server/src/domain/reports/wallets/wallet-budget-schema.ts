@@ -24,6 +24,7 @@ const GrantBudgetSchema = Type.Object({
     { description: 'The recipients that the grant allows. An empty list allows any recipient.' },
   ),
   expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+  x402: Type.Boolean({ description: 'Whether the grant allows purchases (x402 and MPP).' }),
 })
 
 /** The schema of a wallet, with what agents may spend from it, in responses of `/v1`. */

@@ -26,6 +26,7 @@ export interface GrantBudget {
   /** An empty list allows any recipient. */
   readonly recipients: readonly LabeledAddress[]
   readonly expiresAt: Date | null
+  readonly x402: boolean
 }
 
 export interface LabeledAddress {

@@ -16,14 +16,22 @@ export interface WalletRow {
 
 export type GrantRow = Pick<
   Grant,
-  'id' | 'agentId' | 'status' | 'suspendedAt' | 'maxPerTxMicro' | 'dailyCapMicro' | 'recipientAllowlist' | 'expiresAt'
+  | 'id'
+  | 'agentId'
+  | 'status'
+  | 'suspendedAt'
+  | 'maxPerTxMicro'
+  | 'dailyCapMicro'
+  | 'recipientAllowlist'
+  | 'expiresAt'
+  | 'x402'
 > & { readonly spent24hMicro: MicroUsdc }
 
 const { wallets, grants } = tables
 
 /** The columns of a grant. They are null if the wallet has none. */
 const FOUND_ROW = {
-  ...pick(grants, 'id', 'agent_id', 'status', 'max_per_tx_micro', 'daily_cap_micro'),
+  ...pick(grants, 'id', 'agent_id', 'status', 'max_per_tx_micro', 'daily_cap_micro', 'x402'),
   recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
   spent: computed.numeric,
 }
@@ -52,7 +60,7 @@ interface Place {
 function textOf(parts: { readonly page: string; readonly ofAgent: string }): string {
   return `with page as (${parts.page})
     select page.address, page.name, g.id, g.agent_id, g.status, g.max_per_tx_micro, g.daily_cap_micro,
-      g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then (
+      g.x402, g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then (
         select coalesce(sum(p.amount_micro), 0) from payments p
         where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
           and p.agent_id = g.agent_id and p.created_at > $3 and p.status <> 'failed'
@@ -60,7 +68,7 @@ function textOf(parts: { readonly page: string; readonly ofAgent: string }): str
     from page
     left join lateral (
       select account_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, suspended_at, expires_at
+        x402, recipient_allowlist, suspended_at, expires_at
       from grants
       where account_id = $1 and mode = $2 and wallet_address = page.address and status <> 'revoked' ${parts.ofAgent}
       offset 0
@@ -130,6 +138,7 @@ function toGrant(row: Row): GrantRow {
     dailyCapMicro: microUsdc(BigInt(found.daily_cap_micro)),
     recipientAllowlist: found.recipient_allowlist,
     expiresAt: row.expires_at,
+    x402: found.x402,
     spent24hMicro: microUsdc(BigInt(found.spent)),
   }
 }

@@ -1,0 +1,40 @@
+import { useId } from 'react'
+import type { GrantDraft } from '../../format/grant-draft.ts'
+
+/** The parameter of the page's address with which purchases are ticked from the start. */
+export const ALLOW_PURCHASES = 'allow-purchases'
+
+interface PurchasesFieldProps {
+  readonly draft: GrantDraft
+  readonly onChange: (change: Partial<GrantDraft>) => void
+}
+
+/** Whether the grant allows purchases, and what the owner should know about their limits. */
+export function PurchasesField({ draft, onChange }: PurchasesFieldProps) {
+  const id = useId()
+  return (
+    <fieldset>
+      <legend className="pb-1.5 font-semibold">Purchases</legend>
+      <div className="flex items-start gap-3">
+        <input
+          id={id}
+          name="x402"
+          type="checkbox"
+          className="mt-1 size-4.5 shrink-0 accent-accent"
+          aria-describedby={`${id}-meaning`}
+          checked={draft.allowsPurchases}
+          onChange={(event) => onChange({ allowsPurchases: event.currentTarget.checked })}
+        />
+        <div className="grid gap-1.5">
+          <label htmlFor={id}>The agent may buy from websites that ask to be paid (x402 and MPP)</label>
+          <p id={`${id}-meaning`} className="text-sm text-muted">
+            The limits apply to purchases as to other payments. The enclave, which holds the wallet’s keys, enforces the
+            per-payment limit, the recipients, the token and the end date. Only this service enforces the 24-hour limit
+            for purchases. A payment that the agent has promised to a website cannot be taken back for up to 5 minutes,
+            even if you revoke the grant.
+          </p>
+        </div>
+      </div>
+    </fieldset>
+  )
+}
