@@ -21,7 +21,7 @@ const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'test/conformance', files: 'test/conformance/*' },
   { name: 'test/flows', files: 'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant}.test.ts' },
   { name: 'test/flows-clock', files: 'test/flows/{first-wallet,refusals,two-processes}.test.ts' },
-  { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners}.test.ts' },
+  { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners,routes/seller}.test.ts' },
 ]
 /**
  * Tests that start programs and wait for them. Only a few of these files share a process, which loads the sources of

@@ -1,4 +1,4 @@
-/** The URLs and ports of the sandbox's programs. The seven ports are consecutive. */
+/** The URLs and ports of the sandbox's programs. The eight ports are consecutive. */
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string
@@ -6,6 +6,7 @@ export interface Addresses {
   readonly signerUrl: string
   readonly controlUrl: string
   readonly enclaveUrl: string
+  readonly sellerUrl: string
   readonly rpcUrls: { readonly test: string; readonly live: string }
   readonly ports: {
     readonly api: number
@@ -15,10 +16,11 @@ export interface Addresses {
     readonly testChain: number
     readonly liveChain: number
     readonly postgres: number
+    readonly seller: number
   }
 }
 
-export const PORTS_COUNT = 7
+export const PORTS_COUNT = 8
 export const LOOPBACK = '127.0.0.1'
 export const CHAIN_IDS = { test: 84532, live: 8453 } as const
 export const MODES = ['test', 'live'] as const
@@ -33,6 +35,7 @@ export function addressesFrom(port: number): Addresses {
     signerUrl: `http://signer.localhost:${port + 1}`,
     controlUrl: url(2),
     enclaveUrl: url(3),
+    sellerUrl: url(7),
     rpcUrls: { test: `http://${LOOPBACK}:${port + 4}`, live: `http://${LOOPBACK}:${port + 5}` },
     ports: {
       api: port,
@@ -42,6 +45,7 @@ export function addressesFrom(port: number): Addresses {
       testChain: port + 4,
       liveChain: port + 5,
       postgres: port + 6,
+      seller: port + 7,
     },
   }
 }

@@ -3,7 +3,7 @@ import { PORTS_COUNT } from './addresses.ts'
 import { PROFILES, type Profile } from './enclave/pace.ts'
 
 export interface SandboxConfig {
-  /** The first of the sandbox's seven consecutive ports. */
+  /** The first of the sandbox's eight consecutive ports. */
   readonly port: number
   /** The data directory as an absolute path. */
   readonly dataDir: string

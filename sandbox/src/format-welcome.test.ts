@@ -8,6 +8,7 @@ const FACTS: SandboxFacts = {
   auth_url: 'http://localhost:4101',
   control_url: 'http://localhost:4102',
   enclave_url: 'http://localhost:4103',
+  seller_url: 'http://localhost:4107',
   chains: {
     test: { id: 1, rpc_url: 'http://localhost:4104', usdc: '0x1' },
     live: { id: 2, rpc_url: 'http://localhost:4105', usdc: '0x2' },

@@ -15,6 +15,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
     ['dashboard, OAuth', facts.auth_url],
     ['control API', facts.control_url],
     ['enclave', facts.enclave_url],
+    ['seller (x402, MPP)', facts.seller_url],
     [`test chain (${chains.test.id})`, chains.test.rpc_url],
     [`live chain (${chains.live.id})`, chains.live.rpc_url],
     ['workspace', workspace.slug],

@@ -94,7 +94,7 @@ it('runs once on a data directory, can start again after it was killed, and leav
   assert.match(reset.output(), /Another sandbox/)
 
   const orphans = readPids(dataDir)
-  assert.equal(orphans.length, 5)
+  assert.equal(orphans.length, 6)
   first.child.kill('SIGKILL')
   await first.exit
 

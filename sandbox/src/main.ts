@@ -41,7 +41,14 @@ async function start(signal: AbortSignal): Promise<Sandbox | null> {
   try {
     const { port, dataDir, enclaveProfile } = readConfig()
     print(`Bursar's sandbox starts, with its data in ${dataDir}. It holds no real money.`)
-    return await startSandbox({ port, dataDir, enclaveProfile, signal, onProgress: (line) => print(`  ${line}`) })
+    return await startSandbox({
+      port,
+      dataDir,
+      enclaveProfile,
+      sellerStarts: 'with_sandbox',
+      signal,
+      onProgress: (line) => print(`  ${line}`),
+    })
   } catch (error) {
     if (!signal.aborted) complain(describe(error))
     return null

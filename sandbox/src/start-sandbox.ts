@@ -2,9 +2,11 @@ import { addressesFrom } from './addresses.ts'
 import type { Profile } from './enclave/pace.ts'
 import { explainPort } from './processes/check-ports.ts'
 import { logFile } from './processes/data-dir-layout.ts'
-import { serverEnvironment, type Environment } from './processes/environments.ts'
+import { sellerEnvironment, serverEnvironment, type Environment } from './processes/environments.ts'
 import { Supervisor } from './processes/supervisor.ts'
+import { findProgram } from './processes/programs.ts'
 import { endLeftovers, openProcessRecord } from './processes/process-record.ts'
+import { Seller } from './processes/seller.ts'
 import { Servers, type AddedServer } from './processes/servers.ts'
 import type { Memory } from './processes/start-program.ts'
 import { startFoundations } from './processes/start-foundations.ts'
@@ -13,7 +15,7 @@ import { openState } from './state/sandbox-state.ts'
 import { takeDataDir } from './state/take-data-dir.ts'
 
 export interface SandboxOptions {
-  /** The first of the sandbox's seven consecutive ports. */
+  /** The first of the sandbox's eight consecutive ports. */
   readonly port: number
   /** The data directory as an absolute path. It is created if it does not exist. */
   readonly dataDir: string
@@ -29,6 +31,10 @@ export interface SandboxOptions {
   readonly enclaveProfile?: Profile
   /** False if the data need not survive a crash of the machine; the sandbox then starts faster. True by default. */
   readonly durable?: boolean
+  /**
+   * When the seller starts: together with the other programs, or when the control API first needs it (the default).
+   */
+  readonly sellerStarts?: 'with_sandbox' | 'when_needed'
   /** How much memory the server and the enclave may use to collect garbage less often. `small` by default. */
   readonly memory?: Memory
   /** A signal that aborts the start. */
@@ -78,7 +84,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
  */
 async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sandbox, 'stop'>> {
   const { dataDir, port, onProgress = () => undefined, serverEnv = {}, durable = true, signal } = options
-  const { enclaveProfile = 'realistic', memory = 'small' } = options
+  const { enclaveProfile = 'realistic', memory = 'small', sellerStarts = 'when_needed' } = options
   const own = addressesFrom(port)
   const addresses = { ...own, enclaveUrl: options.enclaveUrl ?? own.enclaveUrl }
   const died = Promise.withResolvers<string>()
@@ -102,9 +108,19 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   const databaseUrl = await watched(foundations.databaseUrl)
 
   const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl })
+  const seller = new Seller(() =>
+    fleet.start({
+      name: 'seller',
+      file: findProgram('seller'),
+      logFile: logFile(dataDir, 'seller'),
+      env: sellerEnvironment(addresses, state.current),
+    }),
+  )
+  stops.unshift(() => seller.stop())
   const servers = new Servers({ fleet, logFile: logFile(dataDir, 'server'), env: () => ({ ...env(), ...serverEnv }) })
   stops.unshift(() => servers.stop())
   const serving = servers.start()
+  const selling = sellerStarts === 'with_sandbox' ? seller.start() : null
   // The control API uses the server's code, so importing it takes time. The import runs while the server process
   // starts.
   const control = import('./control/open-control.ts')
@@ -117,13 +133,18 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
     state,
     chains,
     fleet,
+    seller,
     logFile: logFile(dataDir, 'control'),
     onFactsChanged: (changed) => writeFacts(dataDir, changed),
   })
-  // The control API is stopped after the server, and before everything that the server uses.
+  // The control API is stopped after the server, and before everything that the two use.
   stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())
   const { facts } = await watched(opening)
   onProgress(`control API on port ${addresses.ports.control}`)
+  if (selling !== null) {
+    await watched(selling)
+    onProgress(`seller on port ${addresses.ports.seller}`)
+  }
   writeFacts(dataDir, facts)
   stops.unshift(async () => removeFacts(dataDir))
 

@@ -61,7 +61,7 @@ export async function makeDataDir(prepared?: string): Promise<string> {
   return dataDir
 }
 
-/** Finds seven consecutive free ports, and returns the first one. */
+/** Finds eight consecutive free ports, and returns the first one. */
 export async function findFreePorts(): Promise<number> {
   for (let search = 1; search <= SEARCHES_MAX; search += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX - PORTS_COUNT)

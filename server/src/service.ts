@@ -22,6 +22,7 @@ import { createLogger, type Logger } from './lib/logger.ts'
 import { createSealer } from './lib/sealing.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
+import { watchAuthorizations } from './jobs/watch-authorizations.ts'
 import { watchChain } from './jobs/watch-chain.ts'
 import { watchDeposits } from './jobs/watch-deposits.ts'
 import { sendWebhooks } from './jobs/send-webhooks.ts'
@@ -148,6 +149,8 @@ function startJobs(context: Context): Loop[] {
   return [
     watchChain(context, { mode: 'test', holder }),
     watchChain(context, { mode: 'live', holder }),
+    watchAuthorizations(context, { mode: 'test', holder }),
+    watchAuthorizations(context, { mode: 'live', holder }),
     watchDeposits(context, { mode: 'test', holder }),
     watchDeposits(context, { mode: 'live', holder }),
     sendWebhooks(context),

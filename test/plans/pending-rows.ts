@@ -29,6 +29,18 @@ export const PENDING: readonly string[] = [
     log_index: 'case when n % 4 <> 0 then 0 end',
     next_look_at: `${now} + (n - 20) * interval '1 second'`,
   }),
+  rows('payments', 4, {
+    ...payment(HOT),
+    ...ofGrant(HOT),
+    id: idOf('pay', 'a'),
+    idempotency_key: 'null',
+    kind: `'x402'`,
+    authorization_nonce: `'0x' || lpad(to_hex(t.k * 1000000 + n), 64, '0')`,
+    created_at: `${now} - n * interval '20 seconds'`,
+    valid_before: `${now} - n * interval '20 seconds' + interval '2 minutes'`,
+    status: `'pending'`,
+    next_look_at: `${now} + (n - 20) * interval '1 second'`,
+  }),
   rows('deliveries', 20, {
     ...own,
     id: idOf('dlv', 'x'),

@@ -79,6 +79,11 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     7: '{NULL}',
     8: listOf(at(0)),
   }),
+  postpone_authorization_looks: (sample) => ({
+    1: listOf(get(sample, 'payments', 'account_id')),
+    2: listOf(get(sample, 'payments', 'id')),
+    3: listOf(at(1)),
+  }),
   read_facts_of_many: (sample) => ({
     ...parties(sample),
     5: times(-24 * 60),

@@ -22,9 +22,9 @@ import { baseSepolia } from 'viem/chains'
 import { makeFolder, startTestChain, TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
 import { delegateAddress, delegationCode, entryPointAddress } from './account-contracts.ts'
 import { callRpc } from './call-rpc.ts'
-import { deployUsdc } from './deploy-usdc.ts'
+import { deployUsdc, usdcNameOf } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
-import { usdcAbi } from './usdc-abi.ts'
+import { usdcAbi, usdcBytesAbi } from './usdc-abi.ts'
 
 const PAYEE = '0x00000000000000000000000000000000000000aa'
 const erc1271Abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
@@ -196,4 +196,61 @@ test('a delegated wallet accepts its wrapped signature of typed data, and reject
   const nested = await wallet.sign({ hash: hashNested({ ...typedData, verifierDomain }) })
   assert.equal(await check(wrapTypedDataSignature({ ...typedData, signature: nested })), '0x1626ba7e')
   assert.equal(await check(await wallet.signTypedData(typedData)), '0xffffffff')
+})
+
+test('USDC of a delegated wallet moves by its wrapped signature, and not by a bare one', async (t) => {
+  const { wallet, client, usdc, chain, delegate, balanceOf } = await openFixture(t)
+  const domain = { name: usdcNameOf(TEST_CHAIN_ID), version: '2', chainId: TEST_CHAIN_ID, verifyingContract: usdc }
+  const types = {
+    TransferWithAuthorization: [
+      { name: 'from', type: 'address' },
+      { name: 'to', type: 'address' },
+      { name: 'value', type: 'uint256' },
+      { name: 'validAfter', type: 'uint256' },
+      { name: 'validBefore', type: 'uint256' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  } as const
+  const formatData = (nonce: bigint) => ({
+    domain,
+    types,
+    primaryType: 'TransferWithAuthorization' as const,
+    message: {
+      from: wallet.address,
+      to: PAYEE,
+      value: 3n,
+      validAfter: 0n,
+      validBefore: 4_000_000_000n,
+      nonce: toHex(nonce, { size: 32 }),
+    } as const,
+  })
+  const anybody = createWalletClient({
+    account: privateKeyToAccount(generatePrivateKey()),
+    chain: baseSepolia,
+    transport: http(chain.rpcUrl),
+  })
+  const submit = async ({ message }: ReturnType<typeof formatData>, signature: Hex): Promise<void> => {
+    const { from, to, value, validAfter, validBefore, nonce } = message
+    const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+    const call = { address: usdc, abi: usdcBytesAbi, functionName: 'transferWithAuthorization', args } as const
+    await client.waitForTransactionReceipt({ hash: await anybody.writeContract({ ...call, ...NO_FEES }) })
+  }
+  const wrap = async (data: ReturnType<typeof formatData>): Promise<Hex> => {
+    const verifierDomain = {
+      name: 'Bursar Sandbox Account',
+      version: '1',
+      chainId: TEST_CHAIN_ID,
+      verifyingContract: wallet.address,
+      salt: toHex(0, { size: 32 }),
+    }
+    const signature = await wallet.sign({ hash: hashNested({ ...data, verifierDomain }) })
+    return wrapTypedDataSignature({ ...data, signature })
+  }
+  const [first, second] = [formatData(1n), formatData(2n)]
+  await assert.rejects(submit(first, await wrap(first)), /invalid signature/)
+  await submit(first, await wallet.signTypedData(first))
+  await delegate()
+  await assert.rejects(submit(second, await wallet.signTypedData(second)), /invalid signature/)
+  await submit(second, await wrap(second))
+  assert.equal(await balanceOf(PAYEE), 6n)
 })

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeDeployData, getContractAddress } from 'viem/utils'
+import { CHAIN_IDS } from '../addresses.ts'
 import { callRpc, callRpcNumber, callRpcString } from './call-rpc.ts'
 import { devAccount } from './dev-account.ts'
 import { NODE_POLL_MS, RECEIPT_TIMEOUT_MS } from './limit.ts'
@@ -12,24 +13,41 @@ import { readBytecode } from './contract-artifact.ts'
  */
 export const usdcAddress = getContractAddress({ from: devAccount.address, nonce: 0n })
 
-/** The gas limit of the deployment, which uses 1.6 million gas. */
-const DEPLOY_GAS = 3_000_000n
+/** The gas limit of the deployment, which uses 2.3 million gas. */
+const DEPLOY_GAS = 4_000_000n
+/**
+ * The selector of the overload of `transferWithAuthorization` that takes a signature of any length. Contracts that were
+ * deployed before it existed do not contain it.
+ */
+const BYTES_OVERLOAD_SELECTOR = 'cf092995'
+
+/** Returns the name of USDC on a chain, which is part of its signing domain. It is the same as on the real chain. */
+export const usdcNameOf = (chainId: number): string => (chainId === CHAIN_IDS.test ? 'USDC' : 'USD Coin')
 
 /**
  * Deploys the USDC contract to a local chain unless it is already there, and returns its address. Mines a block for it.
+ * A chain from an older version of the sandbox gets the present code, and keeps its balances.
  *
  * @throws Error if the node rejects the deployment, or if the contract does not appear in time.
  */
 export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
-  if (await isDeployed(rpcUrl)) return usdcAddress
+  const present = await readCode(rpcUrl)
+  if (present.includes(BYTES_OVERLOAD_SELECTOR)) return usdcAddress
+  const chainId = await callRpcNumber(rpcUrl, 'eth_chainId')
+  const args = [devAccount.address, usdcNameOf(chainId)] as const
+  const data = encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args })
+  if (present !== '0x') {
+    await replaceCode(rpcUrl, data)
+    return usdcAddress
+  }
   const raw = await devAccount.signTransaction({
     type: 'eip1559',
-    chainId: await callRpcNumber(rpcUrl, 'eth_chainId'),
+    chainId,
     nonce: 0,
     gas: DEPLOY_GAS,
     maxFeePerGas: 0n,
     maxPriorityFeePerGas: 0n,
-    data: encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args: [devAccount.address] }),
+    data,
   })
   // If two processes deploy at the same moment, the node rejects one deployment. The rejected process waits for the
   // other's contract.
@@ -39,12 +57,20 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
   )
   await callRpc(rpcUrl, 'evm_mine')
   const deadline = performance.now() + RECEIPT_TIMEOUT_MS
-  while (!(await isDeployed(rpcUrl))) {
+  while ((await readCode(rpcUrl)) === '0x') {
     if (performance.now() > deadline) throw new Error('the USDC contract cannot be deployed', { cause: refusal })
     await delay(NODE_POLL_MS)
   }
   return usdcAddress
 }
 
-const isDeployed = async (rpcUrl: string): Promise<boolean> =>
-  (await callRpcString(rpcUrl, 'eth_getCode', [usdcAddress, 'latest'])) !== '0x'
+/** Replaces the contract's code. Mines a block, so that a later reorganization keeps the new code. */
+const replaceCode = async (rpcUrl: string, deployment: `0x${string}`): Promise<void> => {
+  // The constructor's result is the code to store, with the values of its immutable variables.
+  const code = await callRpcString(rpcUrl, 'eth_call', [{ data: deployment }, 'latest'])
+  await callRpc(rpcUrl, 'anvil_setCode', [usdcAddress, code])
+  await callRpc(rpcUrl, 'evm_mine')
+}
+
+const readCode = async (rpcUrl: string): Promise<string> =>
+  await callRpcString(rpcUrl, 'eth_getCode', [usdcAddress, 'latest'])

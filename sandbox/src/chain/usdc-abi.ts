@@ -2,7 +2,7 @@ import { parseAbi } from 'viem/utils'
 
 /** The functions of `contracts/Usdc.sol` that the sandbox and its tests call. */
 export const usdcAbi = parseAbi([
-  'constructor(address owner_)',
+  'constructor(address owner_, string name_)',
   'function mint(address to, uint256 value)',
   'function name() view returns (string)',
   'function version() pure returns (string)',
@@ -22,4 +22,12 @@ export const usdcAbi = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+])
+
+/** The forms of the functions of EIP-3009 that take a signature of any length, as wallets with code make it. */
+export const usdcBytesAbi = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
 ])

@@ -10,8 +10,10 @@ import {
   createPublicClient,
   createWalletClient,
   defineChain,
+  domainSeparator,
   type Hex,
   http,
+  parseAbi,
   parseSignature,
   toHex,
 } from 'viem'
@@ -19,10 +21,11 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { CONTRACTS, compileContract, formatArtifact } from '../../scripts/compile-contract.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
-import { deployUsdc, usdcAddress } from './deploy-usdc.ts'
+import { callRpc } from './call-rpc.ts'
+import { deployUsdc, usdcAddress, usdcNameOf } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
 import { type Chain, startChain } from './start-chain.ts'
-import { usdcAbi } from './usdc-abi.ts'
+import { usdcAbi, usdcBytesAbi } from './usdc-abi.ts'
 
 const TEST_TIMEOUT_MS = 60_000
 const folder = mkdtempSync(join(tmpdir(), 'bursar-usdc-'))
@@ -39,7 +42,7 @@ const relayer = createWalletClient({
   transport: http(),
   account: privateKeyToAccount(generatePrivateKey()),
 })
-const domain = { name: 'USD Coin', version: '2', chainId: TEST_CHAIN_ID, verifyingContract: usdcAddress } as const
+const domain = { name: 'USDC', version: '2', chainId: TEST_CHAIN_ID, verifyingContract: usdcAddress } as const
 const firstNonce = toHex(1n, { size: 32 })
 const secondNonce = toHex(2n, { size: 32 })
 const noFee = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as const
@@ -90,7 +93,9 @@ for (const { name, file } of CONTRACTS) {
 
 test('every entry of the used ABI exists in the contract', () => {
   const contract = new Set(compileContract('Usdc').abi.map((entry) => describeEntry(entry)))
-  const foreign = usdcAbi.map((entry) => describeEntry(entry)).filter((entry) => !contract.has(entry))
+  const foreign = [...usdcAbi, ...usdcBytesAbi]
+    .map((entry) => describeEntry(entry))
+    .filter((entry) => !contract.has(entry))
   assert.deepEqual(foreign, [])
 })
 
@@ -108,7 +113,35 @@ const describeEntry = (entry: AbiItem): string => {
 test('the contract has the same name, decimals and domain as the real one', async () => {
   const names = ['name', 'symbol', 'decimals', 'version'] as const
   const values = await Promise.all(names.map((functionName) => client.readContract({ ...usdc, functionName })))
-  assert.deepEqual(values, ['USD Coin', 'USDC', 6, '2'])
+  assert.deepEqual(values, ['USDC', 'USDC', 6, '2'])
+  const abi = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)'])
+  assert.equal(
+    await client.readContract({ address: usdcAddress, abi, functionName: 'DOMAIN_SEPARATOR' }),
+    domainSeparator({ domain }),
+  )
+})
+
+test('with the names of USDC on both chains, the domains of the real contracts come out', () => {
+  const separate = (chainId: number, verifyingContract: Hex): Hex =>
+    domainSeparator({ domain: { name: usdcNameOf(chainId), version: '2', chainId, verifyingContract } })
+  assert.equal(
+    separate(8453, '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+    '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
+  )
+  assert.equal(
+    separate(84532, '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
+    '0x71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818',
+  )
+})
+
+test('a chain with older code gets the present code, and keeps its balances', async () => {
+  const account = await makeAccount(70n)
+  const present = await client.getCode({ address: usdcAddress })
+  await callRpc(chain.rpcUrl, 'anvil_setCode', [usdcAddress, '0x00'])
+  assert.equal(await deployUsdc(chain.rpcUrl), usdcAddress)
+  assert.equal((await client.getCode({ address: usdcAddress }))?.length, present?.length)
+  assert.equal(await balanceOf(account.address), 70n)
+  assert.equal(await client.readContract({ ...usdc, functionName: 'name' }), 'USDC')
 })
 
 test('a wallet without ETH sends USDC in an EIP-1559 transaction that pays nothing', async () => {
@@ -212,6 +245,42 @@ test('an authorization is rejected outside its time, if canceled, and if somebod
   const args = [account.address, secondNonce, ...vrs(cancel)] as const
   await confirm(await relayer.writeContract({ ...usdc, functionName: 'cancelAuthorization', args }))
   await assert.rejects(submit('TransferWithAuthorization', { nonce: secondNonce }), /is used or canceled/)
+})
+
+test('an authorization whose signature is one string works like one whose signature has three parts', async () => {
+  const account = await makeAccount(100n)
+  const bytesUsdc = { address: usdcAddress, abi: usdcBytesAbi, ...noFee } as const
+  const sign = async (kind: 'TransferWithAuthorization' | 'ReceiveWithAuthorization', nonce: Hex): Promise<Hex> => {
+    const { address: from } = account
+    const message = { from, to: relayer.account.address, value: 5n, validAfter: 0n, validBefore: farFuture, nonce }
+    return await account.signTypedData({ domain, types: { [kind]: authorizationFields }, primaryType: kind, message })
+  }
+  const argsOf = (nonce: Hex, signature: Hex) =>
+    [account.address, relayer.account.address, 5n, 0n, farFuture, nonce, signature] as const
+  const [transfer, receive] = await Promise.all([
+    sign('TransferWithAuthorization', firstNonce),
+    sign('ReceiveWithAuthorization', secondNonce),
+  ])
+  const submit = (functionName: 'transferWithAuthorization' | 'receiveWithAuthorization', nonce: Hex, signature: Hex) =>
+    relayer.writeContract({ ...bytesUsdc, functionName, args: argsOf(nonce, signature) })
+  await assert.rejects(submit('transferWithAuthorization', firstNonce, receive), /invalid signature/)
+  await assert.rejects(submit('transferWithAuthorization', firstNonce, `${transfer}00`), /invalid signature/)
+  await confirm(await submit('transferWithAuthorization', firstNonce, transfer))
+  await confirm(await submit('receiveWithAuthorization', secondNonce, receive))
+  assert.equal(await balanceOf(account.address), 90n)
+  const nonce = toHex(3n, { size: 32 })
+  const types = {
+    CancelAuthorization: [
+      { name: 'authorizer', type: 'address' },
+      { name: 'nonce', type: 'bytes32' },
+    ],
+  } as const
+  const message = { authorizer: account.address, nonce }
+  const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
+  const args = [account.address, nonce, cancel] as const
+  await confirm(await relayer.writeContract({ ...bytesUsdc, functionName: 'cancelAuthorization', args }))
+  const late = await sign('TransferWithAuthorization', nonce)
+  await assert.rejects(submit('transferWithAuthorization', nonce, late), /is used or canceled/)
 })
 
 test('a permit sets the allowance once, and a replay is rejected', async () => {

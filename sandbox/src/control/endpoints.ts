@@ -1,3 +1,4 @@
+import { FAULTS, FLOWS, OFFERS, PROTOCOLS } from '../seller/behaviour.ts'
 import { READ_FAULTS, SEND_FAULTS } from '../enclave/faults.ts'
 
 /**
@@ -53,6 +54,22 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     'faults?': 'names, for random: the faults to choose from',
   },
   'POST /enclave/clock': { offset_seconds: "integer: how far the enclave's clock is ahead of the server's clock" },
+  'POST /seller/resources': {
+    'mode?': 'test | live',
+    'price_usdc?': 'decimal',
+    'protocol?': PROTOCOLS.join(' | '),
+    'flow?': FLOWS.join(' | '),
+    'pay_to?': 'address; a new one by default',
+    'offers?': `the offers in this order, of: ${OFFERS.join(', ')} (x402_v2 only)`,
+    'max_timeout_seconds?': 'integer',
+    'faults?': `what the resource does wrong, of: ${FAULTS.join(', ')}`,
+    'fault_count?': 'integer: how often each fault happens; always by default',
+    'changes_after?': 'integer, for price_raised and payee_changed: how many requests see the first terms',
+    'delay_ms?': 'integer, for settle_late and answer_slow',
+    'answer_bytes?': 'integer, for answer_huge',
+    'redirect_to?': 'URL, for redirect: the target, which is the resource itself by default',
+  },
+  'GET /seller/resources/:id': {},
   'POST /enclave/profile': {
     profile: 'realistic | fast: whether sponsored sends are pending for 400 to 900 ms, as with the real provider',
   },

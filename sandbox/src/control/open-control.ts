@@ -6,6 +6,7 @@ import { openContext } from '../../../server/src/service.ts'
 import { CHAIN_IDS, LOOPBACK, type Addresses, type Mode } from '../addresses.ts'
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { Chain } from '../chain/start-chain.ts'
+import type { Seller } from '../processes/seller.ts'
 import type { Environment } from '../processes/environments.ts'
 import type { Supervisor } from '../processes/supervisor.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
@@ -14,6 +15,7 @@ import { ENDPOINTS } from './endpoints.ts'
 import { trackMining } from './track-mining.ts'
 import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
+import { connectSellerControl } from './seller-control.ts'
 import { logServerErrors } from './log-server-errors.ts'
 import { allowEmptyBodies } from './allow-empty-bodies.ts'
 import { addChainRoutes } from './routes/chains.ts'
@@ -23,6 +25,7 @@ import { addEnclaveRoutes } from './routes/enclave.ts'
 import { addFaucetRoutes } from './routes/faucet.ts'
 import { addGrantRoutes } from './routes/grants.ts'
 import { addKeyRoutes } from './routes/keys.ts'
+import { addSellerRoutes } from './routes/seller.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
@@ -35,6 +38,7 @@ export interface ControlOptions {
   readonly state: StateFile
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly fleet: Supervisor
+  readonly seller: Seller
   readonly logFile: string
   /** Called when the sandbox's facts have changed since the start. */
   readonly onFactsChanged: (facts: SandboxFacts) => void
@@ -69,6 +73,11 @@ export async function openControl(options: ControlOptions): Promise<Control> {
     state,
     chains: { test: trackMining(options.chains.test), live: trackMining(options.chains.live) },
     enclave: connectEnclaveControl({ url: addresses.enclaveUrl, token: state.current.enclave.controlToken }),
+    seller: connectSellerControl({
+      url: addresses.sellerUrl,
+      token: state.current.enclave.controlToken,
+      seller: options.seller,
+    }),
     setClockOffset: async (offsetMs) => {
       state.update({ clockOffsetMs: offsetMs })
       clock.setOffset(offsetMs)
@@ -113,6 +122,7 @@ const ROUTES = [
   addClockRoutes,
   addChainRoutes,
   addEnclaveRoutes,
+  addSellerRoutes,
 ] as const
 
 /** Throws if an endpoint is added that `GET /` does not list. */
@@ -133,6 +143,7 @@ function describeSandbox(
     auth_url: addresses.authUrl,
     control_url: addresses.controlUrl,
     enclave_url: addresses.enclaveUrl,
+    seller_url: addresses.sellerUrl,
     chains: { test: describeChain('test'), live: describeChain('live') },
     workspace: {
       slug: DEMO_SLUG,

@@ -15,6 +15,7 @@ async function main(): Promise<number> {
   const sandbox = await startThrowAwaySandbox({
     signal,
     enclaveProfile: 'realistic',
+    sellerStarts: 'with_sandbox',
     onProgress: (line) => print(`  ${line}`),
   })
   try {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 import { LOOPBACK, type Addresses } from '../addresses.ts'
 
-/** Thrown if another program uses one of the seven ports. */
+/** Thrown if another program uses one of the eight ports. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
   constructor(port: number, what: string, cause?: unknown) {
     super(
-      `Port ${port} (${what}) is in use: stop what listens there, or set BURSAR_PORT to the first of seven free ports.`,
+      `Port ${port} (${what}) is in use: stop what listens there, or set BURSAR_PORT to the first of eight free ports.`,
       {
         cause,
       },
@@ -24,6 +24,7 @@ const PORT_NAMES: Readonly<Record<keyof Addresses['ports'], string>> = {
   testChain: 'test chain',
   liveChain: 'live chain',
   postgres: 'PostgreSQL',
+  seller: 'seller',
 }
 
 /**

@@ -21,6 +21,6 @@ export function enclaveDir(dataDir: string): string {
   return join(dataDir, DATA_FOLDERS.enclave)
 }
 
-export function logFile(dataDir: string, program: 'server' | 'enclave' | 'control'): string {
+export function logFile(dataDir: string, program: 'server' | 'enclave' | 'control' | 'seller'): string {
   return join(dataDir, DATA_FOLDERS.logs, `${program}.log`)
 }

@@ -59,3 +59,12 @@ export function enclaveEnvironment(
     ENCLAVE_PROFILE: profile,
   }
 }
+
+export function sellerEnvironment({ ports, rpcUrls }: Addresses, state: SandboxState): Environment {
+  return {
+    SELLER_PORT: String(ports.seller),
+    SELLER_CONTROL_TOKEN: state.enclave.controlToken,
+    SELLER_TEST_RPC_URL: rpcUrls.test,
+    SELLER_LIVE_RPC_URL: rpcUrls.live,
+  }
+}

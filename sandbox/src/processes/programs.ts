@@ -33,7 +33,12 @@ export const PROGRAMS = {
   },
   enclave: {
     entry: new URL('../enclave/main.ts', import.meta.url),
-    output: 'sandbox/dist',
+    output: 'sandbox/dist/enclave',
+    sources: ['sandbox/src', ...SHARED_SOURCES],
+  },
+  seller: {
+    entry: new URL('../seller/main.ts', import.meta.url),
+    output: 'sandbox/dist/seller',
     sources: ['sandbox/src', ...SHARED_SOURCES],
   },
 } satisfies Record<string, ProgramBuild>

@@ -9,6 +9,8 @@ export interface SandboxFacts {
   readonly auth_url: string
   readonly control_url: string
   readonly enclave_url: string
+  /** A shop that sells over x402 and MPP. `GET` returns its price list. */
+  readonly seller_url: string
   readonly chains: Readonly<Record<Mode, { readonly id: number; readonly rpc_url: string; readonly usdc: string }>>
   readonly workspace: {
     readonly slug: string

@@ -38,13 +38,15 @@ export interface TestChain {
 }
 
 /** Starts one of the sandbox's chains on a free port, with its USDC contract and its own data directory. */
-export async function startTestChain(): Promise<TestChain> {
+export async function startTestChain({
+  blockTimeSeconds = BLOCK_TIME_SECONDS,
+}: { readonly blockTimeSeconds?: number } = {}): Promise<TestChain> {
   const dataDir = await makeDataDir()
   const chain = await startChain({
     chainId: CHAIN_ID,
     port: await findFreePort(),
     stateFile: join(dataDir, 'chain.json'),
-    blockTimeSeconds: BLOCK_TIME_SECONDS,
+    blockTimeSeconds,
   })
   const { rpcUrl } = chain
   const rpc = async (method: string, params: readonly unknown[] = []): Promise<unknown> =>

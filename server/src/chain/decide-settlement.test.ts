@@ -23,7 +23,15 @@ const emitted: ReceiptTransfer = { ...transfer, logIndex: 7n, operationHash: nul
 /** By default, the receipt of a transaction that the wallet itself sent. */
 function receiptAt(blockNumber: bigint, change: Partial<Receipt> = {}): Receipt {
   const block = { blockNumber, blockHash: BLOCK_HASH }
-  return { ...block, status: 'success', sender: PAYER, transfers: [emitted], operations: [], ...change }
+  return {
+    ...block,
+    status: 'success',
+    sender: PAYER,
+    transfers: [emitted],
+    authorizations: [],
+    operations: [],
+    ...change,
+  }
 }
 
 type Row = [name: string, receipt: Receipt | null, head: bigint, confirmations: number, answer: string]

@@ -4,6 +4,7 @@ import type { Address } from '../values/address.ts'
 import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
 import { createAccountReader } from './account-reader.ts'
+import { createAuthorizationReader } from './authorization-reader.ts'
 import { createBalanceReader } from './balance-reader.ts'
 import { createGasReader } from './gas-reader.ts'
 import { createHeadReader, HEAD_CALL } from './head-reader.ts'
@@ -116,6 +117,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     readReceiptsAtHead,
     ...createAccountReader(nodes),
     ...createGasReader(nodes, chainId),
+    ...createAuthorizationReader(nodes, { usdc, confirmations }),
     ...createTransferReader(logNodes, usdc),
     ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
     /**

@@ -34,6 +34,17 @@ function operationLog(hash: `0x${string}`, isSuccess: boolean): object {
   }
 }
 
+/** A log of EIP-3009, encoded by viem. */
+function authorizationLog(
+  eventName: 'AuthorizationUsed' | 'AuthorizationCanceled',
+  nonce: `0x${string}`,
+  change: object,
+): object {
+  const event = parseAbiItem(`event ${eventName}(address indexed authorizer, bytes32 indexed nonce)`)
+  const topics = encodeEventTopics({ abi: [event], args: { authorizer: PAYER, nonce } })
+  return { address: USDC, topics, data: '0x', ...change }
+}
+
 function answer(change: object = {}): object {
   return {
     transactionHash: HASH,
@@ -63,8 +74,45 @@ describe('parseReceipt', () => {
           operationHash: null,
         },
       ],
+      authorizations: [],
       operations: [],
     })
+  })
+
+  it('assigns a transfer to the authorization that made it, and leaves it out of the other transfers', () => {
+    const [nonce, other] = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
+    const logs = [
+      transferLog({ logIndex: '0x3' }),
+      authorizationLog('AuthorizationUsed', nonce, { logIndex: '0x4' }),
+      transferLog({ logIndex: '0x5' }),
+      transferLog({ logIndex: '0x6' }),
+      authorizationLog('AuthorizationCanceled', other, { logIndex: '0x7' }),
+      transferLog({ logIndex: '0x8' }),
+      // The contract emits no such logs. None of these transfers was made by its authorization.
+      authorizationLog('AuthorizationUsed', other, { logIndex: '0x9', address: PAYEE }),
+      transferLog({ logIndex: '0xa' }),
+      authorizationLog('AuthorizationUsed', other, { logIndex: '0xb' }),
+      transferLog({ logIndex: '0xd' }),
+    ]
+    const receipt = parseReceipt(HASH, answer({ logs }))
+    assert.deepEqual(
+      receipt?.transfers.map(({ logIndex }) => logIndex),
+      [3n, 6n, 8n, 10n, 13n],
+    )
+    assert.deepEqual(
+      receipt.authorizations.map(({ kind, authorizer, nonce: one, transfer }) => [
+        kind,
+        authorizer,
+        one,
+        transfer?.logIndex,
+      ]),
+      [
+        ['used', getAddress(PAYER), nonce, 5n],
+        ['canceled', getAddress(PAYER), other, undefined],
+        ['used', getAddress(PAYER), other, undefined],
+        ['used', getAddress(PAYER), other, undefined],
+      ],
+    )
   })
 
   it('assigns transfers to the user operation that emitted them', () => {

@@ -3,6 +3,7 @@ import { decodeEventLog } from 'viem/utils'
 import { parseAddress, type Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc, type MicroUsdc } from '../values/money.ts'
+import { parseAuthorizationLog, type AuthorizationEvent } from './authorization-event.ts'
 import { NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
@@ -21,8 +22,13 @@ export type Receipt = {
   readonly status: 'success' | 'reverted'
   /** The address that sent the transaction: the wallet itself, or a bundler that sends user operations for wallets. */
   readonly sender: Address
-  /** The ERC-20 Transfer events of all contracts in the transaction, in order. Other events are left out. */
+  /**
+   * The ERC-20 Transfer events of all contracts in the transaction, in order. Other events are left out, and so are the
+   * transfers that a signed authorization made, because they never belong to a payment that the wallet itself sent.
+   */
   readonly transfers: readonly ReceiptTransfer[]
+  /** The EIP-3009 authorizations that were used or canceled in the transaction, in order. */
+  readonly authorizations: readonly ReceiptAuthorization[]
   /** The ERC-4337 user operations in the transaction, in order. */
   readonly operations: readonly UserOperation[]
 }
@@ -33,6 +39,14 @@ export type ReceiptTransfer = Transfer & {
   /** The hash of the user operation that made this transfer; null if no user operation did. */
   readonly operationHash: Hash | null
 }
+
+export type ReceiptAuthorization = AuthorizationEvent & {
+  /** The transfer that the authorization made. Null if it was canceled. */
+  readonly transfer: LogTransfer | null
+}
+
+/** `logIndex` is the position of the log in its block. */
+export type LogTransfer = Transfer & { readonly logIndex: bigint }
 
 export type UserOperation = { readonly hash: Hash; readonly sender: Address; readonly isSuccess: boolean }
 
@@ -65,14 +79,17 @@ export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
  * contract emits `BeforeExecution` before the first operation runs. It emits a `UserOperationEvent` right after the
  * logs of each operation.
  */
-function parseLogs(logs: readonly unknown[]): Pick<Receipt, 'transfers' | 'operations'> {
+function parseLogs(logs: readonly unknown[]): Pick<Receipt, 'transfers' | 'authorizations' | 'operations'> {
+  const authorizations = parseAuthorizations(logs)
+  const authorized = new Set(authorizations.map(({ transfer }) => transfer?.logIndex))
   const transfers: ReceiptTransfer[] = []
   const operations: UserOperation[] = []
   let firstOfOperation = 0
   for (const log of logs) {
     const [transfer] = parseTransfer(log)
     if (transfer !== undefined) {
-      transfers.push({ ...transfer, logIndex: parseLogIndex(log), operationHash: null })
+      const logIndex = parseLogIndex(log)
+      if (!authorized.has(logIndex)) transfers.push({ ...transfer, logIndex, operationHash: null })
       continue
     }
     const boundary = parseOperationLog(log)
@@ -87,7 +104,29 @@ function parseLogs(logs: readonly unknown[]): Pick<Receipt, 'transfers' | 'opera
     }
     firstOfOperation = transfers.length
   }
-  return { transfers, operations }
+  return { transfers, authorizations, operations }
+}
+
+function parseAuthorizations(logs: readonly unknown[]): ReceiptAuthorization[] {
+  return logs.flatMap((log, index) => {
+    const event = parseAuthorizationLog(log)
+    if (event === null) return []
+    const next = logs[index + 1]
+    const isTransfer = event.kind === 'used' && next !== undefined && isTransferOf(event, log, next)
+    const [transfer] = isTransfer ? parseTransfer(next) : []
+    return [{ ...event, transfer: transfer === undefined ? null : { ...transfer, logIndex: parseLogIndex(next) } }]
+  })
+}
+
+/**
+ * Returns whether `next` is the transfer that the authorization made. The USDC contract emits both events in one call,
+ * with no event between them: `AuthorizationUsed`, then `Transfer` from the authorizer. So the log indexes are
+ * consecutive.
+ */
+function isTransferOf({ contract, authorizer }: AuthorizationEvent, log: unknown, next: unknown): boolean {
+  const [transfer] = parseTransfer(next)
+  if (transfer?.contract !== contract || transfer.from !== authorizer) return false
+  return parseLogIndex(next) === parseLogIndex(log) + 1n
 }
 
 function parseLogIndex(log: unknown): bigint {

@@ -1,13 +1,13 @@
 import type { Hash } from 'viem'
-import { encodeEventTopics } from 'viem/utils'
 import { parseAddress, type Address } from '../values/address.ts'
-import { erc20Abi } from '../values/erc20.ts'
 import type { MicroUsdc } from '../values/money.ts'
+import { CANCELED_TOPIC, parseAuthorizationLog, USED_TOPIC, type AuthorizationKey } from './authorization-event.ts'
 import { ChainUnavailable, NodeFault } from './errors.ts'
 import { isRecord, type RpcCall } from './json-rpc.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
 import { parseHash, parseTransfer } from './parse-receipt.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
+import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
 import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
 
 /** A range of blocks, including both ends. */
@@ -23,6 +23,9 @@ export type Search<Found> = {
 }
 
 export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
+
+/** An authorization that was used or canceled, and the transaction that did it. */
+export type FoundAuthorization = AuthorizationKey & { readonly txHash: Hash }
 
 export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
 
@@ -59,31 +62,48 @@ export function createSearchReader(
     range: BlockRange,
   ): Promise<Search<FoundOperation>> {
     const filter = { address: ENTRY_POINTS, topics: [USER_OPERATION_TOPIC, hashes] }
-    return await search(filter, range, (log) => {
-      const operation = parseOperationLog(log)
-      if (operation?.kind !== 'operation' || !hashes.includes(operation.hash) || operation.sender !== sender) return []
-      return [{ hash: operation.hash, txHash: parseTxHash(log) }]
-    })
+    return await search(filter, range, (logs) =>
+      logs.flatMap((log) => {
+        const operation = parseOperationLog(log)
+        const isWanted = operation?.kind === 'operation' && hashes.includes(operation.hash)
+        return isWanted && operation.sender === sender ? [{ hash: operation.hash, txHash: parseTxHash(log) }] : []
+      }),
+    )
   }
 
   /**
-   * Finds the USDC transfers with this sender, recipient and amount. @throws ChainUnavailable if no block could be
-   * searched.
+   * Finds the USDC transfers with this sender, recipient and amount. Leaves out transfers that a signed authorization
+   * made: they belong to purchases. One filter returns the sender's transfers and used authorizations together, so that
+   * both come from the same fork of the chain. @throws ChainUnavailable if no block could be searched.
    */
-  async function findTransfers({ from, to, amountMicro }: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
-    const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } })
-    return await search({ address: usdc, topics }, range, (log) => {
-      const [transfer] = parseTransfer(log)
-      if (transfer === undefined || transfer.contract !== usdc) return []
-      const isSame = transfer.from === from && transfer.to === to && transfer.amountMicro === amountMicro
-      return isSame ? [parseTxHash(log)] : []
-    })
+  async function findTransfers(pattern: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
+    const topics = [[TRANSFER_TOPIC, USED_TOPIC], formatAddressTopic(pattern.from)]
+    return await search({ address: usdc, topics }, range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
+  }
+
+  /**
+   * Finds the transactions that used or canceled one of the authorizations. @throws ChainUnavailable if no block could
+   * be searched.
+   */
+  async function findAuthorizations(
+    wanted: readonly AuthorizationKey[],
+    range: BlockRange,
+  ): Promise<Search<FoundAuthorization>> {
+    const wallets = [...new Set(wanted.map(({ authorizer }) => formatAddressTopic(authorizer)))]
+    const topics = [[USED_TOPIC, CANCELED_TOPIC], wallets, wanted.map(({ nonce }) => nonce)]
+    return await search({ address: usdc, topics }, range, (logs) =>
+      logs.flatMap((log) => {
+        const event = parseAuthorizationLog(log)
+        if (event === null || event.contract !== usdc) return []
+        return [{ authorizer: event.authorizer, nonce: event.nonce, txHash: parseTxHash(log) }]
+      }),
+    )
   }
 
   async function search<Found>(
     filter: object,
     { from, to }: BlockRange,
-    read: (log: unknown) => readonly Found[],
+    read: (logs: readonly unknown[]) => readonly Found[],
   ): Promise<Search<Found>> {
     const found: Found[] = []
     let next = from
@@ -93,7 +113,7 @@ export function createSearchReader(
       const last = next + blocksMax - 1n < to ? next + blocksMax - 1n : to
       try {
         const { logs, seconds } = await readLogs(filter, { from: next, to: last })
-        found.push(...logs.flatMap(read))
+        found.push(...read(logs))
         searchedToSeconds = seconds
         next = last + 1n
       } catch (error) {
@@ -156,7 +176,31 @@ export function createSearchReader(
     })
   }
 
-  return { findUserOperations, findTransfers, readBlockSeconds, readSenderNonce, findNonceUse }
+  return { findUserOperations, findTransfers, findAuthorizations, readBlockSeconds, readSenderNonce, findNonceUse }
+}
+
+function chooseTransfers(
+  logs: readonly unknown[],
+  { from, to, amountMicro, usdc }: TransferPattern & { usdc: Address },
+): Hash[] {
+  // The USDC contract emits `Transfer` right after `AuthorizationUsed`, with no event between them.
+  const authorized = new Set(logs.flatMap((log) => (isUse(log, { from, usdc }) ? [formatPlace(log, 1n)] : [])))
+  return logs.flatMap((log) => {
+    const [transfer] = parseTransfer(log)
+    if (transfer === undefined || transfer.contract !== usdc) return []
+    if (transfer.from !== from || transfer.to !== to || transfer.amountMicro !== amountMicro) return []
+    return authorized.has(formatPlace(log, 0n)) ? [] : [parseTxHash(log)]
+  })
+}
+
+function isUse(log: unknown, { from, usdc }: { from: Address; usdc: Address }): boolean {
+  const event = parseAuthorizationLog(log)
+  return event?.kind === 'used' && event.contract === usdc && event.authorizer === from
+}
+
+/** Names the place of the log that is `after` logs behind this one. */
+function formatPlace(log: unknown, after: bigint): string {
+  return `${parseTxHash(log)} ${parseQuantity(isRecord(log) ? log['logIndex'] : undefined) + after}`
 }
 
 async function isUsedByAnother(

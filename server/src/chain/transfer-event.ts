@@ -1,5 +1,5 @@
 import { encodeEventTopics } from 'viem/utils'
-import { parseAddress } from '../values/address.ts'
+import { parseAddress, type Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc } from '../values/money.ts'
 import type { Transfer } from './parse-receipt.ts'
@@ -27,6 +27,11 @@ export function decodeTransferEvent(log: Readonly<Record<string, unknown>>): Tra
   const [payer, payee] = [parseWord(from), parseWord(to)]
   if (contract === null || payer === null || payee === null) return null
   return { contract, from: payer, to: payee, amountMicro: microUsdc(BigInt(data)) }
+}
+
+/** Formats an address as an event topic, a word of 32 bytes. */
+export function formatAddressTopic(address: Address): string {
+  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 function parseWord(word: string): ReturnType<typeof parseAddress> {

@@ -4,7 +4,7 @@ import { NodeFault } from './errors.ts'
 import type { RpcCall } from './json-rpc.ts'
 import { formatQuantity } from './quantity.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
-import { TRANSFER_TOPIC } from './transfer-event.ts'
+import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
 import { parseBlockHeader, parseTransferLogs, type BlockHeader, type LoggedTransfer } from './transfer-log.ts'
 
 export type TransferRange = {
@@ -92,15 +92,10 @@ function blockCall(number: bigint): RpcCall {
 }
 
 function logsCall(usdc: Address, from: bigint, to: bigint, recipients: readonly Address[] | null): RpcCall {
-  const wanted = recipients === null ? null : recipients.map(formatWord)
+  const wanted = recipients === null ? null : recipients.map(formatAddressTopic)
   const topics = [TRANSFER_TOPIC, null, wanted]
   const filter = { address: usdc, fromBlock: formatQuantity(from), toBlock: formatQuantity(to), topics }
   return { method: 'eth_getLogs', params: [filter] }
-}
-
-/** Formats an address as an event topic, a word of 32 bytes. */
-function formatWord(address: Address): string {
-  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 function splitRecipients(recipients: readonly Address[]): (readonly Address[])[] {

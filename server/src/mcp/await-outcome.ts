@@ -18,7 +18,7 @@ export async function awaitOutcome(
   if (waitMs === 0 || payment.status !== 'pending') return payment
   const { accountId, mode, id } = payment
   try {
-    return await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal, onWait })
+    return await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
     ctx.logger.warn({ err: error, payment: id }, 'a call could not wait for its payment')

@@ -2,7 +2,12 @@ import { banInCode, isServer, isShipped, type Rule } from '../rule.ts'
 
 // Rules about what a file may read from its surroundings: the environment, the clock, random numbers.
 
-const CONFIG_FILES = ['server/src/config.ts', 'sandbox/src/config.ts', 'sandbox/src/enclave/config.ts']
+const CONFIG_FILES = [
+  'server/src/config.ts',
+  'sandbox/src/config.ts',
+  'sandbox/src/enclave/config.ts',
+  'sandbox/src/seller/config.ts',
+]
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const MONEY_FILE = 'server/src/values/money.ts'
 /**

@@ -29,12 +29,12 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   payments: 10,
   deposits: 10,
   owners: 10,
-  reconciliation: 11,
-  'payment-requests': 11,
   authorizations: 11,
-  withdrawals: 12,
-  purchases: 12,
-  reports: 13,
+  reconciliation: 12,
+  'payment-requests': 12,
+  withdrawals: 13,
+  purchases: 13,
+  reports: 14,
 }
 
 /**

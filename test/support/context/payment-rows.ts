@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import type { Context } from '../../../server/src/domain/context.ts'
-import type { Payment } from '../../../server/src/domain/payments/payment.ts'
+import type { Payment, PaymentAuthorization } from '../../../server/src/domain/payments/payment.ts'
 import { markAccepted } from '../../../server/src/domain/payments/acceptances-store.ts'
 import { insertPayment, markConfirmed, markFailed } from '../../../server/src/domain/payments/payments-store.ts'
 import { monthOf } from '../../../server/src/domain/plans/plan.ts'
@@ -13,7 +14,8 @@ const SEND_WINDOW_MS = 2_000
 
 /**
  * Inserts a payment as if it had been created at a given time, without its events. `status` is pending by default,
- * without a hash. With `kind: 'withdrawal'` it has no agent and no grant.
+ * without a hash. With `kind: 'withdrawal'` it has no agent and no grant, and with `kind: 'x402'` it has an
+ * authorization that is valid for two minutes.
  */
 export async function seedPayment(
   ctx: Context,
@@ -25,16 +27,16 @@ export async function seedPayment(
   }: Partial<Omit<Payment, 'createdAt'>> & { readonly at?: Date } = {},
 ): Promise<Payment> {
   const { amountUsdc = '1', kind = 'transfer' } = changes
-  const isTransfer = kind === 'transfer'
+  const isAgents = kind !== 'withdrawal'
   const id = createId('payment', at)
   const payment: Payment = {
     id,
     accountId: seeded.account.id,
     mode: seeded.mode,
     kind,
-    agentId: isTransfer ? seeded.agentId : null,
+    agentId: isAgents ? seeded.agentId : null,
     walletAddress: seeded.wallet,
-    grantId: isTransfer ? seeded.grant.id : null,
+    grantId: isAgents ? seeded.grant.id : null,
     to: RECIPIENT,
     amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n),
     amountUsdc,
@@ -47,7 +49,7 @@ export async function seedPayment(
     createdAt: at,
     acceptedAt: null,
     settledAt: null,
-    allowanceMonth: isTransfer && seeded.mode === 'live' ? monthOf(at) : null,
+    allowanceMonth: isAgents && seeded.mode === 'live' ? monthOf(at) : null,
     attempt: 1,
     attemptUntil: null,
     requestExpiresAt: null,
@@ -62,11 +64,11 @@ export async function seedPayment(
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
-    authorization: null,
+    authorization: kind === 'x402' ? makeAuthorization(at) : null,
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
-  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, isTransfer ? admission : null))
+  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, isAgents ? admission : null))
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
   const accepted = await ctx.db.runDurable(
@@ -82,6 +84,12 @@ export async function seedPayment(
   )
   if (moved === null) throw new Error('the payment was not settled')
   return moved
+}
+
+/** Makes what the enclave signs for a purchase that is reserved at this time. */
+export function makeAuthorization(at: Date, validMs = 120_000): PaymentAuthorization {
+  const validBefore = new Date(Math.floor((at.getTime() + validMs) / 1_000) * 1_000)
+  return { nonce: `0x${randomBytes(32).toString('hex')}`, validBefore }
 }
 
 /**

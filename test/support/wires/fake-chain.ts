@@ -7,6 +7,8 @@ export interface FakeTransfer {
   readonly from: Hex
   readonly to: Hex
   readonly amountMicro: bigint
+  /** The nonce of the authorization (EIP-3009) by which the payer signed the transfer. By default, there is none. */
+  readonly authorization?: Hex
 }
 
 export interface FakeOperation {
@@ -26,6 +28,8 @@ export interface FakeReceipt extends FakeTransfer {
   readonly others?: readonly FakeTransfer[]
   /** The user operations in the transaction. `after` is the number of transfers before the operation's event. */
   readonly operations?: readonly FakeOperation[]
+  /** The nonces of authorizations of the payer that are canceled. The transaction then contains no transfer. */
+  readonly cancels?: readonly Hex[]
 }
 
 /** A transfer in the chain's logs. In each block, the logs have the same order as in `logs`. */
@@ -68,6 +72,8 @@ export interface FakeChain extends FakeServer {
   readonly nonces: Map<string, bigint>
   /** While this is true, every response is a 503. */
   down: boolean
+  /** The time of block 0, in Unix seconds. */
+  startSeconds: bigint
   calls: number
   /** The number of HTTP requests. A request contains one call or a batch of calls. */
   requests: number
@@ -82,6 +88,10 @@ export interface FakeChain extends FakeServer {
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const ENTRY_POINT = '0x0000000071727de22e5e9d8baf0edac6f37da032'
 const OPERATION_TOPIC = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
+const CANCELED_TOPIC = '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81'
+/** The function selector of `authorizationState(address,bytes32)` (EIP-3009). */
+const STATE_SELECTOR = '0xe94a0102'
 const HASH_PREFIX = '0x'
 const SECONDS_PER_BLOCK = 2n
 
@@ -105,6 +115,7 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
     nonces: new Map<string, bigint>(),
     forks: [],
     down: false,
+    startSeconds: 0n,
     calls: 0,
     requests: 0,
     bytes: 0,
@@ -166,6 +177,7 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       const { to, data } = params[0] as { to: string; data: string }
       // This chain has no contract at the address where OP stack chains report the price of publishing data.
       if (to === GAS_PRICE_ORACLE) return '0x'
+      if (data.startsWith(STATE_SELECTOR)) return readAuthorizationState(state, data, String(params[1]))
       const address = `0x${data.slice(-40)}`
       return toWord(state.balances.get(address) ?? state.balanceMicro)
     }
@@ -235,7 +247,13 @@ function isWanted({ address, topics }: WireLog, filter: LogFilter): boolean {
 function toBlock(state: State, number: bigint): unknown {
   if (number > state.head) return null
   const [hash, parentHash] = [toBlockHash(state, number), toBlockHash(state, number - 1n)]
-  return { number: toHex(number), hash, parentHash, timestamp: toHex(number * SECONDS_PER_BLOCK), transactions: [] }
+  return {
+    number: toHex(number),
+    hash,
+    parentHash,
+    timestamp: toHex(state.startSeconds + number * SECONDS_PER_BLOCK),
+    transactions: [],
+  }
 }
 
 function toBlockHash({ forks }: State, number: bigint): Hex {
@@ -261,14 +279,15 @@ function toReceipt(state: State, hash: string, receipt: FakeReceipt | undefined)
 }
 
 function toReceiptLogs(receipt: FakeReceipt): object[] {
-  const transfers = [receipt, ...(receipt.others ?? [])].map(toLog)
+  const transfers = [...(receipt.cancels === undefined ? [receipt] : []), ...(receipt.others ?? [])]
   const logs: object[] = []
   for (let emitted = 0; emitted <= transfers.length; emitted += 1) {
     const ended = (receipt.operations ?? []).filter(({ after }) => after === emitted)
     logs.push(...ended.map((operation) => toOperationLog({ sender: receipt.from, ...operation })))
     const next = transfers[emitted]
-    if (next !== undefined) logs.push(next)
+    if (next !== undefined) logs.push(...toLogs(next))
   }
+  for (const nonce of receipt.cancels ?? []) logs.push(toAuthorizationLog(CANCELED_TOPIC, receipt, nonce))
   return logs.map((log, index) => ({ ...log, logIndex: toHex(BigInt(index)) }))
 }
 
@@ -282,6 +301,33 @@ function toOperationLog({ hash, sender, isSuccess }: { hash: Hex; sender: Hex; i
 function toLog({ contract, from, to, amountMicro }: FakeTransfer): object {
   const topics = [TRANSFER_TOPIC, toAddressWord(from), toAddressWord(to)]
   return { address: contract, topics, data: toWord(amountMicro) }
+}
+
+/** Makes the logs of a transfer. The use of an authorization comes right before its transfer. */
+function toLogs(transfer: FakeTransfer): object[] {
+  const { authorization } = transfer
+  const use = authorization === undefined ? [] : [toAuthorizationLog(USED_TOPIC, transfer, authorization)]
+  return [...use, toLog(transfer)]
+}
+
+function toAuthorizationLog(topic: Hex, { contract, from }: FakeTransfer, nonce: Hex): object {
+  return { address: contract, topics: [topic, toAddressWord(from), nonce], data: '0x' }
+}
+
+/** Returns whether the authorization was used or canceled in a receipt of this block or before. */
+function readAuthorizationState(state: State, data: string, block: string): unknown {
+  if (BigInt(block) > state.head) throw new RpcRefusal(-32000)
+  const [authorizer, nonce] = [`0x${data.slice(34, 74)}`, `0x${data.slice(74)}`]
+  const isEnded = [...state.receipts.values()].some(
+    (receipt) =>
+      receipt.blockNumber <= BigInt(block) &&
+      receipt.reverted !== true &&
+      [receipt, ...(receipt.others ?? [])].some(
+        ({ from, authorization }) =>
+          from.toLowerCase() === authorizer && [authorization, ...(receipt.cancels ?? [])].includes(nonce as Hex),
+      ),
+  )
+  return toWord(isEnded ? 1n : 0n)
 }
 
 function toHex(value: bigint): Hex {

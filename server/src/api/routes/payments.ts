@@ -170,7 +170,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const signal = signalOf(reply)
       const onWait = (): void => leaveWork(request)
       // A withdrawal is its owner's, and no payment of an agent (D62).
-      const payment = await waitForPayment(ctx, { accountId, mode, id, kind: 'transfer', waitMs, signal, onWait })
+      const payment = await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
       return { payment: formatPayment(payment) }
     },
   )

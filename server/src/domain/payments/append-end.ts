@@ -11,7 +11,7 @@ import { paymentEvent } from './payment-event.ts'
  */
 export function appendEnd(payment: Payment, now: Date): Query<unknown>[] {
   const isConfirmed = payment.status === 'confirmed'
-  if (payment.kind === 'transfer') {
+  if (payment.kind !== 'withdrawal') {
     return [...appendEvent(paymentEvent(isConfirmed ? 'payment.confirmed' : 'payment.failed', payment, now))]
   }
   const { accountId, mode, walletAddress: wallet, failureCode, txHash } = payment

@@ -4,11 +4,14 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { RpcRefusal, type FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
 import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { microUsdc } from '../../values/money.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
+import { settleAuthorizations } from '../authorizations/settle-authorizations.ts'
 import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
@@ -155,6 +158,39 @@ describe('equal payments that may have been sent', () => {
     assert.deepEqual(await stateOf(lost), ['confirmed', landed])
   })
 
+  for (const isEnded of [false, true]) {
+    const state = isEnded ? 'ended' : 'pending'
+    test(`a lost transfer does not get the transfer of an equal purchase that is ${state}`, async () => {
+      const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+      const lost = await lose(seeded, 'a')
+      const purchase = await buy(seeded)
+      land(purchase, { authorization: nonceOf(purchase), sender: `0x${'b'.repeat(40)}` })
+      if (isEnded) await settleAuthorizations(given.context, { mode: 'test', payments: [purchase] })
+      passSendWindow()
+      await reconcile(lost)
+      assert.deepEqual(await stateOf(lost), ['failed', null])
+      await settleAuthorizations(given.context, { mode: 'test', payments: [await getPayment(given.context, purchase)] })
+      assert.deepEqual(await stateOf(purchase), ['confirmed', landed])
+    })
+
+    test(`a lost transfer gets its own log in the transaction of an equal purchase that is ${state}`, async () => {
+      const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '200' })
+      const lost = await lose(seeded, 'a')
+      const purchase = await buy(seeded)
+      const authorization = nonceOf(purchase)
+      land(purchase, { authorization, others: [receiptOf(lost)], sender: `0x${'b'.repeat(40)}` })
+      if (isEnded) await settleAuthorizations(given.context, { mode: 'test', payments: [purchase] })
+      passSendWindow()
+      await reconcile(lost)
+      await settleAuthorizations(given.context, { mode: 'test', payments: [await getPayment(given.context, purchase)] })
+      const ended = await Promise.all([purchase, lost].map((payment) => getPayment(given.context, payment)))
+      assert.deepEqual(
+        ended.map(({ status, txHash, logIndex }) => [status, txHash, logIndex]),
+        [1n, 2n].map((logIndex) => ['confirmed', landed, logIndex]),
+      )
+    })
+  }
+
   function create(seeded: Seed, idempotencyKey: string, amountUsdc = '100') {
     return createPayment(given.context, paymentRequest(seeded, { idempotencyKey, amountUsdc }))
   }
@@ -170,6 +206,12 @@ describe('equal payments that may have been sent', () => {
       [seeded.account.id, idempotencyKey],
     )
     return await getPayment(given.context, { accountId: seeded.account.id, mode: 'test', id: String(row?.['id']) })
+  }
+
+  /** Reserves a purchase that is equal to the payments of `create`. */
+  async function buy(seeded: Seed): Promise<Payment> {
+    const amount = { amountUsdc: '100', amountMicro: microUsdc(100_000_000n) }
+    return await seedPayment(given.context, seeded, { kind: 'x402', firstBlock: 1n, ...amount })
   }
 
   function receiptOf({ walletAddress, amountMicro }: Payment) {
@@ -200,3 +242,8 @@ describe('equal payments that may have been sent', () => {
     return given.enclave.requests.filter(({ referenceId }) => referenceId === id).length
   }
 })
+
+function nonceOf({ authorization }: Payment): TxHash {
+  assert.ok(authorization)
+  return authorization.nonce
+}

@@ -5,6 +5,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import {
+  AUTHORIZATION_FIRST_LOOK_MS,
   PAYMENT_MOVES,
   type Admission,
   type FailureCode,
@@ -105,11 +106,17 @@ function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
     payment.credentialId,
     payment.requestExpiresAt,
     payment.firstBlock,
-    payment.attemptUntil ?? payment.createdAt,
+    firstLookupAt(payment),
     payment.kind,
     payment.authorization?.nonce ?? null,
     payment.authorization?.validBefore ?? null,
   ]
+}
+
+/** A purchase is looked up on the chain only, whether a process still works on it or not. */
+function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
+  if (kind === 'x402') return new Date(createdAt.getTime() + AUTHORIZATION_FIRST_LOOK_MS)
+  return attemptUntil ?? createdAt
 }
 
 /** Inserts a payment. Its first look-up is due when its attempt ends. */

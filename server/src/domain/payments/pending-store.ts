@@ -57,7 +57,10 @@ export function sumUnmined(
   }
 }
 
-/** Lists a wallet's pending payments that have a transaction hash. Uses the index `payments_holding_balance`. */
+/**
+ * Lists a wallet's pending payments whose end the chain may show: those that have a transaction hash, and purchases.
+ * Uses the index `payments_holding_balance`.
+ */
 export function listAwaitingChainOfWallet(
   accountId: string,
   mode: Mode,
@@ -67,7 +70,8 @@ export function listAwaitingChainOfWallet(
   return {
     name: 'list_wallet_payments_awaiting_chain',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null and tx_hash is not null
+      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
+        and (tx_hash is not null or kind = 'x402')
       order by created_at, id limit $4`,
     values: [accountId, mode, wallet, limit],
     read: all(PAYMENT_ROW, toPayment),

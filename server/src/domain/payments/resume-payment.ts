@@ -42,8 +42,8 @@ const UNPROVEN_POLL_MS = 1_000
 const EXPIRED_MAX = 2
 
 /**
- * Finds out what happened to a payment if we do not know whether the enclave accepted it, sends it again if necessary,
- * and returns it (D23). Called in three cases: a retry has the same idempotency key, another request with the same key
+ * Finds out what happened to a transfer if we do not know whether the enclave accepted it, sends it again if necessary,
+ * and returns it (D23). Returns a purchase as it is. Called in three cases: a retry has the same idempotency key, another request with the same key
  * was faster, or the first request expired too early.
  *
  * While another process holds the claim on the payment's attempt, this function waits for that process. A transfer that
@@ -52,6 +52,7 @@ const EXPIRED_MAX = 2
  * is not over.
  */
 export async function resumePayment(ctx: Context, known: Payment): Promise<Payment> {
+  if (known.kind === 'x402') return known
   const deadline = AbortSignal.timeout(RESUME_MS_MAX)
   let payment = known
   let isFenced = false

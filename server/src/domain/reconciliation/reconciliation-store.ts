@@ -24,7 +24,7 @@ export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Pa
 
 /**
  * Lists one page of the pending payments that have a transaction hash and were created after `since`, oldest first.
- * Uses the index `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`. With `=`,
+ * Leaves out purchases, whose authorizations are watched instead. Uses the index `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`. With `=`,
  * the planner could choose to read and sort all of another index, `payments_to_reconcile`.
  */
 export function listAwaitingChain(
@@ -35,7 +35,7 @@ export function listAwaitingChain(
     name: 'list_payments_awaiting_chain',
     text: `select ${PAYMENT_COLUMNS} from payments
       where mode = $1 and status <> 'confirmed' and status <> 'failed' and tx_hash is not null
-        and (created_at, id) > ($2, $3)
+        and kind <> 'x402' and (created_at, id) > ($2, $3)
       order by created_at, id limit $4`,
     values: [mode, after?.createdAt ?? since, after?.id ?? '', limit],
     read: all(PAYMENT_ROW, toPayment),

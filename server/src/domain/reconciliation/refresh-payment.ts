@@ -3,7 +3,8 @@ import { SharedReads } from '../../lib/shared-reads.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
-import { isReceiptDue, type Payment, type PaymentKind } from '../payments/payment.ts'
+import { isReceiptDue, type Payment } from '../payments/payment.ts'
+import { settleAuthorizations } from '../authorizations/settle-authorizations.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 
 type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
@@ -15,28 +16,31 @@ type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
 
 /**
- * Returns a payment with its latest known status. A pending payment with a hash is first settled from the chain, and
- * concurrent callers share one read of the chain. If the chain is unavailable, returns the payment as it was last
- * recorded. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
+ * Returns a payment with its latest known status. A pending payment with a hash and a pending purchase are first
+ * settled from the chain, and concurrent callers share one read of the chain. If the chain is unavailable, returns the
+ * payment as it was last recorded. With `ofAgents`, finds only payments that an agent requested. Throws 404
+ * `not_found`.
  */
 export async function refreshPayment(
   ctx: RefreshContext,
-  { accountId, mode, id, kind }: { accountId: string; mode: Mode; id: string; kind?: PaymentKind },
+  { accountId, mode, id, ofAgents = false }: { accountId: string; mode: Mode; id: string; ofAgents?: boolean },
 ): Promise<Payment> {
   const payment = await getPayment(ctx, { accountId, mode, id })
-  if (kind !== undefined && payment.kind !== kind) throw paymentNotFound()
-  if (payment.status !== 'pending' || payment.txHash === null) return payment
+  if (ofAgents && payment.kind === 'withdrawal') throw paymentNotFound()
+  if (payment.status !== 'pending') return payment
+  if (payment.txHash === null && payment.kind !== 'x402') return payment
   const shared = readsUnderWay.get(ctx.chains) ?? new SharedReads<Payment>()
   readsUnderWay.set(ctx.chains, shared)
-  return await shared.read(`${id} ${payment.txHash}`, () => settleFromChain(ctx, payment))
+  return await shared.read(`${id} ${payment.txHash ?? ''}`, () => settleFromChain(ctx, payment))
 }
 
 async function settleFromChain(ctx: RefreshContext, payment: Payment): Promise<Payment> {
-  const { mode, id, minedBlock } = payment
+  const { mode, id, kind, minedBlock } = payment
   const chain = ctx.chains[mode]
   try {
     if (minedBlock !== null && !isReceiptDue(payment, { head: await chain.readHead(), ...chain })) return payment
-    const [refreshed] = await settlePayments(ctx, { mode, payments: [payment] })
+    const settle = kind === 'x402' ? settleAuthorizations : settlePayments
+    const [refreshed] = await settle(ctx, { mode, payments: [payment] })
     return refreshed ?? payment
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error

@@ -86,7 +86,7 @@ describe('waitForPayment', () => {
     const withdrawal = await seedPayment(given.context, seeded, { kind: 'withdrawal' })
     const place = { accountId: seeded.account.id, mode: 'test', waitMs: PATIENT_MS, signal: NEVER } as const
     for (const id of ['pay_1', withdrawal.id]) {
-      await assert.rejects(waitForPayment(given.context, { ...place, id, kind: 'transfer' }), { type: 'not_found' })
+      await assert.rejects(waitForPayment(given.context, { ...place, id, ofAgents: true }), { type: 'not_found' })
     }
   })
 
@@ -104,6 +104,6 @@ describe('waitForPayment', () => {
     waitMs: number,
     signal: AbortSignal = NEVER,
   ) {
-    return await waitForPayment(given.context, { accountId, mode, id, kind: 'transfer', waitMs, signal })
+    return await waitForPayment(given.context, { accountId, mode, id, ofAgents: true, waitMs, signal })
   }
 })

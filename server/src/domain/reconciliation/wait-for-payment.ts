@@ -2,7 +2,7 @@ import { SharedPoll } from '../../lib/shared-poll.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { getPayment } from '../payments/get-payment.ts'
-import type { Payment, PaymentKind } from '../payments/payment.ts'
+import type { Payment } from '../payments/payment.ts'
 import { listSettled } from './reconciliation-store.ts'
 import { refreshPayment } from './refresh-payment.ts'
 
@@ -24,8 +24,8 @@ const polls = new WeakMap<Context['db'], SharedPoll>()
 /**
  * Returns a payment as soon as it is settled (confirmed or failed), whichever process settles it. After `waitMs`, or if
  * `signal` is aborted, returns it as it stands (D57). If too many callers wait already, also returns it as it stands,
- * at once. A pending payment with a hash is first settled from the chain, as `refreshPayment` does. Meanwhile, no
- * database connection is held. With `kind`, finds only payments of this kind. Throws 404 `not_found`.
+ * at once. A pending payment is first settled from the chain, as `refreshPayment` does. Meanwhile, no
+ * database connection is held. Throws 404 `not_found`.
  */
 export async function waitForPayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
@@ -38,7 +38,8 @@ export async function waitForPayment(
     accountId: string
     mode: Mode
     id: string
-    kind?: PaymentKind
+    /** Finds only payments that an agent requested. */
+    ofAgents?: boolean
     /** At most `PAYMENT_WAIT_SECONDS_MAX` seconds, counted from the call. */
     waitMs: number
     /** Aborted if nobody needs the result any more, or if the service stops. */

@@ -1,13 +1,13 @@
 import { checkWebhookUrl } from './check-url.ts'
 import { sendRequest, withoutAnswer, type Answer, type Outbound, type SentRequest } from './send-request.ts'
 
-export interface OutboundRequest extends Omit<SentRequest, 'method'> {
+export interface OutboundRequest extends Omit<SentRequest, 'method' | 'connection'> {
   readonly url: string
   /** JSON, sent byte for byte. */
   readonly body: Buffer
 }
 
-export interface OutboundOutcome extends Omit<Answer, 'headers'> {
+export interface OutboundOutcome extends Omit<Answer, 'headers' | 'isComplete'> {
   readonly durationMs: number
 }
 

@@ -22,7 +22,12 @@ export interface Outbound {
 }
 
 export interface SentRequest extends ConnectionScope {
-  readonly method: 'GET' | 'POST'
+  /**
+   * `pooled`, the default: the request may use a kept connection, and is sent again if the receiver had closed it.
+   * `new`: it gets a connection of its own, and is sent once.
+   */
+  readonly connection?: 'pooled' | 'new'
+  readonly method: string
   readonly headers: Readonly<Record<string, string>>
   /** Sent byte for byte. Null if the request has no body. */
   readonly body: Buffer | null
@@ -44,6 +49,8 @@ export interface Answer {
   readonly error: OutboundError | null
   /** The bytes as received: not decompressed, decoded or validated. Null if no headers arrived. */
   readonly responseBody: Buffer | null
+  /** Whether the whole response arrived. */
+  readonly isComplete: boolean
 }
 
 /**
@@ -54,7 +61,8 @@ export async function sendRequest({ agents }: Outbound, url: URL, request: SentR
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   try {
-    const answer = await exchange(url, request, { agent: agents.pick(url, 'pooled'), signal: deadline.signal })
+    const { connection = 'pooled' } = request
+    const answer = await exchange(url, request, { agent: agents.pick(url, connection), signal: deadline.signal })
     if (answer !== 'stale') return answer
     const again = await exchange(url, request, { agent: agents.pick(url, 'new'), signal: deadline.signal })
     return again === 'stale' ? withoutAnswer('connection_reset') : again
@@ -113,28 +121,28 @@ function collect(
 ): void {
   const chunks: Buffer[] = []
   let size = 0
-  const finish = (): void => {
+  const finish = (isComplete: boolean): void => {
     const responseBody = Buffer.concat(chunks).subarray(0, responseBytesMax)
     const { statusCode = null, headers } = answer
-    resolve({ statusCode, headers, error: signal.aborted ? 'timeout' : null, responseBody })
+    resolve({ statusCode, headers, error: signal.aborted ? 'timeout' : null, responseBody, isComplete })
   }
   answer.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     size += chunk.length
     if (size < responseBytesMax) return
-    finish()
+    finish(false)
     sent.destroy()
   })
   answer.on('error', () => undefined)
   answer.on('end', () => {
-    finish()
+    finish(!signal.aborted)
     // The receiver responded before it had read the whole request, so this connection cannot be reused.
     if (!sent.writableFinished) sent.destroy()
   })
-  answer.on('close', finish)
+  answer.on('close', () => finish(false))
 }
 
 /** The answer if no response headers arrived. */
 export function withoutAnswer(error: OutboundError): Answer {
-  return { statusCode: null, headers: {}, error, responseBody: null }
+  return { statusCode: null, headers: {}, error, responseBody: null, isComplete: false }
 }

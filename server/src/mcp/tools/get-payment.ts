@@ -26,7 +26,7 @@ export const GET_PAYMENT = defineTool({
     const waitMs = (args.wait_seconds ?? 0) * 1_000
     const payment = await waitForPayment(ctx, {
       ...{ accountId, mode, id: args.payment_id },
-      ...{ kind: 'transfer', waitMs, signal, onWait },
+      ...{ ofAgents: true, waitMs, signal, onWait },
     }).catch(explainNotFound)
     const isOwn = agentId === null || payment.agentId === null || payment.agentId === agentId
     const payer = isOwn ? '' : ` The agent ${JSON.stringify(payment.agentId)} made this payment, not you.`

@@ -9,7 +9,8 @@ const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: 
 
 /**
  * Counts the other payments of the same amount from the same wallet to the same recipient, grouped by the given
- * transactions. Leaves out failed payments and payments that were certainly not sent. Uses
+ * transactions. Leaves out failed payments and payments that were certainly not sent. Leaves out purchases, because the
+ * transfers that their authorizations make are not among those that were found (`findTransfers`). Uses
  * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the wallet is written so that
  * the planner cannot read all payments of the wallet instead.
  */
@@ -18,12 +19,12 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
     name: 'count_equal_payments',
     text: `select tx_hash, count(*)::integer as payments from payments
       where mode = $2 and tx_hash = any($7) and account_id || '' = $1 and wallet_address = $3 and to_address = $4
-        and amount_micro = $5 and id <> $6 and status <> 'failed'
+        and amount_micro = $5 and id <> $6 and status <> 'failed' and kind <> 'x402'
       group by tx_hash
       union all
       select null, count(*)::integer from payments
       where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
-        and to_address = $4 and amount_micro = $5 and id <> $6 and (tx_hash is null or tx_hash <> all($7))
+        and to_address = $4 and amount_micro = $5 and id <> $6 and kind <> 'x402' and (tx_hash is null or tx_hash <> all($7))
         and (tx_hash is not null or enclave_transaction_id is not null or fenced_until is not null
           or attempt_until is not null)`,
     values: [

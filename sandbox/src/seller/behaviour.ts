@@ -1,0 +1,101 @@
+import type { Mode } from '../addresses.ts'
+
+/**
+ * The protocols in which a resource asks to be paid. `mpp_and_x402` asks in both in one answer, as the package mppx does;
+ * for `mpp`, the part of x402 is removed from the answer.
+ */
+export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402'] as const
+/** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
+export const FLOWS = ['authorization', 'upfront'] as const
+/**
+ * The offers of one answer (x402 version 2 only). `own` is the one that the seller settles. The others name a way of
+ * paying that a payer of USDC by EIP-3009 must skip.
+ */
+export const OFFERS = [
+  'own',
+  'gateway',
+  'permit2',
+  'foreign_asset',
+  'foreign_network',
+  'unknown_flow',
+  'unknown_scheme',
+  'other_domain',
+] as const
+/**
+ * What a resource can do wrong. The first four happen in the facilitator, the next three in the seller's program, the
+ * next three in the answer to a request without a payment, and the rest in the answer to a request with one.
+ *
+ * - `receipt_wait_fails`: the money moves, and the facilitator cannot see that. The answer is 402.
+ * - `settle_answer_lost`: the money moves, and the facilitator's answer to the seller is lost. The answer is 402.
+ * - `settle_late`: the money moves after `delay_ms`. If that is more than 3 s, the answer is 502.
+ * - `settle_fails`: the money does not move. The answer is 402.
+ * - `handler_fails`: the program that makes the goods fails. The answer is 500.
+ * - `price_raised`, `payee_changed`: the offer changes after the first `changes_after` requests.
+ * - `html_paywall`: 402 with a page for people, without an offer.
+ * - `malformed_offer`: 402 with an offer that cannot be read.
+ * - `redirect`: 302 to `redirect_to`.
+ * - `answer_huge`: the answer has `answer_bytes` bytes.
+ * - `answer_slow`: the answer is sent after `delay_ms`.
+ * - `answer_lost`: the goods are handed over, and the connection breaks before the first byte of the answer.
+ * - `answer_twice`: a second answer follows the first one on the same connection.
+ */
+export const FAULTS = [
+  'receipt_wait_fails',
+  'settle_answer_lost',
+  'settle_late',
+  'settle_fails',
+  'handler_fails',
+  'price_raised',
+  'payee_changed',
+  'html_paywall',
+  'malformed_offer',
+  'redirect',
+  'answer_huge',
+  'answer_slow',
+  'answer_lost',
+  'answer_twice',
+] as const
+
+export type Protocol = (typeof PROTOCOLS)[number]
+export type Flow = (typeof FLOWS)[number]
+export type OfferKind = (typeof OFFERS)[number]
+export type Fault = (typeof FAULTS)[number]
+
+/** Everything that a resource does. It is JSON, because the control API sends it to the seller. */
+export interface Behaviour {
+  readonly mode: Mode
+  readonly protocol: Protocol
+  readonly flow: Flow
+  /** In micro-USDC. */
+  readonly amount: string
+  /** The payee. Null for a new address, so that the resource's balance is its own. */
+  readonly payTo: `0x${string}` | null
+  readonly offers: readonly OfferKind[]
+  /** How long the authorization may be valid, by the seller. Ignored for MPP, whose challenges are valid for 5 min. */
+  readonly maxTimeoutSeconds: number
+  readonly faults: readonly Fault[]
+  /** How often each of the faults happens. Null for always. Without effect on a changed offer. */
+  readonly faultCount: number | null
+  /** How many requests see the first price and payee. */
+  readonly changesAfter: number
+  readonly delayMs: number
+  readonly answerBytes: number
+  /** The target of a redirect: a URL, or null for the resource itself. */
+  readonly redirectTo: string | null
+}
+
+export const BEHAVIOUR_DEFAULT: Behaviour = {
+  mode: 'test',
+  protocol: 'x402_v2',
+  flow: 'authorization',
+  amount: '10000',
+  payTo: null,
+  offers: ['own'],
+  maxTimeoutSeconds: 300,
+  faults: [],
+  faultCount: null,
+  changesAfter: 1,
+  delayMs: 4_000,
+  answerBytes: 20_000_000,
+  redirectTo: null,
+}

@@ -1,0 +1,17 @@
+/** The most resources that the control API can create. They are kept in memory until the seller stops. */
+export const RESOURCES_MAX = 10_000
+/** The largest body of a request to a resource. The goods repeat it. */
+export const REQUEST_BYTES_MAX = 100_000
+/** The longest time for which a fault delays a settlement or an answer. */
+export const DELAY_MS_MAX = 120_000
+export const ANSWER_BYTES_MAX = 100_000_000
+/** How long the seller waits for its facilitator, as the x402 packages do by default. */
+export const FACILITATOR_MS_MAX = 90_000
+/** The same for a resource with the fault `settle_late`, so that a test of it is short. */
+export const SHORT_FACILITATOR_MS_MAX = 3_000
+/** How often the facilitator looks for the receipt of its transaction. */
+export const RECEIPT_POLL_MS = 100
+/** How long the facilitator waits for the receipt of its transaction. */
+export const RECEIPT_MS_MAX = 60_000
+/** How long open requests may take after the seller was asked to stop. */
+export const STOP_MS_MAX = 2_000

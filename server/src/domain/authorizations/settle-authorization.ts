@@ -1,0 +1,82 @@
+import { violatesUnique } from '../../db/errors.ts'
+import type { Transaction } from '../../db/transaction.ts'
+import type { Context } from '../context.ts'
+import { appendEnd } from '../payments/append-end.ts'
+import { failPayment } from '../payments/fail-payment.ts'
+import { getPayment } from '../payments/get-payment.ts'
+import type { Payment, TxHash } from '../payments/payment.ts'
+import { TRANSFER_LOG_INDEX } from '../payments/payments-store.ts'
+import {
+  markAuthorizationConfirmed,
+  markAuthorizationMined,
+  noteTransferNotFound,
+} from '../payments/authorizations-store.ts'
+import { decideAuthorization, type AuthorizationEvidence, type AuthorizationOutcome } from './decide-authorization.ts'
+
+export type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+
+type Confirmed = Extract<AuthorizationOutcome, { kind: 'confirmed' }>
+
+/**
+ * Updates a pending purchase with what the chain proves about its authorization (D66). It ends exactly once and with
+ * its event, whichever process reads the chain first. A block that is not deep enough is only recorded, and removed
+ * again if a reorganization drops it.
+ */
+export async function settleAuthorization(
+  ctx: SettleContext,
+  { payment, evidence }: { payment: Payment; evidence: AuthorizationEvidence },
+): Promise<Payment> {
+  const { walletAddress: from, to, amountMicro, authorization } = payment
+  if (authorization === null || payment.status !== 'pending') return payment
+  const { usdc: contract, confirmations } = ctx.chains[payment.mode]
+  const expected = { contract, from, to, amountMicro, authorizer: from, nonce: authorization.nonce }
+  const outcome = decideAuthorization({ ...evidence, confirmations, expected })
+  switch (outcome.kind) {
+    case 'waiting':
+      return await recordBlock(ctx, payment, null)
+    case 'mined':
+      return await recordBlock(ctx, payment, outcome.block)
+    case 'failed':
+      return await failPayment(ctx, { payment, code: outcome.code })
+    case 'transfer_not_found':
+      return await recordNotFound(ctx, payment, outcome.txHash)
+    case 'confirmed':
+      return await confirm(ctx, payment, outcome)
+  }
+}
+
+async function recordBlock(
+  ctx: SettleContext,
+  payment: Payment,
+  block: { number: bigint; hash: string } | null,
+): Promise<Payment> {
+  if (payment.minedBlockHash === (block?.hash ?? null)) return payment
+  return (await ctx.db.runDurable(markAuthorizationMined(payment, block))) ?? (await getPayment(ctx, payment))
+}
+
+async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Promise<Payment> {
+  const markAndReport = async (transaction: Transaction): Promise<Payment | null> => {
+    const now = ctx.clock.now()
+    const moved = await transaction.run(markAuthorizationConfirmed(payment, use, now))
+    if (moved === null) return null
+    await transaction.commit(appendEnd(moved, now))
+    return moved
+  }
+  try {
+    const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
+    return confirmed ?? (await getPayment(ctx, payment))
+  } catch (error) {
+    // Only a process of an older version could have given the log to another payment.
+    if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
+    return await recordNotFound(ctx, payment, use.txHash)
+  }
+}
+
+async function recordNotFound(ctx: SettleContext, payment: Payment, txHash: TxHash): Promise<Payment> {
+  if (payment.pendingReason === 'transfer_not_found') return payment
+  ctx.logger.error(
+    { payment: payment.id, tx: txHash },
+    'the authorization of a purchase was used, but the transaction does not contain its transfer',
+  )
+  return (await ctx.db.runDurable(noteTransferNotFound(payment))) ?? (await getPayment(ctx, payment))
+}

@@ -1,0 +1,43 @@
+import type { Mode } from '../../values/mode.ts'
+import type { Payment } from '../payments/payment.ts'
+import { readEvidence } from './read-evidence.ts'
+import { settleAuthorization, type SettleContext } from './settle-authorization.ts'
+
+/** How many purchases are settled at the same time. More would use up the connections that new payments need. */
+const CONCURRENCY = 4
+
+/**
+ * Settles the pending purchases among the given payments from one reading of the chain, and returns all of them. They
+ * must belong to one mode. If one cannot be settled, the others are still settled, and the first error is thrown at the
+ * end. Throws `ChainUnavailable`.
+ */
+export async function settleAuthorizations(
+  ctx: SettleContext,
+  { mode, payments }: { mode: Mode; payments: readonly Payment[] },
+): Promise<Payment[]> {
+  const settled = [...payments]
+  const pending = payments.filter(({ status, authorization }) => status === 'pending' && authorization !== null)
+  if (pending.length === 0) return settled
+  const evidence = await readEvidence(ctx.chains[mode], pending)
+  for (const { id } of pending) {
+    const { endings = [], state } = evidence.get(id) ?? {}
+    if (state === 'ended' && endings.length === 0)
+      ctx.logger.warn({ payment: id }, 'an authorization was used or canceled, but no node returned the log of it')
+  }
+  const errors: unknown[] = []
+  const queue = payments.entries()
+  const settleNext = async (): Promise<void> => {
+    for (const [index, payment] of queue) {
+      const known = evidence.get(payment.id)
+      if (known === undefined) continue
+      try {
+        settled[index] = await settleAuthorization(ctx, { payment, evidence: known })
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, settleNext))
+  if (errors.length > 0) throw errors[0]
+  return settled
+}

@@ -1,0 +1,44 @@
+import { listDueAuthorizations, postponeLooks } from '../domain/payments/authorizations-store.ts'
+import { nextLookAt } from '../domain/authorizations/look-schedule.ts'
+import { settleAuthorizations } from '../domain/authorizations/settle-authorizations.ts'
+import type { Context } from '../domain/context.ts'
+import type { Payment } from '../domain/payments/payment.ts'
+import type { Loop } from '../lib/loop.ts'
+import type { Mode } from '../values/mode.ts'
+import { startLeasedLoop } from './start-leased-loop.ts'
+
+/** The interval also limits the requests to nodes: a page of purchases normally costs two, however many there are. */
+const INTERVAL_MS = 1_000
+const LEASE_MS = 30_000
+const PURCHASES_PER_PAGE = 100
+/** How many pages one round reads. Each look postpones the next one, so the next round continues with others. */
+const PAGES_PER_ROUND_MAX = 5
+
+/**
+ * Ends the purchases of one mode by what the chain shows about their authorizations, in the one process that has the
+ * lease. Calls no node while no purchase is pending.
+ */
+export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
+  const options = { name: `authorizations:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
+    for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
+      if (page > 0 && !(await renewLease())) return
+      const due = await ctx.db.runRelaxed(listDueAuthorizations(mode, ctx.clock.now(), PURCHASES_PER_PAGE))
+      if (due.length === 0) return
+      await lookAt(ctx, mode, due)
+      if (due.length < PURCHASES_PER_PAGE) return
+    }
+  })
+}
+
+/** Settles a page of purchases. Also postpones them if the chain cannot be read, so that the next round asks others. */
+async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promise<void> {
+  let settled = due
+  try {
+    settled = await settleAuthorizations(ctx, { mode, payments: due })
+  } finally {
+    const now = ctx.clock.now()
+    const looks = settled.map((payment) => ({ payment, nextLookAt: nextLookAt(payment, now) }))
+    await ctx.db.runDurable(postponeLooks(looks.filter(({ payment }) => payment.status === 'pending')))
+  }
+}

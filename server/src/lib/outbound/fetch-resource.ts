@@ -1,0 +1,103 @@
+import { checkDocumentUrl } from './check-url.ts'
+import { sendRequest, withoutAnswer, type Answer, type Outbound } from './send-request.ts'
+
+export interface ResourceRequest {
+  readonly url: string
+  readonly method: string
+  /** Names in lower case, already without those that `dropHeaders` removes. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer | null
+  /** The time limit of everything, redirects included. */
+  readonly timeoutMs: number
+  readonly responseBytesMax: number
+  /** How many redirects are followed. 0 for a request that pays (D69). */
+  readonly redirectsMax: number
+}
+
+export interface ResourceAnswer {
+  readonly answer: Answer
+  /** The URL that answered, after redirects. */
+  readonly url: string
+  /** The method that it was asked with. A redirect can change it to GET. */
+  readonly method: string
+  /** Whether the body is longer than what was read, or broke off. */
+  readonly isTruncated: boolean
+}
+
+/** Connections are not kept, so they belong to no workspace. */
+const NOBODY = ''
+
+/**
+ * Requests a resource that an agent chose. The URL and every address are checked as for webhooks, at each redirect
+ * again (D69). A connection is never reused, so no request is sent twice without the caller knowing. Failures of the
+ * server are answers and never throw.
+ */
+export async function fetchResource(
+  outbound: Outbound,
+  { redirectsMax, timeoutMs, responseBytesMax, ...request }: ResourceRequest,
+): Promise<ResourceAnswer> {
+  const end = outbound.clock.now().getTime() + timeoutMs
+  let current: RedirectedRequest = request
+  for (let redirects = 0; ; redirects += 1) {
+    const url = checkDocumentUrl(current.url, outbound.policy)
+    const leftMs = Math.min(timeoutMs, end - outbound.clock.now().getTime())
+    if (typeof url === 'string') return failed(current, 'blocked_address')
+    if (leftMs <= 0) return failed(current, 'timeout')
+    const answer = await sendRequest(outbound, url, {
+      ...{ method: current.method, body: current.body, timeoutMs: leftMs },
+      headers: { 'accept-encoding': 'identity', ...current.headers },
+      // One byte more, to see whether there is more.
+      responseBytesMax: responseBytesMax + 1,
+      ...{ connection: 'new', connectionsOf: NOBODY },
+    })
+    const next = redirects < redirectsMax ? followRedirect(current, url, answer) : null
+    if (next === null) return toResourceAnswer(answer, { ...current, responseBytesMax })
+    if (next === 'downgrade') return failed(current, 'blocked_address')
+    current = next
+  }
+}
+
+type RedirectedRequest = Pick<ResourceRequest, 'url' | 'method' | 'headers' | 'body'>
+
+function failed({ url, method }: RedirectedRequest, error: 'blocked_address' | 'timeout'): ResourceAnswer {
+  return { answer: withoutAnswer(error), url, method, isTruncated: false }
+}
+
+function toResourceAnswer(
+  answer: Answer,
+  { url, method, responseBytesMax }: RedirectedRequest & Pick<ResourceRequest, 'responseBytesMax'>,
+): ResourceAnswer {
+  const { responseBody } = answer
+  const isTooLong = responseBody !== null && responseBody.length > responseBytesMax
+  const kept = isTooLong ? responseBody.subarray(0, responseBytesMax) : responseBody
+  return { answer: { ...answer, responseBody: kept }, url, method, isTruncated: !answer.isComplete }
+}
+
+/**
+ * Returns the request that follows a redirect, and null if the answer is none (RFC 9110, section 15.4). As browsers do,
+ * 303 is followed by GET, and so are 301 and 302 after POST. Credentials stay with their origin. A redirect from https
+ * to http is a `downgrade`, which is not followed.
+ */
+function followRedirect(
+  request: RedirectedRequest,
+  from: URL,
+  { statusCode, headers: { location } }: Answer,
+): RedirectedRequest | 'downgrade' | null {
+  if (statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
+  if (location === undefined || !URL.canParse(location, from.href)) return null
+  const to = new URL(location, from.href)
+  to.hash = ''
+  if (from.protocol === 'https:' && to.protocol !== 'https:') return 'downgrade'
+  const { method } = request
+  const becomesGet = statusCode === 303 ? method !== 'HEAD' : statusCode < 303 && method === 'POST'
+  const headers = Object.entries(request.headers).filter(([name]) => {
+    if (becomesGet && name.startsWith('content-')) return false
+    return name !== 'authorization' || to.origin === from.origin
+  })
+  return {
+    url: to.href,
+    method: becomesGet ? 'GET' : method,
+    headers: Object.fromEntries(headers),
+    body: becomesGet ? null : request.body,
+  }
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import type { Address } from '../values/address.ts'
+import type { TransferAuthorization } from '../values/transfer-authorization.ts'
+import type { Offer } from './payment-required.ts'
+import { VALID_SECONDS_MIN } from './read-offer.ts'
+
+/** The longest time that an authorization of x402 is valid, whatever the seller asks for (D65). */
+const VALID_SECONDS_MAX = 120
+/** Version 1 begins earlier, so that a seller whose clock is behind accepts it. Its own client does the same. */
+const V1_EARLIER_SECONDS = 600n
+const NONCE_BYTES = 32
+
+/**
+ * Makes the authorization that pays an offer, from the wallet `from`. It ends before the grant does, because the
+ * enclave refuses a longer one. MPP prescribes its nonce and its end. Returns null if fewer than 20 seconds are left.
+ */
+export function makeAuthorization(
+  offer: Offer,
+  { from, now, grantExpiresAt }: { from: Address; now: Date; grantExpiresAt: Date | null },
+): TransferAuthorization | null {
+  const nowSeconds = toSeconds(now)
+  const grantEnd = grantExpiresAt === null ? Number.POSITIVE_INFINITY : toSeconds(grantExpiresAt)
+  const wanted =
+    offer.terms === null
+      ? Math.min(nowSeconds + Math.min(offer.validForSeconds ?? 0, VALID_SECONDS_MAX), grantEnd)
+      : toSeconds(offer.terms.validBefore)
+  if (wanted - nowSeconds < VALID_SECONDS_MIN || wanted > grantEnd) return null
+  return {
+    from,
+    to: offer.payTo,
+    valueMicro: offer.amountMicro,
+    validAfterSeconds: offer.protocol === 'x402_v1' ? BigInt(nowSeconds) - V1_EARLIER_SECONDS : 0n,
+    validBeforeSeconds: BigInt(wanted),
+    nonce: offer.terms?.nonce ?? `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
+  }
+}
+
+function toSeconds(time: Date): number {
+  return Math.floor(time.getTime() / 1_000)
+}

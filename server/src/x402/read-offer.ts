@@ -1,0 +1,66 @@
+import { parseAddress, ZERO_ADDRESS, type Address } from '../values/address.ts'
+import { microUsdc, type MicroUsdc } from '../values/money.ts'
+import { usdcDomain } from '../values/transfer-authorization.ts'
+import type { Offer, SkippedOffer, SkipReason } from './payment-required.ts'
+import { isObject, member, toWord, type JsonObject } from './wire-values.ts'
+
+/** The money that we pay with, and the time of the answer. */
+export interface AcceptedMoney {
+  readonly chainId: number
+  readonly usdc: Address
+  readonly now: Date
+}
+
+/** A way of paying that we can pay, or that we skip. */
+export type ReadOffer = { readonly offer: Offer } | { readonly skipped: SkippedOffer }
+
+/** The shortest time that is enough for the seller to check the signature and to submit it to the chain (D65). */
+export const VALID_SECONDS_MIN = 20
+/** At most 15 digits, so a billion USDC, which is also far below the largest amount of a payment. */
+const AMOUNT_PATTERN = /^[1-9][0-9]{0,14}$/
+
+/** Returns the payee. Null if it is no address, or one that cannot own USDC. */
+export function readPayee(value: unknown, usdc: Address): Address | null {
+  const payee = typeof value === 'string' ? parseAddress(value) : null
+  return payee === ZERO_ADDRESS || payee === usdc ? null : payee
+}
+
+/** Reads an amount in micro-USDC: a string of decimal digits, not zero. */
+export function readAmount(value: unknown): MicroUsdc | null {
+  return typeof value === 'string' && AMOUNT_PATTERN.test(value) ? microUsdc(BigInt(value)) : null
+}
+
+/**
+ * Returns why the `extra` of an offer of x402 is not for us. Null if it is. Its EIP-712 domain must be ours or missing:
+ * the same signature for another domain would move other money, such as a balance at Circle Gateway.
+ */
+export function checkExtra(extra: unknown, { chainId, usdc }: AcceptedMoney): SkipReason | null {
+  if (extra === undefined || extra === null) return null
+  if (!isObject(extra)) return 'malformed'
+  const method = member(extra, 'assetTransferMethod') ?? 'eip3009'
+  if (method !== 'eip3009') return 'transfer_method_unknown'
+  if (readFlow(extra) === null) return 'flow_unknown'
+  const { name, version } = usdcDomain(chainId, usdc)
+  const isOurs = (member(extra, 'name') ?? name) === name && (member(extra, 'version') ?? version) === version
+  return isOurs && (member(extra, 'verifyingContract') ?? null) === null ? null : 'domain_unknown'
+}
+
+/** Returns when the seller gives its goods. Null for a flow that we do not know. */
+export function readFlow(extra: unknown): Offer['flow'] | null {
+  const flow = (isObject(extra) ? member(extra, 'paymentFlow') : null) ?? 'authorization'
+  return flow === 'authorization' || flow === 'upfront' ? flow : null
+}
+
+/** Lists an offer that we cannot pay. `amount` is the member with its amount. */
+export function skip(offer: JsonObject, amount: string, reason: SkipReason): ReadOffer {
+  const [scheme, network, asset] = ['scheme', 'network', 'asset'].map((name) => toWord(member(offer, name)))
+  const texts = { scheme: scheme ?? '', network: network ?? '', asset: asset ?? '' }
+  return { skipped: { ...texts, amount: toWord(member(offer, amount)), reason } }
+}
+
+export function splitOffers(read: readonly ReadOffer[]): { offers: Offer[]; skipped: SkippedOffer[] } {
+  return {
+    offers: read.flatMap((one) => ('offer' in one ? [one.offer] : [])),
+    skipped: read.flatMap((one) => ('skipped' in one ? [one.skipped] : [])),
+  }
+}

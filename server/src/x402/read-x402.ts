@@ -1,0 +1,114 @@
+import type { PaymentRequired, SkipReason } from './payment-required.ts'
+import {
+  checkExtra,
+  readAmount,
+  readFlow,
+  readPayee,
+  skip,
+  splitOffers,
+  VALID_SECONDS_MIN,
+  type AcceptedMoney,
+  type ReadOffer,
+} from './read-offer.ts'
+import {
+  BODY_BYTES_MAX,
+  isObject,
+  member,
+  OFFERS_MAX,
+  parseBase64Object,
+  parseObject,
+  textMember,
+  toDescription,
+  toWord,
+  type JsonObject,
+} from './wire-values.ts'
+
+/** How the two versions name the same things. */
+const VERSIONS = {
+  x402_v2: { amount: 'amount', networkOf: (chainId: number): string | undefined => `eip155:${chainId}` },
+  x402_v1: { amount: 'maxAmountRequired', networkOf: (chainId: number): string | undefined => V1_NETWORKS[chainId] },
+} as const
+
+type Version = keyof typeof VERSIONS
+
+const V1_NETWORKS: Readonly<Record<number, string>> = { 8453: 'base', 84532: 'base-sepolia' }
+
+/** Reads version 2, which is in the header `PAYMENT-REQUIRED`. Null if the header is missing or not valid. */
+export function readX402V2(header: unknown, money: AcceptedMoney): PaymentRequired | null {
+  const required = typeof header === 'string' ? parseBase64Object(header) : null
+  if (required === null || member(required, 'x402Version') !== 2) return null
+  const resource = member(required, 'resource')
+  const about = isObject(resource) ? resource : {}
+  return readAccepts(required, { version: 'x402_v2', money, about })
+}
+
+/** Reads version 1, which is in the body. Null if the body is something else. */
+export function readX402V1(body: Buffer, money: AcceptedMoney): PaymentRequired | null {
+  const required = body.length > BODY_BYTES_MAX ? null : parseObject(body.toString('utf8'))
+  if (required === null || member(required, 'x402Version') !== 1) return null
+  const accepts = member(required, 'accepts')
+  const first: unknown = Array.isArray(accepts) ? accepts[0] : null
+  return readAccepts(required, { version: 'x402_v1', money, about: isObject(first) ? first : {} })
+}
+
+function readAccepts(
+  required: JsonObject,
+  { version, money, about }: { version: Version; money: AcceptedMoney; about: JsonObject },
+): PaymentRequired | null {
+  const accepts = member(required, 'accepts')
+  if (!Array.isArray(accepts)) return null
+  const read = accepts.slice(0, OFFERS_MAX).map((accept: unknown) => readAccept(accept, { version, money, required }))
+  return {
+    protocol: version,
+    description: toDescription(member(about, 'description')),
+    mimeType: toWord(member(about, 'mimeType')) || null,
+    ...splitOffers(read),
+  }
+}
+
+function readAccept(
+  accept: unknown,
+  { version, money, required }: { version: Version; money: AcceptedMoney; required: JsonObject },
+): ReadOffer {
+  const { amount } = VERSIONS[version]
+  if (!isObject(accept)) return skip({}, amount, 'malformed')
+  const reason = checkScheme(accept, version, money) ?? checkExtra(member(accept, 'extra'), money)
+  if (reason !== null) return skip(accept, amount, reason)
+  const payTo = readPayee(member(accept, 'payTo'), money.usdc)
+  if (payTo === null) return skip(accept, amount, 'recipient_invalid')
+  const amountMicro = readAmount(member(accept, amount))
+  if (amountMicro === null) return skip(accept, amount, 'amount_invalid')
+  const validFor = member(accept, 'maxTimeoutSeconds')
+  if (typeof validFor !== 'number' || !Number.isFinite(validFor)) return skip(accept, amount, 'malformed')
+  if (validFor < VALID_SECONDS_MIN) return skip(accept, amount, 'offer_too_short')
+  const extra = member(accept, 'extra')
+  return {
+    offer: {
+      ...{ protocol: version, amountMicro, payTo, flow: readFlow(extra) ?? 'authorization' },
+      ...{ validForSeconds: Math.floor(validFor), terms: null },
+      echo: version === 'x402_v1' ? echoV1(accept) : echoV2(accept, required),
+    },
+  }
+}
+
+/** Returns why we do not pay this accept, by its scheme, chain and token. Null if we may. */
+function checkScheme(accept: JsonObject, version: Version, { chainId, usdc }: AcceptedMoney): SkipReason | null {
+  if (member(accept, 'scheme') !== 'exact') return 'scheme_unknown'
+  const network = VERSIONS[version].networkOf(chainId)
+  if (network === undefined || member(accept, 'network') !== network) return 'network_unknown'
+  return textMember(accept, 'asset')?.toLowerCase() === usdc.toLowerCase() ? null : 'asset_unknown'
+}
+
+/** Version 2 repeats the accept without any change, because the server compares it with its own. */
+function echoV2(accepted: JsonObject, required: JsonObject): unknown {
+  const [resource, extensions] = [member(required, 'resource'), member(required, 'extensions')]
+  return {
+    accepted,
+    ...(isObject(resource) ? { resource } : {}),
+    ...(isObject(extensions) ? { extensions } : {}),
+  }
+}
+
+function echoV1(accept: JsonObject): unknown {
+  return { scheme: member(accept, 'scheme'), network: member(accept, 'network') }
+}

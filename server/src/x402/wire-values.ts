@@ -1,0 +1,65 @@
+/** How much of a seller's answer is read: more than any honest seller sends, and little enough to parse at once. */
+export const HEADER_CHARS_MAX = 16 * 1_024
+export const BODY_BYTES_MAX = 64 * 1_024
+/** How many ways of paying are read. */
+export const OFFERS_MAX = 20
+/** How many objects and arrays of a seller's JSON may be inside each other. What it says is repeated to it later. */
+const NESTING_MAX = 32
+/** How much of a seller's short words is kept, such as the name of a network. */
+const WORD_CHARS_MAX = 100
+const DESCRIPTION_CHARS_MAX = 200
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Parses JSON that somebody else wrote. Returns null if it is not an object, or if it is nested too deeply. */
+export function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && isShallow(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Parses base64 of a JSON object (RFC 4648, section 4: the standard alphabet). */
+export function parseBase64Object(text: string): JsonObject | null {
+  if (text.length > HEADER_CHARS_MAX || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null
+  return parseObject(Buffer.from(text, 'base64').toString('utf8'))
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns the object's own member. Never one that it inherits, such as `constructor`. */
+export function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+export function textMember(object: JsonObject, name: string): string | null {
+  const value = member(object, name)
+  return typeof value === 'string' ? value : null
+}
+
+/** Shortens words that somebody else wrote, and removes characters that would disturb a line of text. */
+export function toWord(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  return cleanText(String(value), WORD_CHARS_MAX)
+}
+
+/** Shortens a text that somebody else wrote. Null if there is none. */
+export function toDescription(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const text = cleanText(value, DESCRIPTION_CHARS_MAX)
+  return text === '' ? null : text
+}
+
+function cleanText(text: string, charsMax: number): string {
+  const start = text.slice(0, 2 * charsMax).toWellFormed()
+  return [...start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, charsMax).join('')
+}
+
+function isShallow(value: unknown, levels = NESTING_MAX): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
+}
