@@ -16,6 +16,9 @@ import { openVisitor } from './person.ts'
 const NOT_FOUND = { type: 'not_found' } as const
 const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 
+const listRecipients = (count: number) =>
+  Array.from({ length: count }, (_, index) => address(`0x${String(index + 1).padStart(40, '0')}`))
+
 /** The whole life of a grant, from opening to revoking, with the owner's signatures (D14, D15). */
 describe('grants in the dashboard', () => {
   let sandbox: SandboxEnclave
@@ -98,21 +101,16 @@ describe('grants in the dashboard', () => {
   })
 
   test('with as many recipients as a grant can have is signed, although the signature contains all of them', async () => {
-    const recipients = Array.from({ length: GRANT_RECIPIENTS_MAX }, (_, index) =>
-      address(`0x${String(index + 1).padStart(40, '0')}`),
-    )
-    const { id } = await fixture.create({ recipient_allowlist: recipients })
+    const { id } = await fixture.create({ recipient_allowlist: listRecipients(GRANT_RECIPIENTS_MAX) })
     assert.equal((await fixture.sign(id, 'activate')).status, 'active')
   })
 
   test('with purchases is signed over both rules, and has fewer recipients', async () => {
-    const recipients = Array.from({ length: PURCHASE_RECIPIENTS_MAX + 1 }, (_, index) =>
-      address(`0x${String(index + 1).padStart(40, '0')}`),
-    )
-    const { id } = await fixture.create({ x402: true, recipient_allowlist: recipients.slice(1) })
+    const terms = { ...TERMS, x402: true, recipient_allowlist: listRecipients(PURCHASE_RECIPIENTS_MAX) }
+    const { id } = await fixture.create(terms)
     assert.equal((await fixture.sign(id, 'activate'))['x402'], true)
-    const tooMany = { ...TERMS, x402: true, recipient_allowlist: recipients }
     const path = fixture.at(`grants/${id}/replacement`)
+    const tooMany = { ...terms, recipient_allowlist: listRecipients(PURCHASE_RECIPIENTS_MAX + 1) }
     await fixture.person.browser.refuse('POST', path, { type: 'validation_failed' }, tooMany)
     assert.equal((await fixture.replace(id))['x402'], false)
   })
