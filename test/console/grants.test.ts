@@ -13,7 +13,7 @@ import { Browser } from './browser.ts'
 import { GrantFixture, TERMS, type WireGrant } from './grant-fixture.ts'
 import { openVisitor } from './person.ts'
 
-const NOT_FOUND = { type: 'not_found' } as const
+const [NOT_FOUND, INVALID] = [{ type: 'not_found' }, { type: 'validation_failed' }] as const
 const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 
 const listRecipients = (count: number) =>
@@ -109,9 +109,8 @@ describe('grants in the dashboard', () => {
     const terms = { ...TERMS, x402: true, recipient_allowlist: listRecipients(PURCHASE_RECIPIENTS_MAX) }
     const { id } = await fixture.create(terms)
     assert.equal((await fixture.sign(id, 'activate'))['x402'], true)
-    const path = fixture.at(`grants/${id}/replacement`)
     const tooMany = { ...terms, recipient_allowlist: listRecipients(PURCHASE_RECIPIENTS_MAX + 1) }
-    await fixture.person.browser.refuse('POST', path, { type: 'validation_failed' }, tooMany)
+    await fixture.person.browser.refuse('POST', fixture.at(`grants/${id}/replacement`), INVALID, tooMany)
     assert.equal((await fixture.replace(id))['x402'], false)
   })
 
