@@ -39,7 +39,12 @@ export async function findByKey(
  */
 export async function replayPurchase(
   ctx: Context,
-  { key, payment, compared, request }: {
+  {
+    key,
+    payment,
+    compared,
+    request,
+  }: {
     readonly key: Key
     readonly payment: Payment
     readonly compared: ComparedPurchase
