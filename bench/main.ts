@@ -1,4 +1,5 @@
 import { measureFairness } from './cases/fairness.ts'
+import { measureOverload } from './cases/overload.ts'
 import { measureProcess } from './cases/process.ts'
 import { paymentSeries, readSeries } from './cases/reads.ts'
 import type { Length } from './cases/requests.ts'
@@ -36,6 +37,7 @@ const CASE_SETS: Readonly<Record<string, CaseSet>> = {
   },
   process: { run: measureProcess },
   fairness: { run: measureFairness },
+  overload: { run: measureOverload },
 }
 const DEFAULT_SETS = ['reads', 'payments']
 

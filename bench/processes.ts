@@ -8,7 +8,7 @@ export interface BenchProcess<Ready> {
   stop(): Promise<void>
 }
 
-const READY_MS_MAX = 60_000
+const READY_MS_MAX = 120_000
 const ANSWER_MS_MAX = 120_000
 
 interface StartOptions {
@@ -19,12 +19,14 @@ interface StartOptions {
   readonly log?: number
   /** Flags of Node. */
   readonly flags?: readonly string[]
+  /** Whether Ctrl-C in the terminal reaches only the benchmark, and not this process. */
+  readonly detached?: boolean
 }
 
 /** Starts one of the benchmark's processes and waits for its first message. */
 export async function startProcess<Ready>(
   file: string,
-  { environment = {}, first, log, flags = [] }: StartOptions = {},
+  { environment = {}, first, log, flags = [], detached = false }: StartOptions = {},
 ): Promise<BenchProcess<Ready>> {
   const out = log ?? 'ignore'
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
@@ -34,6 +36,7 @@ export async function startProcess<Ready>(
       ...environment,
     },
     execArgv: ['--disable-warning=ExperimentalWarning', ...flags],
+    detached,
     stdio: ['ignore', out, log ?? 'inherit', 'ipc'],
   })
   const ready = nextMessage<Ready>(child, { file, msMax: READY_MS_MAX })

@@ -70,6 +70,21 @@ export async function readWrites(pids: readonly (number | undefined)[]): Promise
   return writes
 }
 
+/** What processes have sent and received so far, over sockets, pipes and files. */
+export interface Traffic {
+  readonly writes: number
+  readonly sentBytes: number
+  readonly receivedBytes: number
+}
+
+/** Returns the traffic of these processes together. Throws where `/proc` is missing. */
+export async function readTraffic(pids: readonly (number | undefined)[]): Promise<Traffic> {
+  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, 'utf8')))
+  const sum = (name: string): number =>
+    texts.reduce((total, text) => total + Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1]), 0)
+  return { writes: sum('syscw'), sentBytes: sum('wchar'), receivedBytes: sum('rchar') }
+}
+
 /**
  * Returns how much memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Returns
  * null on other systems.

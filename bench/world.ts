@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
 import { createDatabase, freePort } from './database.ts'
 import type { FloorOrder } from './floor.ts'
+import type { GuardOrder } from './guard.ts'
 import { startProcess, type BenchProcess } from './processes.ts'
 import { seedTargets, type BenchTarget } from './seed.ts'
 import type { Wires } from './wires.ts'
@@ -66,6 +67,12 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
     const port = await freePort()
     const postgres = await startPostgres({ dataDir, port, durable: true, maxConnections: DATABASE_CONNECTIONS_MAX })
     stopPostgres = () => postgres.stop()
+    const first = { postmaster: postgres.pid, folder } satisfies GuardOrder
+    const guard = await startProcess('./guard.ts', { first, detached: true })
+    stopPostgres = async () => {
+      await postgres.stop()
+      await guard.stop()
+    }
     const keep = <Ready>(child: BenchProcess<Ready>): BenchProcess<Ready> => {
       processes.push(child)
       return child

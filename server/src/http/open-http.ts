@@ -73,7 +73,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  http.decorate('overloadGate', new OverloadGate(logger))
+  http.decorate('overloadGate', new OverloadGate({ clock, logger }))
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
 import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
+import { SparingQueue } from '../lib/sparing-queue.ts'
 import { clientAddress } from './client-address.ts'
 
 declare module 'fastify' {
@@ -38,10 +40,14 @@ const OTHER_REQUESTS_MAX = 512
 /** For how many credentials a process remembers the workspace. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
 /**
- * How many requests are turned away in one turn of the event loop. The others wait for the next turns, so that turning
- * requests away does not take the time of those that are at work.
+ * Turning requests away may take this share of the process's time, so that clients that try again at once do not take
+ * the time of the requests that are at work. The other requests to turn away wait for the next turns of the event loop.
  */
-const TURNED_AWAY_PER_TURN_MAX = 16
+const TURNING_AWAY_TIME_SHARE_MAX = 0.25
+/** How many requests each turn of the event loop turns away, even if this takes more than their share of the time. */
+const TURNED_AWAY_PER_TURN_MIN = 16
+/** How long one turn of the event loop turns requests away at most. */
+const TURNING_AWAY_MS_MAX = 20
 const LOG_INTERVAL_MS = 1_000
 
 /** A request is turned away because the process has too much work. Nothing was done for it. */
@@ -86,12 +92,18 @@ export class OverloadGate {
   /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #workspaces = new Map<string, string>()
   readonly #logger: Logger
-  /** The hooks of the requests that are turned away in the next turns. There is at most one for each connection. */
-  readonly #leaving: ((error: Error) => void)[] = []
+  /** The requests that are turned away in the next turns. There is at most one for each connection. */
+  readonly #leaving: SparingQueue
   #turnedAway = 0
 
-  constructor(logger: Logger) {
+  constructor({ clock, logger }: { clock: Clock; logger: Logger }) {
     this.#logger = logger
+    this.#leaving = new SparingQueue({
+      perTurnMin: TURNED_AWAY_PER_TURN_MIN,
+      timeShareMax: TURNING_AWAY_TIME_SHARE_MAX,
+      turnMsMax: TURNING_AWAY_MS_MAX,
+      clock,
+    })
   }
 
   /** How many requests this process works on, or keeps waiting. Those that have left are not counted. */
@@ -150,13 +162,7 @@ export class OverloadGate {
     turnedAway.add(request)
     if (this.#turnedAway === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
     this.#turnedAway += 1
-    this.#leaving.push(done)
-    if (this.#leaving.length === 1) setImmediate(() => this.#answerSome())
-  }
-
-  #answerSome(): void {
-    for (const done of this.#leaving.splice(0, TURNED_AWAY_PER_TURN_MAX)) done(TURNED_AWAY)
-    if (this.#leaving.length > 0) setImmediate(() => this.#answerSome())
+    this.#leaving.add(() => done(TURNED_AWAY))
   }
 
   /** One line for all requests of the last second, because a line for each would add to the overload. */

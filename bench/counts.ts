@@ -1,0 +1,98 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import pg from 'pg'
+import { paymentSeries, readSeries } from './cases/reads.ts'
+import { tokenSeries } from './cases/tokens.ts'
+import { describeCounts, findRisenCounts, lowestCounts, type Counts, type RecordedCounts } from './count-decision.ts'
+import type { LoadFigures } from './load.ts'
+import type { Series } from './measure.ts'
+import { readTraffic } from './processor-time.ts'
+import { describeRun, RESULTS, say } from './report.ts'
+import { openWorld, type World } from './world.ts'
+
+/**
+ * `npm run bench:counts` counts what a request of each hot path needs, and exits with code 1 if a count is higher than
+ * the recorded one. `npm run bench:counts -- --record` records the counts. Both take less than a minute.
+ * `bench/README.md` explains the counts.
+ */
+const TARGETS = 100
+const FILE = `${RESULTS}recorded-counts.json`
+/** One request at a time. Otherwise, requests would share statements, and how many do is a matter of chance. */
+const LENGTH = { amount: 25, connections: 1 }
+/** The number of rounds before the first count, in which statements are prepared and caches filled. */
+const WARM_UPS = 1
+const ROUNDS = 4
+
+interface Case {
+  readonly series: Series
+  readonly rounds: Counts[]
+}
+
+async function countCases(world: World, admin: pg.Client): Promise<Case[]> {
+  const all = [
+    ...(await readSeries(world, LENGTH)),
+    ...(await paymentSeries(world, LENGTH)),
+    ...(await tokenSeries(world, { ...LENGTH, withPeer: false })),
+  ]
+  const cases = all.filter(({ kind }) => kind === 'ours').map((series): Case => ({ series, rounds: [] }))
+  for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {
+    for (const { series, rounds } of cases) {
+      const counts = await countOnce(world, admin, series)
+      if (round >= WARM_UPS) rounds.push(counts)
+    }
+  }
+  return cases
+}
+
+async function countOnce(world: World, admin: pg.Client, { name, endpoints, prepare }: Series): Promise<Counts> {
+  await world.advanceClock()
+  const run = await prepare(world.load)
+  const pids = endpoints.map(({ process }) => process.child.pid)
+  const before = await readTraffic(pids)
+  const walBefore = await readWalBytes(admin)
+  const { succeeded, failed, failure }: LoadFigures = await run()
+  const after = await readTraffic(pids)
+  const walAfter = await readWalBytes(admin)
+  if (succeeded === 0 || failed > 0) throw new Error(`${name}: ${failed} requests failed (${failure ?? 'no response'})`)
+  return {
+    writes: (after.writes - before.writes) / succeeded,
+    sentBytes: (after.sentBytes - before.sentBytes) / succeeded,
+    receivedBytes: (after.receivedBytes - before.receivedBytes) / succeeded,
+    walBytes: (walAfter - walBefore) / succeeded,
+  }
+}
+
+/** Returns how many bytes PostgreSQL has added to its write-ahead log so far. */
+async function readWalBytes(admin: pg.Client): Promise<number> {
+  const { rows } = await admin.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`)
+  return Number(rows[0]?.bytes)
+}
+
+async function record(cases: readonly Case[]): Promise<void> {
+  const counts = Object.fromEntries(cases.map(({ series, rounds }) => [series.name, lowestCounts(rounds)]))
+  await writeFile(FILE, `${JSON.stringify({ ...describeRun(), counts }, null, 2)}\n`)
+  say('written to bench/results/recorded-counts.json')
+}
+
+async function check(cases: readonly Case[]): Promise<boolean> {
+  const { counts } = JSON.parse(await readFile(FILE, 'utf8')) as { counts: RecordedCounts }
+  const risen = cases.flatMap(({ series, rounds }) => findRisenCounts(counts, series.name, rounds))
+  for (const sentence of risen) say(`MORE: ${sentence}`)
+  return risen.length === 0
+}
+
+if (process.platform !== 'linux') {
+  say('bench:counts counts in the way of Linux. On other systems it checks nothing.')
+} else {
+  const world = await openWorld({ targets: TARGETS })
+  try {
+    const admin = new pg.Client({ connectionString: world.databaseUrl })
+    await admin.connect()
+    world.onClose(() => admin.end())
+    const cases = await countCases(world, admin)
+    for (const { series, rounds } of cases) say(describeCounts(series.name, rounds))
+    if (process.argv.includes('--record')) await record(cases)
+    else process.exitCode = (await check(cases)) ? 0 : 1
+  } finally {
+    await world.close()
+  }
+}
