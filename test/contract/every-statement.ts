@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
-import { findClientAndCount } from '../../server/src/domain/connections/requests-store.ts'
+import { findClientsAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { findPresented } from '../../server/src/domain/connection-errors/connection-errors-store.ts'
 import { listDepositRows } from '../../server/src/domain/deposits/deposits-store.ts'
 import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
@@ -59,7 +59,7 @@ const VARIANTS: readonly Query<unknown>[] = [
   findAgents([{ accountId: '', mode: 'test', id: '', now: NOW }]),
   listSpendableGrants([{ accountId: '', mode: 'test', now: NOW }]),
   countAttempt(HASH, 'sign_in', NOW),
-  findClientAndCount('', { known: HASH, unknown: HASH, bucket: 'token', now: NOW }),
+  findClientsAndCount('token', [{ id: '', subject: HASH, now: NOW }]),
   ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),
   insertWallet({
     accountId: '',

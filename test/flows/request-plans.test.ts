@@ -5,8 +5,11 @@ import { ITEMS_PER_STATEMENT_MAX } from '../../server/src/db/gather-queue.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
-import { takeCodeAndIssue, takeRefreshTokenAndIssue } from '../../server/src/domain/connections/issue-at-once-store.ts'
-import { findClientAndCount } from '../../server/src/domain/connections/requests-store.ts'
+import {
+  takeCodesAndIssue,
+  takeRefreshTokensAndIssue,
+} from '../../server/src/domain/connections/issue-at-once-store.ts'
+import { findClientsAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
@@ -61,16 +64,30 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
     indexes: ['grants_one_active_per_agent_and_wallet'],
   },
   {
-    make: () => takeRefreshTokenAndIssue(hashOf(0), { clientId: 'cli_0', scopes: null, resource: null }, ISSUED),
+    make: (size) =>
+      takeRefreshTokensAndIssue(
+        repeat(size, (index) => {
+          return { secretHash: hashOf(index), clientId: 'cli_0', scopes: ['wallet:read'], resource: null, ...ISSUED }
+        }),
+      ),
     indexes: ['connections_pkey', 'members_pkey', 'refresh_tokens_pkey'],
   },
   {
-    make: () =>
-      takeCodeAndIssue(hashOf(0), { clientId: 'cli_0', redirectUri: '', codeChallenge: '', resource: null }, ISSUED),
+    make: (size) =>
+      takeCodesAndIssue(
+        repeat(size, (index) => {
+          const proof = { clientId: 'cli_0', redirectUri: '', codeChallenge: '', resource: null }
+          return { secretHash: hashOf(index), ...proof, ...ISSUED }
+        }),
+      ),
     indexes: ['authorization_codes_pkey', 'connections_pkey', 'members_pkey'],
   },
   {
-    make: () => findClientAndCount('cli_0', { known: hashOf(0), unknown: hashOf(1), bucket: 'token', now: NOW }),
+    make: (size) =>
+      findClientsAndCount(
+        'token',
+        repeat(size, (index) => ({ id: 'cli_0', subject: hashOf(index), now: NOW })),
+      ),
     indexes: ['attempt_windows_pkey', 'oauth_clients_pkey'],
   },
 ]

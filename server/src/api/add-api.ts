@@ -21,6 +21,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
   const describeContract = await describeRoutes(http, origins)
   const authenticate: Authenticate = (requirements) => createAuthenticate(ctx, origins, requirements)
   await http.register(async (scope: HttpServer) => {
+    scope.decorateRequest('caller', null)
     allowCrossOrigin(scope)
     scope.addHook('onRequest', scope.overloadGate.hook)
     addAgentRoutes(scope, ctx, authenticate)

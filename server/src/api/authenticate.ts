@@ -7,7 +7,7 @@ import type { Bucket, RateState } from '../limiter/bucket.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { SCOPES, type Scope } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
-import { isUnrestrictedKey, setCaller, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
+import { isUnrestrictedKey, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
 import { formatChallenge } from './challenge.ts'
 import { setRateLimitHeaders, tooManyRequests } from './rate-limit-headers.ts'
 
@@ -63,7 +63,7 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, rejection } = await identifyCaller(ctx, { request, reply, origins, requirements })
     if (rejection !== null) throw rejection
-    setCaller(request, caller)
+    request.caller = caller
   }
 }
 

@@ -35,10 +35,11 @@ export interface Caller {
   readonly graceUntil: Date | null
 }
 
-const callers = new WeakMap<FastifyRequest, Caller>()
-
-export function setCaller(request: FastifyRequest, caller: Caller): void {
-  callers.set(request, caller)
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller of a request that passed `authenticate`. Read it with `callerOf`. */
+    caller: Caller | null
+  }
 }
 
 /**
@@ -46,8 +47,8 @@ export function setCaller(request: FastifyRequest, caller: Caller): void {
  * bug.
  */
 export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request)
-  if (caller === undefined) throw new Error('the request was not authenticated')
+  const { caller } = request
+  if (caller === null) throw new Error('the request was not authenticated')
   return caller
 }
 

@@ -23,6 +23,8 @@ export interface DatabaseConfig {
 const SHARED_CONNECTIONS = 2
 /** Connections for gathered queries. While one waits for a locked row, the other one runs the next statement. */
 const GATHERING_CONNECTIONS = 2
+/** How many durable gathered statements a process runs at a time. While one waits for the disk, the next one can begin. */
+const DURABLE_STATEMENTS_MAX = 2
 /**
  * How long a gathered statement waits for a locked row. The row's own requests then wait alone, so that the others need
  * not wait any longer.
@@ -59,6 +61,7 @@ export class Database {
   readonly #connections: TransactionConnections
   readonly #sharedConnections: readonly ReturnType<typeof openPipelinedConnection>[]
   readonly #gatherer: Gatherer
+  readonly #durableGatherer: Gatherer
   readonly #readers: Readers
   readonly #deferredWrites: DeferredWrites
   #nextShared = 0
@@ -87,6 +90,12 @@ export class Database {
     this.#gatherer = new Gatherer(
       Array.from({ length: GATHERING_CONNECTIONS }, () => openPipelinedConnection(gathering, { sending: 'at once' })),
     )
+    this.#durableGatherer = new Gatherer(
+      Array.from({ length: DURABLE_STATEMENTS_MAX }, () => ({
+        run: (query) => this.runDurable(query),
+        close: async () => undefined,
+      })),
+    )
     this.#readers = openReaders({ ...connection, options }, logger)
     this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
@@ -106,6 +115,15 @@ export class Database {
    */
   runGathered<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
     return this.#gatherer.run(gathered, item)
+  }
+
+  /**
+   * Runs an item of a gathered query durably: one statement and one commit for all items that arrive together. Its
+   * statement must not wait for rows that others may lock for long, because other items would wait too. Throws as
+   * `runDurable`, and `DatabaseUnavailable` if too many items are waiting.
+   */
+  runGatheredDurable<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
+    return this.#durableGatherer.run(gathered, item)
   }
 
   /** Throws `DatabaseUnavailable` if the database does not respond. */
@@ -205,7 +223,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.#deferredWrites.close()
+    await Promise.all([this.#deferredWrites.close(), this.#durableGatherer.close()])
     await Promise.all([
       this.#pool.end(),
       this.#gatherer.close(),

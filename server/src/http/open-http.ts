@@ -24,7 +24,7 @@ import {
   REQUEST_TIMEOUT_MS,
   STRICT_TRANSPORT_SECONDS,
 } from './limits.ts'
-import { isTurnedAway, OverloadGate } from './overload-gate.ts'
+import { OverloadGate } from './overload-gate.ts'
 import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts'
 import { toProblem } from './to-problem.ts'
 
@@ -74,6 +74,10 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   http.decorate('overloadGate', new OverloadGate({ clock, logger }))
+  // Properties of the request, and no `WeakMap` with requests as keys: it would keep every request in memory until the
+  // next collection of the old generation (decision 0044).
+  http.decorateRequest('ticket', null)
+  http.decorateRequest('isTurnedAway', false)
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.
@@ -89,14 +93,14 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     done(options.production && isPlainRequest(request) ? problem('https_required') : undefined)
   })
   http.addHook('onResponse', (request, reply, done) => {
-    const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || isTurnedAway(request)
+    const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || request.isTurnedAway
     const level = isQuiet ? 'debug' : 'info'
     if (logger.isLevelEnabled(level)) logger[level](describeRequest(request, reply), 'request')
     done()
   })
   http.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error)
-    if (answer.status >= 500 && !isTurnedAway(request))
+    if (answer.status >= 500 && !request.isTurnedAway)
       logger.error({ err: answer.cause ?? answer, request: request.id }, answer.message)
     sendProblem(reply, answer)
   })

@@ -17,6 +17,12 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly overloadGate: OverloadGate
   }
+  interface FastifyRequest {
+    /** The place of a request that is counted. */
+    ticket: Ticket | null
+    /** Whether the process had too much work for the request. The gate logs such requests itself. */
+    isTurnedAway: boolean
+  }
 }
 
 /**
@@ -58,21 +64,11 @@ export class TurnedAway extends Error {
 /** All requests share it, because it has to be cheap to turn a request away. */
 const TURNED_AWAY = new TurnedAway('the process has too much work')
 
-/** The tickets of the requests that are counted. */
-const tickets = new WeakMap<FastifyRequest, Ticket>()
-
-/** The requests that were turned away. The gate logs them itself. */
-const turnedAway = new WeakSet<FastifyRequest>()
-
-export function isTurnedAway(request: FastifyRequest): boolean {
-  return turnedAway.has(request)
-}
-
 /**
  * Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own.
  */
 export function leaveWork(request: FastifyRequest): void {
-  tickets.get(request)?.leave()
+  request.ticket?.leave()
 }
 
 /**
@@ -123,7 +119,7 @@ export class OverloadGate {
       this.#turnAway(request, done)
       return
     }
-    tickets.set(request, ticket)
+    request.ticket = ticket
     // Also emitted when the client closes the connection before the response.
     reply.raw.once('close', () => ticket.leave())
     if (ticket.state === 'placed') done()
@@ -159,7 +155,7 @@ export class OverloadGate {
   }
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {
-    turnedAway.add(request)
+    request.isTurnedAway = true
     if (this.#turnedAway === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
     this.#turnedAway += 1
     this.#leaving.add(() => done(TURNED_AWAY))

@@ -44,6 +44,25 @@ test('the signal of a request is aborted when its connection is closed or the se
   }
 })
 
+test('a signal is not aborted if the response was sent', async () => {
+  const http = openHttp({ production: false, trustedProxies: [] }, { clock: createClock(), logger: silent() })
+  const signalOf = createRequestSignals(http)
+  const closed = Promise.withResolvers<AbortSignal>()
+  http.get('/now', async (_request, reply) => {
+    const signal = signalOf(reply)
+    reply.raw.once('close', () => closed.resolve(signal))
+    return {}
+  })
+  try {
+    const port = await findFreePort()
+    await http.listen({ host: '127.0.0.1', port })
+    await send(`http://127.0.0.1:${port}`, { path: '/now' })
+    assert.equal((await closed.promise).aborted, false)
+  } finally {
+    await http.close()
+  }
+})
+
 async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => {

@@ -19,7 +19,8 @@ export function createRequestSignals(http: HttpServer): (reply: FastifyReply) =>
     open.add(controller)
     reply.raw.once('close', () => {
       open.delete(controller)
-      controller.abort()
+      // Nothing waits for the signal any more if the response was sent, and an abort creates an error with its stack.
+      if (!reply.raw.writableFinished) controller.abort()
     })
     return controller.signal
   }

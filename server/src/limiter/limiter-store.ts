@@ -100,34 +100,38 @@ export function readLastCount(milliseconds: string | null): Date | null {
  * `countRequestsOf`, but the first attempt inserts the row, because an unknown caller has no window yet.
  */
 export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState | null> {
+  const attempt = 'select $4::bytea as subject, $5::int8 as time, $6::timestamptz as row_end'
   return {
     name: 'count_attempt',
-    text: countAttemptOf('$1'),
-    values: [subject, ...attemptValues(bucket, now)],
+    text: `with counted as (${countAttemptsOf(attempt)}) select hits from counted`,
+    values: [...attemptLimits(bucket), subject, now.getTime(), attemptRowEnd(bucket, now)],
     read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
   }
 }
 
 /**
- * Returns the SQL of `countAttempt`, which returns the column `hits`, or no row if the limit rejects the attempt.
- * `subject` is the SQL expression for the subject. `attemptValues` returns the parameters $2 to $7.
+ * Returns the SQL that counts attempts of several subjects, to be included as `with counted as (…)`. It returns the
+ * columns `subject` and `hits`, and no row for an attempt that the limit rejects. `attempts` is an SQL query for the
+ * columns `subject`, `time`, in Unix milliseconds, and `row_end`, which `attemptRowEnd` returns. It must return a
+ * subject once at most. As in `countRequestsOf`, the rows are locked in the order of the subjects. `attemptLimits`
+ * returns the parameters $1 to $3.
  */
-export function countAttemptOf(subject: string): string {
+export function countAttemptsOf(attempts: string): string {
   return `
-      insert into attempt_windows as w (subject, bucket, hits, expires_at) values (${subject}, $2, array[$5::bigint], $7)
+      insert into attempt_windows as w (subject, bucket, hits, expires_at)
+      select subject, $1, array[time], row_end from (${attempts}) as attempts order by subject
       on conflict (subject, bucket) do update
-        set hits = (w.hits || $5::bigint)[cardinality(w.hits) + 2 - $6::int :], expires_at = excluded.expires_at
-        where cardinality(w.hits) < $6::int
-          or w.hits[cardinality(w.hits) + 1 - $6::int] <= $3::bigint
-          or w.hits[cardinality(w.hits) + 1 - $6::int] >= $4::bigint
-      returning array_to_string(hits, ',') as hits`
+        set hits = (w.hits || excluded.hits)[cardinality(w.hits) + 2 - $3::int :], expires_at = excluded.expires_at
+        where cardinality(w.hits) < $3::int
+          or w.hits[cardinality(w.hits) + 1 - $3::int] <= excluded.hits[1] - $2::bigint
+          or w.hits[cardinality(w.hits) + 1 - $3::int] >= excluded.hits[1] + $2::bigint
+      returning subject, array_to_string(hits, ',') as hits`
 }
 
-/** Returns the parameters $2 to $7 of `countAttemptOf`. */
-export function attemptValues(bucket: AttemptBucket, now: Date): readonly unknown[] {
+/** Returns the parameters $1 to $3 of `countAttemptsOf`. */
+export function attemptLimits(bucket: AttemptBucket): readonly unknown[] {
   const { limit, windowMs } = ATTEMPT_LIMITS[bucket]
-  const time = now.getTime()
-  return [bucket, time - windowMs, time + windowMs, time, limit, attemptRowEnd(bucket, now)]
+  return [bucket, windowMs, limit]
 }
 
 /** Returns the window of a subject whose attempt the limit rejected. Uses the primary key. */

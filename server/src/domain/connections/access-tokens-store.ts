@@ -1,6 +1,6 @@
 import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
 import { POSTPONED } from '../../db/gathered-query.ts'
-import { changed, countChanged, rowsOf, type Query } from '../../db/query.ts'
+import { countChanged, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
@@ -8,20 +8,7 @@ import { toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Connection } from './connection.ts'
-import { CONSENT_HOLDS, type TokenConnection } from './connections-store.ts'
-
-export function insertAccessToken(
-  tokenHash: Buffer,
-  { connection, scopes, expiresAt }: { connection: TokenConnection; scopes: readonly Scope[]; expiresAt: Date },
-): Query<boolean> {
-  return {
-    name: 'insert_access_token',
-    text: `insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
-      values ($1, $2, $3, $4, $5)`,
-    values: [tokenHash, connection.accountId, connection.id, scopes, expiresAt],
-    read: changed,
-  }
-}
+import { CONSENT_HOLDS } from './connections-store.ts'
 
 const { access_tokens: tokens, accounts, connections } = tables
 

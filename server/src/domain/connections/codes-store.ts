@@ -53,28 +53,6 @@ export interface CodeProof {
   readonly resource: string | null
 }
 
-/**
- * Marks a code as taken. Returns false if the code is unknown, expired, taken already or has too many failures, or if
- * the client, redirect URI, challenge or resource does not match (D38). Also returns false if the connection is
- * revoked, or if the user who consented may no longer connect applications.
- *
- * Uses primary keys. The conditions on the connection are in a scalar subquery, so that the planner cannot find the
- * connection by another index.
- */
-export function takeCode(codeHash: Buffer, proof: CodeProof, now: Date): Query<boolean> {
-  return {
-    name: 'take_authorization_code',
-    text: `update authorization_codes k set taken_at = $2
-      where k.code_hash = $1 and k.taken_at is null and k.expires_at > $2 and k.failures < $3
-        and k.redirect_uri = $5 and k.code_challenge = $6
-        and (select c.client_id = $4 and c.revoked_at is null
-            and ($7::text is null or c.resource is null or c.resource = $7) and ${CONSENT_HOLDS}
-          from connections c where c.account_id = k.account_id and c.id = k.connection_id)`,
-    values: [codeHash, now, CODE_FAILURES_MAX, proof.clientId, proof.redirectUri, proof.codeChallenge, proof.resource],
-    read: changed,
-  }
-}
-
 /** A code with its connection, read while the connection is locked. */
 export interface StoredCode extends TokenConnection, Omit<CodeProof, 'resource'> {
   readonly isTaken: boolean

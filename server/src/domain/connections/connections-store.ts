@@ -101,17 +101,6 @@ export function insertConnection(connection: Connection, memberSince: Date): Que
   }
 }
 
-/** Marks the connection as connected, and extends it until its new refresh token expires. */
-export function extendConnection(connection: TokenConnection, now: Date, expiresAt: Date): Query<boolean> {
-  return {
-    name: 'extend_connection',
-    text: `update connections set expires_at = $4, connected_at = coalesce(connected_at, $3)
-      where account_id = $1 and id = $2`,
-    values: [connection.accountId, connection.id, now, expiresAt],
-    read: changed,
-  }
-}
-
 const LISTED_ROW = {
   ...pick(connections, 'id', 'client_id'),
   ...pick(clients, 'kind', 'name', 'redirect_uris'),

@@ -3,17 +3,10 @@ import type { Transaction } from '../../db/transaction.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
-import {
-  countCodeFailure,
-  findCode,
-  lockConnectionOfCode,
-  takeCode,
-  type CodeProof,
-  type StoredCode,
-} from './codes-store.ts'
+import { countCodeFailure, findCode, lockConnectionOfCode, type CodeProof, type StoredCode } from './codes-store.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
-import { takeCodeAndIssue } from './issue-at-once-store.ts'
-import { createTokens, issueAtOnce, issueTokens } from './issue-tokens.ts'
+import { takeCodesAndIssue, type Exchange } from './issue-at-once-store.ts'
+import { createTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
@@ -21,6 +14,12 @@ import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from '
 const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
 /** Used as the challenge of a malformed verifier. No stored code has an empty challenge. */
 const NO_CHALLENGE = ''
+
+/** Exchanges that arrive together share a statement. A second use of a code has to come after the first one. */
+const EXCHANGE_TOGETHER: Issue<Exchange> = {
+  keyOf: ({ secretHash }) => secretHash.toString('latin1'),
+  queryOf: takeCodesAndIssue,
+}
 
 /**
  * Exchanges an authorization code for tokens, once (D38). A second exchange with all the right parameters revokes the
@@ -43,18 +42,17 @@ export async function exchangeCode(
   const proof: CodeProof = { clientId, redirectUri, codeChallenge: challengeOf(codeVerifier), resource }
   const now = ctx.clock.now()
   const created = createTokens(now)
-  const statement = takeCodeAndIssue(codeHash, proof, created.stored)
-  const tokens = await issueAtOnce(ctx, created, { statement, wanted: null })
+  const item = { secretHash: codeHash, ...proof, ...created.stored }
+  const tokens = await issueAtOnce(ctx, created, { statement: EXCHANGE_TOGETHER, item, wanted: null })
   if (tokens !== null) return tokens
   const outcome = await ctx.db.transaction(async (transaction) => {
-    const [, taken, stored] = await transaction.batch([
+    const [, [granted = null], stored] = await transaction.batch([
       lockConnectionOfCode(codeHash),
-      takeCode(codeHash, proof, now),
+      takeCodesAndIssue([item]),
       findCode(codeHash, now),
     ])
-    if (stored === null) return CODE_REFUSED
-    if (taken) return await issueTokens(transaction, created, { connection: stored, scopes: stored.scopes })
-    return await refuse(transaction, { code: stored, codeHash, proof, now })
+    if (granted !== null) return toTokens(created, granted, null)
+    return stored === null ? CODE_REFUSED : await refuse(transaction, { code: stored, codeHash, proof, now })
   })
   if (outcome.kind === 'refused') {
     const attempt = { kind: 'code', error: outcome.error, ...proof, failuresMax: CODE_FAILURES_MAX } as const

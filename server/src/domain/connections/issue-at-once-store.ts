@@ -1,5 +1,5 @@
-import { pick } from '../../db/column.ts'
-import { firstOrNull, type Query } from '../../db/query.ts'
+import { computed } from '../../db/column.ts'
+import { rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
 import type { CodeProof } from './codes-store.ts'
@@ -9,95 +9,133 @@ import type { RefreshRequest } from './refresh-tokens-store.ts'
 import type { NewTokens } from './tokens.ts'
 
 /*
- * One statement takes a code or a refresh token, and issues the new tokens. So the common case is one round trip and
- * one commit.
+ * One statement takes the codes or refresh tokens of several requests, and issues the new tokens. So the common case is
+ * one round trip and one commit, which many requests share (decision 0044).
  *
- * `c` locks the connection before anything is changed, and contains the connection as it is when the lock was granted.
- * The update in `taken` then checks the newest version of the code or token, although the statement's snapshot is from
- * before the wait. Only the membership is read from this snapshot. A membership that ends during the wait ends the
- * access of the new tokens too, because every use of a token checks it. The end of a code or token never changes, so it
- * is read with `c`. In the update, it would let the planner choose the index of ends.
+ * `c` locks the connections before anything is changed, and contains each connection as it is when its lock was
+ * granted. A connection that somebody else has locked is left out, because its request must not hold up the others. The
+ * update in `taken` then checks the newest version of the code or token, although the statement's snapshot may be older.
+ * Only the membership is read from this snapshot. A membership that ends meanwhile ends the access of the new tokens
+ * too, because every use of a token checks it. The end of a code or token never changes, so it is read with `c`. In the
+ * update, it would let the planner choose the index of ends.
  */
-const GRANTED_ROW = pick(tables.connections, 'scopes')
+const GRANTED_ROW = { n: computed.int4, scopes: tables.connections.scopes }
+
+/** A request to refresh tokens, with the hash of the refresh token and the new tokens. */
+export type Refresh = { readonly secretHash: Buffer } & RefreshRequest & NewTokens
+
+/** A request to exchange a code, with the hash of the code and the new tokens. */
+export type Exchange = { readonly secretHash: Buffer } & CodeProof & NewTokens
+
+/** What a statement takes, and how its requests are checked. */
+interface Taken {
+  readonly table: 'refresh_tokens' | 'authorization_codes'
+  readonly key: 'token_hash' | 'code_hash'
+  /** The columns of `asked` after the common ones, and their parameters from $9 on. */
+  readonly asked: { readonly columns: string; readonly parameters: string }
+  /** What must hold besides the conditions that codes and refresh tokens have in common. */
+  readonly conditions: string
+  /** The scopes of the new access token. */
+  readonly scopes: string
+}
 
 /**
- * Takes a refresh token under the conditions of `takeRefreshToken`, and stores the new tokens. Returns the granted
- * scopes, or null if nothing was changed. Uses primary keys.
+ * Marks refresh tokens as taken, and stores the new tokens. Returns the scopes of the connection for each request.
+ * Returns null if nothing was changed, because the refresh token is unknown, expired or taken already, or belongs to
+ * another client, or because a requested scope or resource was not granted. Also returns null if the connection is
+ * revoked or locked, or if the user who consented may no longer connect applications. A refresh token may be in the
+ * list once. Uses primary keys.
  */
-export function takeRefreshTokenAndIssue(
-  tokenHash: Buffer,
-  request: RefreshRequest,
-  issued: NewTokens,
-): Query<Scope[] | null> {
+export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(Scope[] | null)[]> {
   return {
-    name: 'take_refresh_token_and_issue',
+    name: 'take_refresh_tokens_and_issue',
     text: issueFrom({
       table: 'refresh_tokens',
       key: 'token_hash',
-      conditions: `($8::text[] is null or (cardinality($8) > 0 and c.scopes @> $8))`,
-      scopes: `case when $8::text[] is null then scopes
-        else array(select scope from unnest(scopes) with ordinality as granted (scope, n)
-          where scope = any($8) order by n) end`,
+      asked: { columns: 'wanted', parameters: '$9::text[]' },
+      conditions: `(c.wanted is null or (c.wanted <> '' and c.scopes @> string_to_array(c.wanted, ' ')))`,
+      scopes: `case when wanted is null then scopes
+        else array(select scope from unnest(scopes) with ordinality as granted (scope, position)
+          where scope = any(string_to_array(wanted, ' ')) order by position) end`,
     }),
-    values: [tokenHash, ...toValues(request, issued), request.scopes],
-    read: firstOrNull(GRANTED_ROW, (row) => toScopes(row.scopes)),
+    values: [...toValues(refreshes), refreshes.map(({ scopes }) => scopes?.join(' ') ?? null)],
+    read: readGranted(refreshes.length),
   }
 }
 
-/** Does the same as `takeRefreshTokenAndIssue` for a code, under the conditions of `takeCode`. Uses primary keys. */
-export function takeCodeAndIssue(codeHash: Buffer, proof: CodeProof, issued: NewTokens): Query<Scope[] | null> {
+/**
+ * Does the same for codes. Also returns null if the code has too many failures, or if its redirect URI or challenge is
+ * another one (D38). Uses primary keys.
+ */
+export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[] | null)[]> {
   return {
-    name: 'take_code_and_issue',
+    name: 'take_codes_and_issue',
     text: issueFrom({
       table: 'authorization_codes',
       key: 'code_hash',
-      conditions: 't.failures < $8 and t.redirect_uri = $9 and t.code_challenge = $10',
+      asked: { columns: 'redirect_uri, code_challenge', parameters: '$9::text[], $10::text[]' },
+      conditions: `t.failures < $11 and t.redirect_uri = c.redirect_uri and t.code_challenge = c.code_challenge`,
       scopes: 'scopes',
     }),
-    values: [codeHash, ...toValues(proof, issued), CODE_FAILURES_MAX, proof.redirectUri, proof.codeChallenge],
-    read: firstOrNull(GRANTED_ROW, (row) => toScopes(row.scopes)),
+    values: [
+      ...toValues(exchanges),
+      exchanges.map(({ redirectUri }) => redirectUri),
+      exchanges.map(({ codeChallenge }) => codeChallenge),
+      CODE_FAILURES_MAX,
+    ],
+    read: readGranted(exchanges.length),
   }
 }
 
-/** The parameters $2 to $7 of both statements. */
-function toValues(
-  { clientId, resource }: { clientId: string; resource: string | null },
-  { now, accessHash, accessEnd, refreshHash, refreshEnd }: NewTokens,
-): readonly unknown[] {
-  return [now, clientId, resource, [accessHash, refreshHash], accessEnd, refreshEnd]
+/** The parameters $1 to $8 of both statements. */
+function toValues(requests: readonly (Refresh | Exchange)[]): readonly unknown[] {
+  return [
+    requests.map(({ secretHash }) => secretHash),
+    requests.map(({ now }) => now),
+    requests.map(({ clientId }) => clientId),
+    requests.map(({ resource }) => resource),
+    requests.map(({ accessHash }) => accessHash),
+    requests.map(({ accessEnd }) => accessEnd),
+    requests.map(({ refreshHash }) => refreshHash),
+    requests.map(({ refreshEnd }) => refreshEnd),
+  ]
 }
 
-/** `scopes` is the SQL for the scopes of the new access token. */
-function issueFrom({
-  table,
-  key,
-  conditions,
-  scopes,
-}: {
-  table: 'refresh_tokens' | 'authorization_codes'
-  key: string
-  conditions: string
-  scopes: string
-}): string {
+function readGranted(count: number): Query<(Scope[] | null)[]>['read'] {
+  return rowsOf(GRANTED_ROW, (rows) => {
+    const granted = new Map(rows.map((row) => [row.n, toScopes(row.scopes)]))
+    return Array.from({ length: count }, (_, index) => granted.get(index + 1) ?? null)
+  })
+}
+
+function issueFrom({ table, key, asked, conditions, scopes }: Taken): string {
   return `with c as materialized (
-      select c.account_id, c.id, c.scopes, c.client_id, c.resource, c.revoked_at, c.user_id, c.member_since,
-        t.expires_at as token_end
-      from ${table} t join connections c on c.account_id = t.account_id and c.id = t.connection_id
-      where t.${key} = $1 for no key update of c
+      select asked.*, t.token_end, c.*
+      from unnest($1::bytea[], $2::timestamptz[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[], $7::bytea[],
+          $8::timestamptz[], ${asked.parameters}) with ordinality
+        as asked (hash, now, asked_client, asked_resource, access_hash, access_end, refresh_hash, refresh_end,
+          ${asked.columns}, n)
+      cross join lateral (
+        select t.account_id as of_account, t.connection_id as of_connection, t.expires_at as token_end
+        from ${table} t where t.${key} = asked.hash offset 0) t
+      cross join lateral (
+        select account_id, id, scopes, client_id, resource, revoked_at, user_id, member_since from connections
+        where account_id = t.of_account and id = t.of_connection for no key update skip locked) c
     ), taken as (
-      update ${table} t set taken_at = $2 from c
-      where t.${key} = $1 and t.taken_at is null and c.token_end > $2
-        and c.client_id = $3 and c.revoked_at is null and ($4::text is null or c.resource is null or c.resource = $4)
+      update ${table} t set taken_at = c.now from c
+      where t.${key} = c.hash and t.taken_at is null and c.token_end > c.now
+        and c.client_id = c.asked_client and c.revoked_at is null
+        and (c.asked_resource is null or c.resource is null or c.resource = c.asked_resource)
         and ${conditions} and ${CONSENT_HOLDS}
-      returning c.account_id, c.id, c.scopes
+      returning c.*
     ), access_token as (
       insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
-      select ($5::bytea[])[1], account_id, id, ${scopes}, $6::timestamptz from taken
+      select access_hash, account_id, id, ${scopes}, access_end from taken
     ), refresh_token as (
       insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
-      select ($5::bytea[])[2], account_id, id, $2, $7::timestamptz from taken
+      select refresh_hash, account_id, id, now, refresh_end from taken
     )
-    update connections set expires_at = $7, connected_at = coalesce(connected_at, $2)
+    update connections set expires_at = taken.refresh_end, connected_at = coalesce(connected_at, taken.now)
     from taken where connections.account_id = taken.account_id and connections.id = taken.id
-    returning connections.scopes`
+    returning taken.n::int4 as n, connections.scopes`
 }

@@ -1,13 +1,9 @@
 import { isRetryable } from '../../db/errors.ts'
-import type { Query } from '../../db/query.ts'
-import type { Transaction } from '../../db/transaction.ts'
+import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Scope } from '../../values/scope.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import { insertAccessToken } from './access-tokens-store.ts'
 import { ACCESS_TOKEN_LIFETIME_SECONDS, REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
-import { insertRefreshToken } from './refresh-tokens-store.ts'
-import { extendConnection, type TokenConnection } from './connections-store.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import type { NewTokens, Tokens } from './tokens.ts'
 
@@ -33,36 +29,33 @@ export function createTokens(now: Date): CreatedTokens {
 }
 
 /**
- * Takes a code or refresh token and issues the created tokens, in one round trip. `statement` returns the granted
- * scopes, or null if it changed nothing. Returns null if the statement changed nothing, or conflicted with another
- * transaction. The caller then repeats the work in a transaction, which finds out why.
+ * Takes a code or refresh token and issues the created tokens, in one round trip that other requests share. `statement`
+ * returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its connection is locked,
+ * or the statement conflicted with another transaction. The caller then repeats the statement in a transaction, which
+ * waits for the lock and finds out why.
  */
-export async function issueAtOnce(
+export async function issueAtOnce<Item>(
   ctx: Pick<Context, 'db'>,
-  { accessToken, refreshToken }: CreatedTokens,
-  { statement, wanted }: { statement: Query<Scope[] | null>; wanted: readonly Scope[] | null },
+  created: CreatedTokens,
+  { statement, item, wanted }: { statement: Issue<Item>; item: Item; wanted: readonly Scope[] | null },
 ): Promise<Tokens | null> {
-  const granted = await ctx.db.runDurable(statement).catch((error: unknown) => {
+  const granted = await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
     // The statement has changed nothing, and the transaction is repeated if it conflicts again.
     if (isRetryable(error)) return null
     throw error
   })
-  if (granted === null) return null
-  const scopes = narrowScopes(granted, wanted) ?? granted
-  return { kind: 'issued', accessToken, refreshToken, scopes, expiresInSeconds: ACCESS_TOKEN_LIFETIME_SECONDS }
+  return granted === null ? null : toTokens(created, granted, wanted)
 }
 
-/** Stores the created tokens, and commits the transaction in which the caller took a code or refresh token. */
-export async function issueTokens(
-  transaction: Transaction,
-  { accessToken, refreshToken, stored }: CreatedTokens,
-  { connection, scopes }: { connection: TokenConnection; scopes: readonly Scope[] },
-): Promise<Tokens> {
-  const { now, accessHash, accessEnd, refreshHash, refreshEnd } = stored
-  await transaction.commit([
-    insertAccessToken(accessHash, { connection, scopes, expiresAt: accessEnd }),
-    insertRefreshToken(refreshHash, { connection, createdAt: now, expiresAt: refreshEnd }),
-    extendConnection(connection, now, refreshEnd),
-  ])
+/** A statement that issues tokens for several requests. It returns the granted scopes, or null if it issued none. */
+export type Issue<Item> = GatheredQuery<Item, Scope[] | null>
+
+/** Returns the created tokens as the client gets them. `wanted` are the requested scopes; null means all. */
+export function toTokens(
+  { accessToken, refreshToken }: CreatedTokens,
+  granted: readonly Scope[],
+  wanted: readonly Scope[] | null,
+): Tokens {
+  const scopes = narrowScopes(granted, wanted) ?? granted
   return { kind: 'issued', accessToken, refreshToken, scopes, expiresInSeconds: ACCESS_TOKEN_LIFETIME_SECONDS }
 }

@@ -12,19 +12,6 @@ const TOKEN_ROW = {
   is_live: computed.bool,
 }
 
-export function insertRefreshToken(
-  tokenHash: Buffer,
-  { connection, createdAt, expiresAt }: { connection: TokenConnection; createdAt: Date; expiresAt: Date },
-): Query<boolean> {
-  return {
-    name: 'insert_refresh_token',
-    text: `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
-      values ($1, $2, $3, $4, $5)`,
-    values: [tokenHash, connection.accountId, connection.id, createdAt, expiresAt],
-    read: changed,
-  }
-}
-
 /** Uses primary keys. */
 export function lockConnectionOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   return {
@@ -45,28 +32,6 @@ export interface RefreshRequest {
   readonly clientId: string
   readonly scopes: readonly Scope[] | null
   readonly resource: string | null
-}
-
-/**
- * Marks a refresh token as taken. Returns false if the token is unknown, expired or taken already, or belongs to
- * another client, or if a requested scope or resource was not granted. Also returns false if the connection is revoked,
- * or if the user who consented may no longer connect applications.
- *
- * Uses primary keys. The conditions on the connection are in a scalar subquery, so that the planner cannot find the
- * connection by another index.
- */
-export function takeRefreshToken(tokenHash: Buffer, request: RefreshRequest, now: Date): Query<boolean> {
-  return {
-    name: 'take_refresh_token',
-    text: `update refresh_tokens t set taken_at = $2
-      where t.token_hash = $1 and t.taken_at is null and t.expires_at > $2
-        and (select c.client_id = $3 and c.revoked_at is null
-            and ($4::text[] is null or (cardinality($4) > 0 and c.scopes @> $4))
-            and ($5::text is null or c.resource is null or c.resource = $5) and ${CONSENT_HOLDS}
-          from connections c where c.account_id = t.account_id and c.id = t.connection_id)`,
-    values: [tokenHash, now, request.clientId, request.scopes, request.resource],
-    read: changed,
-  }
 }
 
 /** A refresh token with its connection, read while the connection is locked. */

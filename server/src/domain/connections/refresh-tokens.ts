@@ -2,18 +2,23 @@ import type { Transaction } from '../../db/transaction.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
-import { takeRefreshTokenAndIssue } from './issue-at-once-store.ts'
-import { createTokens, issueAtOnce, issueTokens } from './issue-tokens.ts'
+import { takeRefreshTokensAndIssue, type Refresh } from './issue-at-once-store.ts'
+import { createTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
   findRefreshToken,
   lockConnectionOfRefreshToken,
-  takeRefreshToken,
   type RefreshRequest,
   type StoredRefreshToken,
 } from './refresh-tokens-store.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
+
+/** Refreshes that arrive together share a statement. A second use of a token has to come after the first one. */
+const REFRESH_TOGETHER: Issue<Refresh> = {
+  keyOf: ({ secretHash }) => secretHash.toString('latin1'),
+  queryOf: takeRefreshTokensAndIssue,
+}
 
 /**
  * Rotates a refresh token: takes it, and issues a new access token and a new refresh token (RFC 9700, section 4.14.2).
@@ -33,19 +38,17 @@ export async function refreshTokens(
   const request = { clientId, scopes, resource }
   const now = ctx.clock.now()
   const created = createTokens(now)
-  const statement = takeRefreshTokenAndIssue(tokenHash, request, created.stored)
-  const tokens = await issueAtOnce(ctx, created, { statement, wanted: scopes })
+  const item = { secretHash: tokenHash, ...request, ...created.stored }
+  const tokens = await issueAtOnce(ctx, created, { statement: REFRESH_TOGETHER, item, wanted: scopes })
   if (tokens !== null) return tokens
   const outcome = await ctx.db.transaction(async (transaction) => {
-    const [, taken, stored] = await transaction.batch([
+    const [, [granted = null], stored] = await transaction.batch([
       lockConnectionOfRefreshToken(tokenHash),
-      takeRefreshToken(tokenHash, request, now),
+      takeRefreshTokensAndIssue([item]),
       findRefreshToken(tokenHash, now),
     ])
-    if (stored === null) return REFRESH_TOKEN_REFUSED
-    if (!taken) return await refuse(transaction, { token: stored, request, now })
-    const issued = narrowScopes(stored.scopes, scopes) ?? stored.scopes
-    return await issueTokens(transaction, created, { connection: stored, scopes: issued })
+    if (granted !== null) return toTokens(created, granted, scopes)
+    return stored === null ? REFRESH_TOKEN_REFUSED : await refuse(transaction, { token: stored, request, now })
   })
   if (outcome.kind === 'refused') {
     const { error } = outcome

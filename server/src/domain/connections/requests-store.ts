@@ -1,8 +1,8 @@
-import { computed, listOf, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, foundRow, one, type Query } from '../../db/query.ts'
+import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts'
+import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { AttemptBucket } from '../../limiter/attempts.ts'
-import { attemptValues, countAttemptOf } from '../../limiter/limiter-store.ts'
+import { attemptRowEnd, type AttemptBucket } from '../../limiter/attempts.ts'
+import { attemptLimits, countAttemptsOf } from '../../limiter/limiter-store.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { identityHostOf, type Client, type ClientKind } from './client.ts'
@@ -74,27 +74,45 @@ export function findClientRow(id: string): Query<Client | null> {
   }
 }
 
-const COUNTED_CLIENT_ROW = { ...nullableAll(CLIENT_ROW), hits: nullable(computed.text) }
+const COUNTED_CLIENT_ROW = { n: computed.int4, ...CLIENT_ROW, hits: nullable(computed.text) }
+
+/** A request of the client `id`, whose attempts are counted under `subject`. */
+export interface ClientRequest {
+  readonly id: string
+  readonly subject: Buffer
+  readonly now: Date
+}
+
+export type CountedClient = { readonly client: Client; readonly isCounted: boolean } | null
 
 /**
- * Finds a client, and counts an attempt of `known` if there is such a client, otherwise of `unknown`. `isCounted` is
- * false if the limit rejects the attempt. Uses primary keys.
+ * Finds clients, and counts an attempt for each. Returns null for an id that no client has; then nothing is counted.
+ * `isCounted` is false if the limit rejects the attempt. A subject may be in the list once. Uses primary keys.
  */
-export function findClientAndCount(
-  id: string,
-  { known, unknown, bucket, now }: { known: Buffer; unknown: Buffer; bucket: AttemptBucket; now: Date },
-): Query<{ client: Client | null; isCounted: boolean }> {
+export function findClientsAndCount(bucket: AttemptBucket, attempts: readonly ClientRequest[]): Query<CountedClient[]> {
   return {
-    name: 'find_oauth_client_and_count',
-    text: `with client as (select ${CLIENT_COLUMNS} from oauth_clients where id = $8),
-      counted as (${countAttemptOf('case when exists (select 1 from client) then $1::bytea else $9::bytea end')})
-      select ${CLIENT_COLUMNS}, hits
-      from (values (true)) as always left join client on true left join counted on true`,
-    values: [known, ...attemptValues(bucket, now), id, unknown],
-    read: one(COUNTED_CLIENT_ROW, (row) => ({
-      client: row.id === null ? null : toClient(foundRow(CLIENT_ROW, row)),
-      isCounted: row.hits !== null,
-    })),
+    name: 'find_oauth_clients_and_count',
+    text: `with found as materialized (
+        select asked.n::int4 as n, asked.subject, asked.time, asked.row_end, client.*
+        from unnest($4::text[], $5::bytea[], $6::int8[], $7::timestamptz[]) with ordinality
+          as asked (client_id, subject, time, row_end, n)
+        cross join lateral (select ${CLIENT_COLUMNS} from oauth_clients where id = asked.client_id offset 0) client
+      ), counted as (${countAttemptsOf('select subject, time, row_end from found')})
+      select n, ${CLIENT_COLUMNS}, hits from found left join counted on counted.subject = found.subject`,
+    values: [
+      ...attemptLimits(bucket),
+      attempts.map(({ id }) => id),
+      attempts.map(({ subject }) => subject),
+      attempts.map(({ now }) => now.getTime()),
+      attempts.map(({ now }) => attemptRowEnd(bucket, now)),
+    ],
+    read: rowsOf(COUNTED_CLIENT_ROW, (rows) => {
+      const found = new Map(rows.map((row) => [row.n, row]))
+      return attempts.map((_, index) => {
+        const row = found.get(index + 1)
+        return row === undefined ? null : { client: toClient(row), isCounted: row.hits !== null }
+      })
+    }),
   }
 }
 
