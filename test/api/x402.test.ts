@@ -120,7 +120,10 @@ describe('purchases over HTTP', () => {
     seller.ask = (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('none')
     const answer = readBody<Wire>(await pay(buyer), 200)
     const response = answer['response'] as Wire
-    assert.deepEqual([answer['payment'], answer['delivery'], response['status'], response['body']], [null, null, 404, 'none'])
+    assert.deepEqual(
+      [answer['payment'], answer['delivery'], response['status'], response['body']],
+      [null, null, 404, 'none'],
+    )
     assert.deepEqual(await given.countRows(), rows)
   })
 
@@ -227,7 +230,9 @@ describe('purchases over HTTP', () => {
     expectCode(await pay(buyer), 500, 'privy_call_failed')
     given.enclave.behave = () => 'reject'
     expectCode(await pay(buyer), 500, 'privy_call_failed')
-    const [row] = await readRows(given.context.db, 'select status from payments where account_id = $1', [buyer.account.id])
+    const [row] = await readRows(given.context.db, 'select status from payments where account_id = $1', [
+      buyer.account.id,
+    ])
     assert.equal(row?.['status'], 'pending')
   })
 
@@ -246,7 +251,13 @@ describe('purchases over HTTP', () => {
 
   test('a key is one payment, whether it is a transfer or a purchase', async () => {
     const buyer = await seedBuyer(given)
-    const transfer = { agent_id: buyer.agentId, wallet: buyer.wallet, to: RECIPIENT, amount_usdc: '0.01', idempotency_key: 'one' }
+    const transfer = {
+      agent_id: buyer.agentId,
+      wallet: buyer.wallet,
+      to: RECIPIENT,
+      amount_usdc: '0.01',
+      idempotency_key: 'one',
+    }
     seller.deliver = (response) => response.destroy()
     const bought = readBody<Bought>(await pay(buyer), 200)
     const paid = seller.paid.length
@@ -262,12 +273,17 @@ describe('purchases over HTTP', () => {
     assert.match(String(answer.headers['idempotent-mismatch']), /^kind/)
   })
 
-  test("a credential of another agent gets the payment, but not the goods, and causes no request", async () => {
+  test('a credential of another agent gets the payment, but not the goods, and causes no request', async () => {
     const buyer = await seedBuyer(given)
     readBody(await pay(buyer), 200)
     const { account, mode } = buyer
     await createAgent(given.context, { accountId: account.id, mode, id: agent('other'), actor: OPERATOR })
-    const { secret } = await issueKey(given.context, { accountId: account.id, mode, agentId: agent('other'), actor: OPERATOR })
+    const { secret } = await issueKey(given.context, {
+      accountId: account.id,
+      mode,
+      agentId: agent('other'),
+      actor: OPERATOR,
+    })
     const sent = seller.requests.length
     const answer = readBody<Bought>(await pay({ ...buyer, key: secret }), 200)
     assert.deepEqual([answer.payment['kind'], answer.response], ['x402', null])

@@ -46,7 +46,8 @@ function withoutFragment(text: string): string {
 }
 
 function parseContent({ body, body_base64: encoded }: ResourceBody): Buffer | null {
-  if (body !== undefined && encoded !== undefined) throw invalidMember('body_base64', 'must be missing if there is a body')
+  if (body !== undefined && encoded !== undefined)
+    throw invalidMember('body_base64', 'must be missing if there is a body')
   if (body !== undefined) return Buffer.from(body, 'utf8')
   if (encoded === undefined) return null
   if (!BASE64_PATTERN.test(encoded)) throw invalidMember('body_base64', 'must be base64 with padding')
@@ -102,7 +103,9 @@ export function parseBuyer({ agent_id: agent, wallet: text }: Static<typeof Chec
  * Parses what a seller asked the agent for: the decoded object, or the header `PAYMENT-REQUIRED` (base64) or
  * `WWW-Authenticate` (MPP) as it was received. Throws 400 that names the field.
  */
-export function parseReceived(body: Pick<Static<typeof SignResourceBody>, 'payment_required' | 'resource_url'>): ReceivedTerms {
+export function parseReceived(
+  body: Pick<Static<typeof SignResourceBody>, 'payment_required' | 'resource_url'>,
+): ReceivedTerms {
   const { payment_required: terms, resource_url: resource } = body
   if (resource.length > URL_CHARS_MAX || !URL.canParse(resource)) throw invalidMember('resource_url', 'must be a URL')
   const url = new URL(withoutFragment(resource))
@@ -148,4 +151,3 @@ export function parseCompared(body: unknown, operation: 'pay' | 'sign'): Compare
     request: operation === 'sign' ? null : { url: '', method: '', headers: '', body: '-' },
   }
 }
-

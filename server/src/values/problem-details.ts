@@ -187,9 +187,7 @@ const PROBLEM_DETAILS = {
   payment_option_unsupported: details(
     { skipped: SkippedOptions },
     {
-      skipped: [
-        { scheme: 'exact', network: 'solana', asset: 'EPjFWdd5', amount: '10000', reason: 'network_unknown' },
-      ],
+      skipped: [{ scheme: 'exact', network: 'solana', asset: 'EPjFWdd5', amount: '10000', reason: 'network_unknown' }],
     },
   ),
   price_too_high: details(

@@ -232,7 +232,12 @@ async function answerAuthorization(
 }
 
 interface TypedData {
-  readonly domain: { readonly name: string; readonly version: string; readonly chainId: number; readonly verifyingContract: Hex }
+  readonly domain: {
+    readonly name: string
+    readonly version: string
+    readonly chainId: number
+    readonly verifyingContract: Hex
+  }
   readonly types: Record<string, { name: string; type: string }[]>
   readonly primary_type: string
   readonly message: Readonly<Record<string, string>>

@@ -96,7 +96,14 @@ export function makeReservation(
   const authorization = request.purchase?.authorize({ now, grantExpiresAt: grant.expiresAt }) ?? null
   const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
   const payment = newPayment({
-    ...{ id: createId('payment', now), accountId, mode, kind: request.kind ?? 'transfer', agentId, grantId: grant.grantId },
+    ...{
+      id: createId('payment', now),
+      accountId,
+      mode,
+      kind: request.kind ?? 'transfer',
+      agentId,
+      grantId: grant.grantId,
+    },
     ...{ walletAddress: wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
@@ -108,7 +115,12 @@ export function makeReservation(
   })
   const row = { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } }
   const purchase = authorization === null ? [] : (request.purchase?.store(payment, authorization) ?? [])
-  return { row, purchase, event: paymentEvent('payment.created', payment, now), signing: { enclaveWalletId, signerKey } }
+  return {
+    row,
+    purchase,
+    event: paymentEvent('payment.created', payment, now),
+    signing: { enclaveWalletId, signerKey },
+  }
 }
 
 function toPaymentAuthorization({ nonce, validBeforeSeconds }: TransferAuthorization): PaymentAuthorization {

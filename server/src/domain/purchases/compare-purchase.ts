@@ -17,7 +17,9 @@ export type PurchaseField =
   | 'memo'
 
 /** The parts of a request that are compared. A part that is missing or not valid is undefined. */
-export interface ComparedPurchase extends Partial<Pick<PurchaseTerms, 'agentId' | 'wallet' | 'maxAmountMicro' | 'memo'>> {
+export interface ComparedPurchase extends Partial<
+  Pick<PurchaseTerms, 'agentId' | 'wallet' | 'maxAmountMicro' | 'memo'>
+> {
   /** Null if the agent fetches the resource itself. */
   readonly request: RequestHashes | null
   readonly resourceUrl?: string

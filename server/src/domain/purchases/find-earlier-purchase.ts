@@ -5,7 +5,7 @@ import { findPaymentByKey } from '../payments/payments-store.ts'
 import { comparePurchase, isSamePurchase, type ComparedPurchase, type PurchaseField } from './compare-purchase.ts'
 import type { PurchaseTerms, ResourceRequest } from './purchase-request.ts'
 import { findPurchase, type SealedPurchase } from './purchases-store.ts'
-import { withPurchasePlace } from './purchase-places.ts'
+import { withPurchasePlace } from './take-purchase-place.ts'
 import { openOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 import { continuePurchase, readState, type PurchaseState } from './work-on-purchase.ts'
@@ -39,7 +39,12 @@ export async function findByKey(
  */
 export async function replayPurchase(
   ctx: Context,
-  { key, payment, compared, request }: {
+  {
+    key,
+    payment,
+    compared,
+    request,
+  }: {
     readonly key: Key
     readonly payment: Payment
     readonly compared: ComparedPurchase

@@ -168,7 +168,10 @@ describe('a purchase that another process continues', () => {
   }
 
   async function setClaim({ account }: Seed, until: Date | null): Promise<void> {
-    await readRows(given.context.db, 'update purchases set worked_until = $2 where account_id = $1', [account.id, until])
+    await readRows(given.context.db, 'update purchases set worked_until = $2 where account_id = $1', [
+      account.id,
+      until,
+    ])
   }
 
   /** Ends the claim of a process that will not extend it any more. */
@@ -194,4 +197,3 @@ describe('a purchase that another process continues', () => {
     assert.equal(new Set(seller.paid.map(({ header }) => header)).size, 1)
   }
 })
-

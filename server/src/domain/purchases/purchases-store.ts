@@ -8,7 +8,7 @@ const { purchases } = tables
 const PURCHASE_ROW = {
   ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
   ...pick(purchases, 'order_sealed', 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
-  ...pick(purchases, "header_sealed", "response_sealed"),
+  ...pick(purchases, 'header_sealed', 'response_sealed'),
 }
 
 const COLUMNS = listOf(PURCHASE_ROW)

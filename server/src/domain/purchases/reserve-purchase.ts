@@ -81,16 +81,13 @@ export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offe
  * The reservation may be decided twice, if the balance has to be read again. `stored` has the order of the last
  * decision, which is the one that was stored.
  */
-function newPurchase(
-  ctx: Pick<Context, 'sealer' | 'clock'>,
-  bargain: Bargain,
-  stored: Partial<Stored>,
-): NewPurchase {
+function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, stored: Partial<Stored>): NewPurchase {
   const { terms, required, offer, url, method, request, termsHash } = bargain
   return {
     authorize({ now, grantExpiresAt }) {
       const authorization = makeAuthorization(offer, { from: terms.wallet, now, grantExpiresAt })
-      if (authorization === null) throw problem('payment_option_unsupported', { details: { skipped: tooShort(bargain) } })
+      if (authorization === null)
+        throw problem('payment_option_unsupported', { details: { skipped: tooShort(bargain) } })
       return authorization
     },
     store(payment, { validAfterSeconds }) {
@@ -101,7 +98,12 @@ function newPurchase(
       const { host, origin, pathname } = new URL(url)
       const purchase: SealedPurchase = {
         ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: required.protocol },
-        ...{ resourceUrl: `${origin}${pathname}`, host, method, description: required.description?.slice(0, 200) ?? null },
+        ...{
+          resourceUrl: `${origin}${pathname}`,
+          host,
+          method,
+          description: required.description?.slice(0, 200) ?? null,
+        },
         ...{ orderSealed: sealOrder(ctx.sealer, place, order), headerSealed: null, responseSealed: null },
         ...{ delivery: request === null ? null : 'unknown', attempts: 0, responseStatus: null, respondedAt: null },
         createdAt: payment.createdAt,
@@ -117,5 +119,8 @@ function newPurchase(
 function tooShort({ offer, required }: Bargain) {
   const { payTo: _payTo, amountMicro, protocol } = offer
   const scheme = protocol === 'mpp' ? 'charge' : 'exact'
-  return [...required.skipped, { scheme, network: '', asset: '', amount: String(amountMicro), reason: 'offer_too_short' as const }]
+  return [
+    ...required.skipped,
+    { scheme, network: '', asset: '', amount: String(amountMicro), reason: 'offer_too_short' as const },
+  ]
 }

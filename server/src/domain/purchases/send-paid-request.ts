@@ -41,7 +41,12 @@ export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now:
  */
 export async function sendPaidRequest(
   ctx: Context,
-  { payment, order, header, request }: {
+  {
+    payment,
+    order,
+    header,
+    request,
+  }: {
     readonly payment: Payment
     readonly order: PurchaseOrder
     readonly header: PaymentHeader

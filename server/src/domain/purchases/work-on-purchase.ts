@@ -6,7 +6,14 @@ import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
 import type { ResourceRequest } from './purchase-request.ts'
 import { claimPurchase, findPurchase, type SealedPurchase } from './purchases-store.ts'
-import { openAnswer, openHeader, openOrder, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
+import {
+  openAnswer,
+  openHeader,
+  openOrder,
+  type KeptAnswer,
+  type PaymentHeader,
+  type PurchaseOrder,
+} from './seal-purchase.ts'
 import { isUsable, sendPaidRequest } from './send-paid-request.ts'
 import { getSigners, placeOf, signHeader } from './sign-header.ts'
 
@@ -50,7 +57,8 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
   const known = { payment, purchase, answer: null, header }
   if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
   // A header that was sent may be used in any case. One that never left the service is not used under an ended grant.
-  const signing = header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
+  const signing =
+    header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
   if (header === null && signing !== null) {
     const signed = await signHeader(ctx, { payment, order, signing, wasAsked: claimed.signing === null })
     if (signed.kind === 'refused') return { ...known, payment: signed.payment }
