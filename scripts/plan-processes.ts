@@ -19,7 +19,10 @@ const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   },
   { name: 'test/browser', files: 'test/browser/*' },
   { name: 'test/conformance', files: 'test/conformance/*' },
-  { name: 'test/flows', files: 'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant}.test.ts' },
+  {
+    name: 'test/flows',
+    files: 'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant,seller}.test.ts',
+  },
   { name: 'test/flows-clock', files: 'test/flows/{first-wallet,refusals,two-processes}.test.ts' },
   { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners,routes/seller}.test.ts' },
 ]

@@ -484,7 +484,7 @@ create table payments (
   constraint payments_attempt_check CHECK ((attempt >= 1)),
   constraint payments_authorization_check CHECK (
 CASE kind
-    WHEN 'x402'::text THEN ((num_nulls(authorization_nonce, valid_before) = 0) AND (valid_before > created_at) AND (valid_before <= (created_at + '00:05:00'::interval)))
+    WHEN 'x402'::text THEN ((num_nulls(authorization_nonce, valid_before, first_block) = 0) AND (valid_before > created_at) AND (valid_before <= (created_at + '00:05:00'::interval)))
     ELSE (num_nonnulls(authorization_nonce, valid_before) = 0)
 END),
   constraint payments_authorization_end_check CHECK (((kind <> 'x402'::text) OR

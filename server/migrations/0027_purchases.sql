@@ -28,7 +28,7 @@ alter table payments
   ) not valid,
   add constraint payments_authorization_check check (
     case kind
-      when 'x402' then num_nulls(authorization_nonce, valid_before) = 0
+      when 'x402' then num_nulls(authorization_nonce, valid_before, first_block) = 0
         and valid_before > created_at and valid_before <= created_at + interval '300 seconds'
       else num_nonnulls(authorization_nonce, valid_before) = 0
     end

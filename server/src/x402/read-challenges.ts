@@ -23,7 +23,7 @@ import {
 /** The latest end of a challenge that we accept, from now. We cannot shorten it, because the challenge prescribes it. */
 const CHALLENGE_SECONDS_MAX = 300
 const DECIMALS = 6
-/** RFC 3339, section 5.6. */
+/** A time with its time zone. `Date.parse` alone would accept other texts too (RFC 3339, section 5.6). */
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Reads the challenges of MPP, in the header `WWW-Authenticate` (D70). Null if the header has none. */
