@@ -8,6 +8,9 @@ import { address, agent, RECIPIENT, seed, type Seed } from '../support/context/s
 import { readRows } from '../support/database/read-rows.ts'
 import type { Call } from '../support/http-client.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
+import { startFakeSeller, toBase64, type FakeSeller } from '../support/wires/fake-seller.ts'
+import { usdcDomain } from '../../server/src/values/transfer-authorization.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 
 const HTTPS = ['x-forwarded-proto', 'https', 'x-forwarded-for', '8.8.8.8']
@@ -24,6 +27,9 @@ const CALLS: readonly Call[] = [
   { path: '/v1/payments', body: {} },
   { path: PREVIEW, body: {} },
   { path: '/v1/payments/pay_x' },
+  { path: '/v1/x402/check', body: {} },
+  { path: '/v1/x402/pay', body: {} },
+  { path: '/v1/x402/sign', body: {} },
   { path: '/v1/ledger' },
   { path: '/v1/wallets' },
   { path: `/v1/wallets/0x${'0'.repeat(39)}1` },
@@ -41,26 +47,33 @@ describe('every error of the contract', () => {
   let given: TestService
   let proxy: TcpProxy
   let seeded: Seed
+  let seller: FakeSeller
+  let keys = 0
   before(async () => {
     given = await openTestService(async (config) => {
       proxy = await startTcpProxy(config.database.url)
       const { live } = config.chains
       return {
         ...config,
+        webhooksToLoopback: true,
         ...{ production: true, trustedProxies: ['127.0.0.1'], database: { ...config.database, url: proxy.url } },
         chains: { ...config.chains, live: { ...live, gas: 'self' } },
       }
     })
     seeded = await seed(given.context)
+    seller = await startFakeSeller()
+    seller.accepts = [offerOf(given.context)]
   })
   after(async () => {
     await given.close()
+    await seller.close()
     await proxy.close()
   })
 
   test('can happen', async () => {
     await breakRequests()
     await breakLimits()
+    await breakPurchases()
     await breakService()
     const { declared, seen } = given.contract
     assert.deepEqual(
@@ -78,7 +91,8 @@ describe('every error of the contract', () => {
       await ask({ ...call, key: 'none' })
       await ask({ ...call, headers: ['host', 'another.example'] })
     }
-    const bodies: readonly Call[] = [{ path: '/v1/agents' }, { path: '/v1/payments' }, { path: PREVIEW }]
+    const paths = ['/v1/agents', '/v1/payments', PREVIEW, '/v1/x402/check', '/v1/x402/pay', '/v1/x402/sign']
+    const bodies: readonly Call[] = paths.map((path) => ({ path }))
     for (const call of bodies) {
       await ask({ ...call, body: {} })
       await ask({ ...call, body: TOO_LARGE })
@@ -143,6 +157,113 @@ describe('every error of the contract', () => {
     for (let count = 0; count < LIMITS.default; count += 1) await ask({ path: '/v1/me', key: busy })
     for (let count = 0; count < LIMITS.payments; count += 1) await ask({ path: '/v1/payments', body: {}, key: busy })
     for (const call of CALLS) await ask({ ...call, key: busy })
+  }
+
+  /** Requests that a resource, its seller, or a limit of purchases rejects. */
+  async function breakPurchases(): Promise<void> {
+    const { context: ctx, chains } = given
+    const { account } = seeded
+    const reader = await issueKey(ctx, {
+      accountId: account.id,
+      mode: 'test',
+      scopes: ['wallet:read'],
+      actor: OPERATOR,
+    })
+    const bound = await issueKey(ctx, { accountId: account.id, mode: 'test', agentId: seeded.agentId, actor: OPERATOR })
+    const other = agent('unable')
+    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
+    const buyer = await seedBuyer(given)
+    const [poor, unlucky, used] = [
+      await seedBuyer(given),
+      await seedBuyer(given),
+      await seedBuyer(given, { mode: 'live' }),
+    ]
+    chains.test.balances.set(poor.wallet.toLowerCase(), 0n)
+    const allowance = 'insert into allowances (account_id, month, used) values ($1, $2, 1000)'
+    await readRows(ctx.db, allowance, [used.account.id, monthOf(ctx.clock.now())])
+    const limited = [
+      { expiresAt: new Date(0) },
+      { contracts: [RECIPIENT] },
+      { recipients: [address(`0x${'1'.repeat(40)}`)] },
+      { maxPerTx: '0.001' },
+      { dailyCap: '0.001' },
+      { x402: false },
+    ]
+    const { ask: askToPay } = seller
+    for (const path of ['/v1/x402/pay', '/v1/x402/sign']) {
+      const buy = async (who: Seed, changes: Readonly<Record<string, unknown>> = {}, call: Partial<Call> = {}) => {
+        const body = { ...purchaseBody(path, who), ...changes }
+        await ask({ path, body, key: await given.issueKey(who), ...call })
+      }
+      await buy(seeded, {}, { key: reader.secret })
+      await buy(seeded, { agent_id: 'another' }, { key: bound.secret })
+      await buy(buyer, {}, { headers: ['Idempotency-Key', 'k'] })
+      for (const changes of [
+        { max_amount_usdc: '0' },
+        { wallet: '0x1' },
+        { wallet: RECIPIENT },
+        { agent_id: 'nobody' },
+      ]) {
+        await buy(buyer, changes)
+      }
+      await buy(buyer, { max_amount_usdc: '0.000001' })
+      await buy(seeded, { agent_id: other })
+      await buy(poor)
+      for (const options of limited) await buy(await seedBuyer(given, options))
+      seller.accepts = [offerOf(ctx, { ...liveOffer() })]
+      await buy(used)
+      seller.accepts = [offerOf(ctx, { network: 'eip155:1' })]
+      await buy(buyer)
+      seller.accepts = [offerOf(ctx)]
+      seller.ask = (response) => response.writeHead(402).end()
+      await buy(buyer, path === '/v1/x402/sign' ? { payment_required: 'x' } : {})
+      seller.ask = askToPay
+      const challenge = challengeOf(path)
+      seller.ask = (response) => response.writeHead(402, { 'www-authenticate': challenge }).end()
+      for (let count = 0; count < 2; count += 1) {
+        await buy(buyer, path === '/v1/x402/sign' ? { payment_required: challenge } : {})
+      }
+      seller.ask = askToPay
+      given.enclave.behave = () => 'unavailable'
+      await buy(unlucky, { idempotency_key: path })
+      given.enclave.behave = () => 'sign'
+    }
+    for (const path of ['/v1/x402/pay', '/v1/x402/check']) {
+      const base = path === '/v1/x402/check' ? {} : purchaseBody(path, buyer)
+      const send = async (changes: Readonly<Record<string, unknown>>) => {
+        await ask({ path, body: { ...base, ...changes }, key: await given.issueKey(buyer) })
+      }
+      await send({ url: 'http://10.0.0.1/' })
+      seller.ask = (response) => response.destroy()
+      await send({ url: seller.url })
+      await send({ url: seller.url, agent_id: 'a', wallet: '0x1' })
+      seller.ask = askToPay
+    }
+  }
+
+  /** A challenge of MPP, which can be paid once. */
+  function challengeOf(id: string): string {
+    const { chainId, usdc } = given.context.chains.test
+    const methodDetails = { chainId, credentialTypes: ['authorization'], decimals: 6 }
+    const request = JSON.stringify({ amount: '10000', currency: usdc, recipient: RECIPIENT, methodDetails })
+    const expires = new Date(given.clock.now().getTime() + 120_000).toISOString()
+    const encoded = Buffer.from(request).toString('base64url')
+    return `Payment id="${id}", realm="test", method="evm", intent="charge", request="${encoded}", expires="${expires}"`
+  }
+
+  function liveOffer(): Readonly<Record<string, unknown>> {
+    const { chainId, usdc } = given.context.chains.live
+    const { name, version } = usdcDomain(chainId, usdc)
+    return { network: `eip155:${chainId}`, asset: usdc, extra: { name, version } }
+  }
+
+  function purchaseBody(path: string, who: Seed): Record<string, unknown> {
+    keys += 1
+    const terms = { agent_id: who.agentId, wallet: who.wallet, max_amount_usdc: '1', idempotency_key: `key ${keys}` }
+    const required = { x402Version: 2, resource: { url: seller.url }, accepts: seller.accepts }
+    return path === '/v1/x402/sign'
+      ? { ...terms, resource_url: seller.url, payment_required: toBase64(required) }
+      : { ...terms, url: seller.url }
   }
 
   /** Requests while the enclave or the database fails. */

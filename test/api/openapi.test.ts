@@ -51,6 +51,9 @@ describe('openapi.json', () => {
       'post /v1/agents',
       'post /v1/payments',
       'post /v1/payments/preview',
+      'post /v1/x402/check',
+      'post /v1/x402/pay',
+      'post /v1/x402/sign',
     ])
   })
 

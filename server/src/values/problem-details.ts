@@ -70,9 +70,9 @@ const DASHBOARD_DETAILS = {
 /** The ways to pay that a resource offers, and that the service cannot use. */
 export const SkippedOptions = list(
   Type.Object({
-    scheme: Type.String(),
-    network: Type.String(),
-    asset: Type.String(),
+    scheme: Type.String({ description: 'How it is paid.' }),
+    network: Type.String({ description: 'The chain.' }),
+    asset: Type.String({ description: 'The token.' }),
     amount: Type.String({ description: 'In the smallest unit of the asset.' }),
     reason: Type.String({ description: 'Why the service cannot use it, such as `network_unknown`.' }),
   }),

@@ -10,10 +10,10 @@ const PURE_PATTERN =
  */
 const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
 const ACTING_WORDS =
-  'accept add append authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
-  'find finish follow get is issue join keep label list lock make open preview read reconcile record refresh register release ' +
+  'accept add append ask authenticate cancel change check choose claim clean count create delete end enforce exchange fail ' +
+  'find finish follow get hold is issue join keep label list lock make open pay preview read reconcile record refresh register release ' +
   'remove rename replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
-  'wait walk with'
+  'wait walk with work'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
 /** Files that need not be pure although their names suggest it. Each has its reason. */
 const ACTING_FILES: ReadonlyMap<string, string> = new Map([
@@ -26,7 +26,7 @@ const ACTING_FILES: ReadonlyMap<string, string> = new Map([
 ])
 /** Node modules and packages that only compute, so a pure file may import them. */
 const PURE_PACKAGES = new Set(['node:buffer', 'node:crypto', 'node:util', 'node:zlib', 'typebox', 'viem', 'viem/utils'])
-const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave)\//
+const LOW_PATTERN = /^server\/src\/(?:lib|chain|enclave|x402)\//
 const CLOCK_FILE = 'server/src/lib/clock.ts'
 const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
 /** Matches globals that read or change something outside the file. */

@@ -70,7 +70,6 @@ const OUTBOUND_ERRORS = ['resource_url_not_allowed', 'resource_unreachable'] as 
 export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(PurchaseSchema)
   http.addSchema(ResourceAnswerSchema)
-  http.addSchema(PriceSchema)
   const stopping = new AbortController()
   http.addHook('preClose', async () => stopping.abort())
   /** A purchase goes on if its client disconnects. While it waits for a seller, it has no place of the overload gate. */
@@ -90,7 +89,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
           '2, or MPP). Pays and records nothing. With agent_id and wallet, also says whether the limits would allow the purchase now.',
         tags: ['Purchases'],
         body: CheckResourceBody,
-        response: { 200: Type.Ref('Price') },
+        response: { 200: PriceSchema },
         errors: ['address_invalid', ...OUTBOUND_ERRORS],
       },
     },

@@ -9,7 +9,7 @@ import type { PaymentCredential } from '../payment-requests/payment-request.ts'
 import { previewPayment, type PaymentPreview } from '../payment-requests/preview-payment.ts'
 import { askPrice } from './ask-price.ts'
 import type { Course } from './pay-for-resource.ts'
-import { withPurchasePlace } from './purchase-places.ts'
+import { withPurchasePlace } from './take-purchase-place.ts'
 import type { ResourceRequest } from './purchase-request.ts'
 import { toPaymentRequest } from './reserve-purchase.ts'
 

@@ -27,9 +27,7 @@ export interface ReceivedAnswer {
 
 /** Converts a server's answer to the form in which agents get it (D64). */
 export function toKeptAnswer({ status, headers, body, isTruncated }: ReceivedAnswer): KeptAnswer {
-  const listed = String(headers.connection ?? '')
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
+  const listed = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
   const kept = Object.entries(headers).flatMap(([name, value]) => {
     if (value === undefined || NOT_KEPT.includes(name) || listed.includes(name)) return []
     return [[name, Array.isArray(value) ? value.join(', ') : value] as const]

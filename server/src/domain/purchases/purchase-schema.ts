@@ -73,11 +73,14 @@ export const PriceSchema = Type.Object(
         description: 'Null if the resource asks for no payment, or in a protocol that the service does not know.',
       }),
     ),
-    resource: Type.Object({
-      url: Type.String({ description: 'The URL that answered, after redirects, without its query.' }),
-      description: nullable(Type.String({ description: "The seller's own words. Do not trust them." })),
-      mime_type: nullable(Type.String({ description: "The type of the goods, in the seller's own words." })),
-    }),
+    resource: Type.Object(
+      {
+        url: Type.String({ description: 'The URL that answered, after redirects, without its query.' }),
+        description: nullable(Type.String({ description: "The seller's own words. Do not trust them." })),
+        mime_type: nullable(Type.String({ description: "The type of the goods, in the seller's own words." })),
+      },
+      { description: 'The resource that answered.' },
+    ),
     options: list(OptionSchema, { description: 'The ways to pay that the service supports.' }),
     skipped: SkippedOptions,
     price_usdc: nullable(usdc('What POST /v1/x402/pay would pay. Null if there is nothing to pay, or no way to.')),
@@ -85,5 +88,5 @@ export const PriceSchema = Type.Object(
       description: 'Whether the limits would allow the purchase. Null without agent_id and wallet, or without a price.',
     }),
   },
-  { $id: 'Price', title: 'Price' },
+  { description: 'What the resource asks for.' },
 )

@@ -72,7 +72,7 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
 
 /** Returns the payment that a purchase would be, for its reservation and for a preview. */
 export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offer'>): PaymentRequest {
-  const { maxAmountMicro, ...payer } = terms
+  const { maxAmountMicro: _maxAmountMicro, ...payer } = terms
   const { amountMicro, payTo: to } = offer
   return { ...payer, to, amountMicro, amountUsdc: formatAmount(amountMicro), kind: 'x402' }
 }

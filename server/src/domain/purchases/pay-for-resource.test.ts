@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
+import type { Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Context } from '../context.ts'
+import { ANSWER_RETENTION_MS, cleanUpPurchases } from './clean-up-purchases.ts'
+import { CLAIM_MS } from './hold-claim.ts'
+import { payForResource, type ResourceOutcome } from './pay-for-resource.ts'
+
+/**
+ * A process that dies is one whose work never goes on: it waits for an enclave or a seller that does not answer, and a
+ * second process continues after the claim has ended.
+ */
+describe('a purchase that another process continues', () => {
+  let given: TestContext
+  let seller: FakeSeller
+  let other: Context
+  const stopping = new AbortController()
+  before(async () => {
+    given = await openTestContext((config) => ({ ...config, webhooksToLoopback: true }))
+    other = given.openAnother()
+  })
+  beforeEach(async () => {
+    given.enclave.behave = () => 'sign'
+    given.enclave.authorizations.length = 0
+    given.clock.setOffset(0)
+    seller = await startFakeSeller()
+    seller.accepts = [offerOf(given.context, { maxTimeoutSeconds: 120 })]
+  })
+  afterEach(() => seller.close())
+  after(() => given.close())
+
+  test('after the reservation: the same authorization is signed once, and paid once', async () => {
+    const buyer = await seedBuyer(given)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(given.context, buyer), { code: 'privy_call_failed' })
+    // As if the process had died before it could release its claim.
+    await setClaim(buyer, new Date(given.clock.now().getTime() + CLAIM_MS))
+    given.enclave.behave = () => 'sign'
+    const retry = pay(other, buyer)
+    await endClaim(buyer)
+    assert.equal(answerOf(await retry), 'goods')
+    await checkPaidOnce(buyer)
+  })
+
+  test('after the signature was stored: the stored header is sent, and nothing is signed again', async () => {
+    const buyer = await seedBuyer(given)
+    seller.deliver = (response) => response.destroy()
+    assert.equal(answerOf(await pay(given.context, buyer)), null)
+    given.enclave.behave = () => 'unavailable'
+    seller.deliver = (response) => response.writeHead(200).end('goods')
+    assert.equal(answerOf(await pay(other, buyer)), 'goods')
+    assert.equal(given.enclave.authorizations.length, 1)
+    await checkPaidOnce(buyer)
+  })
+
+  test('while a process waits for the seller, a retry waits for it, and gets its answer', async () => {
+    const buyer = await seedBuyer(given)
+    const held: (() => void)[] = []
+    seller.deliver = (response) => held.push(() => response.writeHead(200).end('goods'))
+    const first = pay(given.context, buyer)
+    await waitFor('the seller to be paid', () => held.length === 1)
+    const retry = pay(other, buyer)
+    await waitFor('the retry to find the payment', async () => (await countRows(buyer)) === 1)
+    for (const release of held) release()
+    assert.deepEqual([answerOf(await first), answerOf(await retry)], ['goods', 'goods'])
+    assert.equal(seller.paid.length, 1)
+  })
+
+  test('when too little time is left, nothing is sent any more', async () => {
+    const buyer = await seedBuyer(given)
+    seller.deliver = (response) => response.destroy()
+    await pay(given.context, buyer)
+    const sent = seller.requests.length
+    given.clock.setOffset(115_000)
+    const late = await pay(other, buyer)
+    assert.equal(answerOf(late), null)
+    assert.equal(seller.requests.length, sent)
+    const { earlier } = late as Extract<ResourceOutcome, { kind: 'replayed' }>
+    assert.deepEqual([earlier.payment.status, earlier.purchase?.delivery], ['pending', 'unknown'])
+  })
+
+  test('an answer that brings the goods replaces one that did not', async () => {
+    const buyer = await seedBuyer(given)
+    const held: (() => void)[] = []
+    seller.deliver = (response) => {
+      if (seller.paid.length === 1) held.push(() => response.writeHead(200).end('goods'))
+      else response.writeHead(402).end('used')
+    }
+    const slow = pay(given.context, buyer)
+    await waitFor('the seller to be paid', () => held.length === 1)
+    await endClaim(buyer)
+    assert.equal(answerOf(await pay(other, buyer)), 'used')
+    for (const release of held) release()
+    assert.equal(answerOf(await slow), 'goods')
+    assert.equal(answerOf(await pay(other, buyer)), 'goods')
+    await checkPaidOnce(buyer)
+  })
+
+  test('a header that never left the service is not sent after the grant has ended', async () => {
+    const buyer = await seedBuyer(given)
+    seller.deliver = (response) => response.destroy()
+    await pay(given.context, buyer)
+    await readRows(given.context.db, 'update purchases set attempts = 0 where account_id = $1', [buyer.account.id])
+    await readRows(given.context.db, 'update grants set suspended_at = $2 where account_id = $1', [
+      buyer.account.id,
+      given.clock.now(),
+    ])
+    const sent = seller.requests.length
+    await assert.rejects(pay(other, buyer), { code: 'permission_not_found' })
+    assert.equal(seller.requests.length, sent)
+  })
+
+  test('if the wallet has code, its contract must accept the signature', async () => {
+    const buyer = await seedBuyer(given)
+    given.chains.test.codes.set(buyer.wallet.toLowerCase(), '0xef0100')
+    given.chains.test.intercept = ({ method, params }) => {
+      const { to } = (params[0] ?? {}) as { to?: string }
+      return method === 'eth_call' && to === buyer.wallet ? `0x${'0'.repeat(64)}` : undefined
+    }
+    await assert.rejects(pay(given.context, buyer), { code: 'privy_call_failed' })
+    assert.equal(seller.paid.length, 0)
+    given.chains.test.intercept = () => undefined
+  })
+
+  test('a signature of another key never leaves the service', async () => {
+    const [buyer, stranger] = [await seedBuyer(given), await seedBuyer(given)]
+    const key = given.enclave.walletKeys.get(stranger.wallet.toLowerCase())
+    assert.ok(key !== undefined)
+    given.enclave.walletKeys.set(buyer.wallet.toLowerCase(), key)
+    await assert.rejects(pay(given.context, buyer), { code: 'privy_call_failed' })
+    assert.equal(seller.paid.length, 0)
+  })
+
+  test('answers are deleted after 24 hours, and the purchase stays', async () => {
+    const buyer = await seedBuyer(given)
+    await pay(given.context, buyer)
+    given.clock.setOffset(ANSWER_RETENTION_MS - 60_000)
+    await cleanUpPurchases(given.context)
+    assert.equal(answerOf(await pay(other, buyer)), 'goods')
+    given.clock.setOffset(ANSWER_RETENTION_MS + 60_000)
+    await cleanUpPurchases(given.context)
+    const late = await pay(other, buyer)
+    assert.equal(answerOf(late), null)
+    const { earlier } = late as Extract<ResourceOutcome, { kind: 'replayed' }>
+    assert.equal(earlier.purchase?.delivery, 'delivered')
+  })
+
+  async function pay(ctx: Context, buyer: Seed, key = 'one'): Promise<ResourceOutcome> {
+    const terms = {
+      ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
+      ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
+      ...{ credentialId: null, boundAgentId: null },
+    }
+    const request = { url: `${seller.url}/goods`, method: 'GET', headers: {}, body: null } as const
+    return await payForResource(ctx, { terms, request }, { stopping: stopping.signal, onWait: () => undefined })
+  }
+
+  function answerOf(outcome: ResourceOutcome): string | null {
+    if (outcome.kind === 'free') throw new Error('nothing was bought')
+    const state = outcome.kind === 'bought' ? outcome.state : outcome.earlier.state
+    return state?.answer?.body ?? null
+  }
+
+  async function setClaim({ account }: Seed, until: Date | null): Promise<void> {
+    await readRows(given.context.db, 'update purchases set worked_until = $2 where account_id = $1', [
+      account.id,
+      until,
+    ])
+  }
+
+  /** Ends the claim of a process that will not extend it any more. */
+  async function endClaim(buyer: Seed): Promise<void> {
+    await setClaim(buyer, null)
+  }
+
+  async function countRows({ account }: Seed): Promise<number> {
+    const [row] = await readRows(given.context.db, 'select count(*) as rows from purchases where account_id = $1', [
+      account.id,
+    ])
+    return Number(row?.['rows'])
+  }
+
+  /** One payment, one nonce, and one signature that left the service. */
+  async function checkPaidOnce(buyer: Seed): Promise<void> {
+    const rows = await readRows(given.context.db, 'select authorization_nonce from payments where account_id = $1', [
+      buyer.account.id,
+    ])
+    assert.equal(rows.length, 1)
+    const nonces = new Set(given.enclave.authorizations.map(({ message }) => message['nonce']))
+    assert.deepEqual([...nonces], [rows[0]?.['authorization_nonce']])
+    assert.equal(new Set(seller.paid.map(({ header }) => header)).size, 1)
+  }
+})
