@@ -19,10 +19,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
  * processes and the database than computing.
  */
 const CONCURRENCY_BEYOND_CORES = 1
-/**
- * The folder for compiled sources. Hundreds of processes load the same sources. With this cache, each source is
- * compiled only once.
- */
+/** The folder for compiled sources of the programs that build the tests and run them. It remains after the run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** The time limit of a test. */
 const TEST_TIMEOUT_MS = 300_000
