@@ -1,4 +1,4 @@
-// Runs test processes: `node scripts/run-processes.ts [options] <entry …>`. An entry is a module that imports its test
+// Runs test processes: `node scripts/run-processes.ts [options] <entry …>`. An entry is a module that runs its test
 // files. Unlike `node --test`, this program keeps the order of the entries, and gives a process a longer time limit
 // than a single test.
 import { run } from 'node:test'
@@ -26,7 +26,12 @@ const events = run({
   files: positionals,
   concurrency: Number(values.concurrency),
   timeout: Number(values['process-timeout']),
-  execArgv: [`--test-timeout=${values['test-timeout']}`, `--max-semi-space-size=${SEMI_SPACE_MIB}`],
+  execArgv: [
+    `--test-timeout=${values['test-timeout']}`,
+    `--max-semi-space-size=${SEMI_SPACE_MIB}`,
+    // The test files are bundled. Failures name the places in the sources.
+    '--enable-source-maps',
+  ],
 })
 events.on('test:summary', ({ file, success }) => {
   if (file === undefined) process.exitCode = success ? 0 : 1

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { ChildProcesses } from './child-processes.ts'
 import { findLeftProcesses } from './left-processes.ts'
 import { planProcesses, type TestProcess } from './plan-processes.ts'
@@ -19,10 +19,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
  * processes and the database than computing.
  */
 const CONCURRENCY_BEYOND_CORES = 1
-/**
- * The folder for compiled sources. Hundreds of processes load the same sources. With this cache, each source is
- * compiled only once.
- */
+/** The folder for compiled sources of the programs that build the tests and run them. It remains after the run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** The time limit of a test. */
 const TEST_TIMEOUT_MS = 300_000
@@ -82,7 +79,8 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
   if (givenUrl === undefined) database = startTestDatabase(join(folder, 'postgres'))
   try {
     const url = givenUrl ?? (await database)?.url
-    const entries = await writeEntries(folder, planProcesses(ROOT, files))
+    const entries = await bundle(planProcesses(ROOT, files), folder, env)
+    if (entries === null) return 1
     const args = [
       join(ROOT, 'scripts', 'run-processes.ts'),
       `--concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
@@ -90,7 +88,9 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
       `--process-timeout=${PROCESS_TIMEOUT_MS}`,
       ...entries,
     ]
-    const testEnv = { ...env, TMPDIR: folder, BURSAR_TEST_DATABASE_URL: url }
+    // The bundles are different in each run, so their compiled code is deleted with them.
+    const cache = join(folder, 'compiled')
+    const testEnv = { ...env, TMPDIR: folder, BURSAR_TEST_DATABASE_URL: url, NODE_COMPILE_CACHE: cache }
     if (isStopping) return 1
     return (await children.run(process.execPath, args, { cwd: ROOT, env: testEnv, output: 'pass' })).exitCode
   } finally {
@@ -99,20 +99,26 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
 }
 
 /**
- * Writes a module for each process. The module imports the process's test files. Returns the paths of the modules in
- * the same order.
+ * Builds a module for each process. The module runs the process's test files. Returns the paths of the modules in the
+ * same order, or null if they cannot be built.
  */
-async function writeEntries(folder: string, processes: readonly TestProcess[]): Promise<string[]> {
-  return await Promise.all(
-    processes.map(async ({ name, files }) => {
-      const entry = join(folder, `${name.replaceAll(/[^\w.-]+/g, '-')}.mjs`)
-      await writeFile(
-        entry,
-        files.map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)))}\n`).join(''),
-      )
-      return entry
-    }),
-  )
+async function bundle(
+  processes: readonly TestProcess[],
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string[] | null> {
+  const named = processes.map(({ name, files }) => [
+    name.replaceAll(/[^\w.-]+/g, '-'),
+    files.map((file) => join(ROOT, file)),
+  ])
+  const list = join(folder, 'processes.json')
+  const bundles = join(folder, 'bundles')
+  await writeFile(list, JSON.stringify(Object.fromEntries(named)))
+  const args = [join(ROOT, 'scripts', 'bundle-tests.ts'), list, bundles]
+  const { exitCode, output } = await children.run(process.execPath, args, { cwd: ROOT, env, output: 'keep' })
+  if (exitCode === 0) return named.map(([name]) => join(bundles, `${String(name)}.mjs`))
+  process.stdout.write(output)
+  return null
 }
 
 /**

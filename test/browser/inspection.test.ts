@@ -25,6 +25,22 @@ describe('the inspection of a page', () => {
       /color-contrast.*dark, at 1280/s,
     ],
     [
+      'text that is hard to read only at the end of a slow change to the dark theme',
+      GOOD.replace(
+        '</style>',
+        'p { background: #111; color: #fff; transition: color 60s } @media (prefers-color-scheme: dark) { p { color: #333 } }</style>',
+      ),
+      /color-contrast.*dark, at 1280/s,
+    ],
+    [
+      'text that is hard to read on a phone in the dark theme',
+      GOOD.replace(
+        '</style>',
+        '@media (prefers-color-scheme: dark) and (width < 400px) { p { color: #333; background: #111 } }</style>',
+      ),
+      /color-contrast.*dark, at 375/s,
+    ],
+    [
       'a page that is wider than a small phone',
       GOOD.replace('</main>', '<p style="width: 330px">x</p></main>'),
       /scrolls sideways at 320/,

@@ -39,9 +39,9 @@ before(async () => {
   const options = { mode: 'test', chainId: CHAIN_ID, rpcUrls: [node.url], usdc: USDC, confirmations: 1 } as const
   chain = openChain({ ...options, timeoutMs: 20_000 }, { logger: pino({ level: 'silent' }) })
 })
-after(() => {
+after(async () => {
   chain.close()
-  node.close()
+  await node.close()
 })
 
 describe('isValidAuthorization of a wallet without code', () => {

@@ -56,7 +56,8 @@ export function toDescription(value: unknown): string | null {
 
 function cleanText(text: string, charsMax: number): string {
   const start = text.slice(0, 2 * charsMax).toWellFormed()
-  return [...start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, charsMax).join('')
+  const clean = start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return Array.from(clean).slice(0, charsMax).join('')
 }
 
 function isShallow(value: unknown, levels = NESTING_MAX): boolean {

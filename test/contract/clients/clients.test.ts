@@ -89,7 +89,8 @@ function adviceOf(refusal: Refusal): string {
     case 'agent_not_authorized':
     case 'agent_not_found':
     case 'wallet_not_found':
-    case 'permission_not_found': return refusal.message
+    case 'permission_not_found':
+    case 'purchases_not_allowed': return refusal.message
     default: return refusal satisfies never
   }
 }
