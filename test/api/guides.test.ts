@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const LIST_TOOLS = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 const MESSAGE = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream']
 /** The arguments of tools that the skill names. They look like names of tools. */
-const ARGUMENTS = new Set(['amount_usdc', 'purchase_id'])
+const ARGUMENTS = new Set(['in_progress', 'max_amount_usdc', 'amount_usdc', 'purchase_id'])
 
 describe('what the service tells agents and their hosts about itself (D71a)', () => {
   let given: TestService
@@ -94,7 +94,7 @@ describe('what the service tells agents and their hosts about itself (D71a)', ()
   test('the commands of the skill are requests that the contract describes, with its fields', () => {
     const skill = texts['/SKILL.md'] ?? ''
     const scripts = [...skill.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, script = '']) => script)
-    assert.equal(scripts.length, 4)
+    assert.equal(scripts.length, 5)
     for (const script of scripts) {
       const words = printArguments(script)
       const address = words.find((word) => word.startsWith(given.config.baseUrl)) ?? ''

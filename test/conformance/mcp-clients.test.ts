@@ -57,6 +57,8 @@ describe('MCP clients', () => {
         'list_wallets',
         'preview_payment',
         'send_payment',
+        'check_price',
+        'fetch_paid',
         'get_payment',
         'list_ledger',
       ])

@@ -60,7 +60,7 @@ describe('the MCP server on the wire', () => {
       assert.match(tool.name, /^[a-z_]+$/)
       assert.equal(tool.inputSchema['additionalProperties'], false)
       assert.equal(tool.outputSchema['type'], 'object')
-      const pays = tool.name === 'send_payment'
+      const pays = tool.name === 'send_payment' || tool.name === 'fetch_paid'
       assert.deepEqual(
         [tool.annotations['readOnlyHint'], tool.annotations['destructiveHint'], tool.annotations['idempotentHint']],
         [!pays, pays, true],

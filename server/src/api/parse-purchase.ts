@@ -1,75 +1,19 @@
 import type { Static } from 'typebox'
 import type { ComparedPurchase } from '../domain/purchases/compare-purchase.ts'
-import type { PurchaseTerms, ResourceRequest } from '../domain/purchases/purchase-request.ts'
+import { withoutFragment, type WrittenRequest } from '../domain/purchases/parse-resource.ts'
+import type { PurchaseTerms } from '../domain/purchases/purchase-request.ts'
 import type { ReceivedTerms } from '../domain/purchases/sign-for-resource.ts'
-import { checkDocumentUrl } from '../lib/outbound/check-url.ts'
-import { dropHeaders } from '../lib/outbound/drop-headers.ts'
-import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import { ADDRESS_RULE, parseAddress } from '../values/address.ts'
 import { AGENT_ID_RULE, parseAgentId } from '../values/agent-id.ts'
 import { invalidMember } from '../values/invalid-request.ts'
 import { AMOUNT_RULE, parseAmount } from '../values/money.ts'
-import { problem } from '../values/problem.ts'
 import { isStorable } from '../values/text.ts'
 import type { Caller } from './caller.ts'
 import type { CheckResourceBody, PayResourceBody, SignResourceBody } from './purchase-schemas.ts'
 
-const HEADERS_MAX = 50
-const HEADER_BYTES_MAX = 8 * 1_024
-const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** What a header's value may contain (RFC 9110, section 5.5), without bytes that are no text. */
-const HEADER_VALUE_PATTERN = /^[\t\x20-\x7e]*$/
 const URL_CHARS_MAX = 2_048
-const BASE64_PATTERN = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-type ResourceBody = Pick<Static<typeof CheckResourceBody>, 'url' | 'method' | 'headers' | 'body' | 'body_base64'>
-type TermsBody = Omit<Static<typeof PayResourceBody>, keyof ResourceBody>
-
-/**
- * Parses the request that an agent wants to send. Throws 400 that names the field, and 400 `resource_url_not_allowed`
- * for a URL to which the service sends nothing.
- */
-export function parseResource(body: ResourceBody, policy: OutboundPolicy): ResourceRequest {
-  const url = checkDocumentUrl(withoutFragment(body.url), policy)
-  if (typeof url === 'string') throw problem('resource_url_not_allowed', { details: { reason: url } })
-  const method = body.method ?? 'GET'
-  const content = parseContent(body)
-  if (content !== null && (method === 'GET' || method === 'HEAD')) {
-    throw invalidMember(body.body === undefined ? 'body_base64' : 'body', `must be missing if method is ${method}`)
-  }
-  return { url: url.href, method, headers: parseHeaders(body.headers ?? {}), body: content }
-}
-
-function withoutFragment(text: string): string {
-  const end = text.indexOf('#')
-  return end === -1 ? text : text.slice(0, end)
-}
-
-function parseContent({ body, body_base64: encoded }: ResourceBody): Buffer | null {
-  if (body !== undefined && encoded !== undefined)
-    throw invalidMember('body_base64', 'must be missing if there is a body')
-  if (body !== undefined) return Buffer.from(body, 'utf8')
-  if (encoded === undefined) return null
-  if (!BASE64_PATTERN.test(encoded)) throw invalidMember('body_base64', 'must be base64 with padding')
-  return Buffer.from(encoded, 'base64')
-}
-
-function parseHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const entries = Object.entries(headers)
-  if (entries.length > HEADERS_MAX) throw invalidMember('headers', `must have at most ${HEADERS_MAX} members`)
-  let bytes = 0
-  const parsed: Record<string, string> = {}
-  for (const [name, value] of entries) {
-    bytes += name.length + value.length
-    if (!HEADER_NAME_PATTERN.test(name)) throw invalidMember('headers', 'must have valid names of HTTP headers')
-    if (!HEADER_VALUE_PATTERN.test(value)) throw invalidMember(`headers.${name}`, 'must be visible ASCII characters')
-    const lower = name.toLowerCase()
-    if (Object.hasOwn(parsed, lower)) throw invalidMember('headers', 'must not have one name twice')
-    Object.defineProperty(parsed, lower, { value: value.trim(), enumerable: true })
-  }
-  if (bytes > HEADER_BYTES_MAX) throw invalidMember('headers', `must be at most ${HEADER_BYTES_MAX} bytes together`)
-  return dropHeaders(parsed)
-}
+type TermsBody = Omit<Static<typeof PayResourceBody>, keyof WrittenRequest>
 
 /** Parses who buys, and for how much at most. Throws 400 that names the field. */
 export function parseTerms(body: TermsBody, caller: Caller, idempotencyKey: string): PurchaseTerms {

@@ -1,4 +1,5 @@
 import type { Credential } from '../domain/reports/timeline/credential.ts'
+import { formatPurchase } from '../domain/purchases/format-purchase.ts'
 import { formatPaymentOfAnyKind } from '../domain/payments/format-payment.ts'
 import type { Admission, Payment } from '../domain/payments/payment.ts'
 import type { PaymentRefusal } from '../domain/refusals/refusal.ts'
@@ -19,6 +20,7 @@ export function formatPaymentRecord({
   payment,
   admission,
   credential,
+  purchase,
   events,
 }: PaymentRecord): Omit<PaymentDetail, 'grant'> {
   return {
@@ -31,6 +33,7 @@ export function formatPaymentRecord({
       credential,
       limits: admission === null ? null : formatAdmission(admission),
     },
+    purchase: purchase === null ? null : { ...formatPurchase(purchase), attempts: purchase.attempts },
     events: events.map((event) => ({
       id: event.id,
       type: event.type,

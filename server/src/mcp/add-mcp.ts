@@ -9,7 +9,7 @@ import { setRetryAfter } from '../http/set-retry-after.ts'
 import type { Problem } from '../values/problem.ts'
 import { createSiteCheck } from './check-site.ts'
 import { readMessage } from './read-message.ts'
-import type { Tool, ToolCaller } from './tool.ts'
+import type { Background, Tool, ToolCaller } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
 
 /** What a message requires of the credential, as `api/authenticate.ts` checks it. */
@@ -40,6 +40,7 @@ const INVALID_REQUEST = -32_600
 export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {
     const signalOf = createRequestSignals(scope)
+    const background = createBackground(scope)
     allowCrossOrigin(scope)
     scope.addHook('onRequest', createSiteCheck(options))
     scope.addHook('onRequest', scope.overloadGate.hook)
@@ -69,6 +70,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           rejection,
           left: signalOf(reply),
           onWait: () => leaveWork(request),
+          background,
         })
         // Ours, and those of the connection, are right: the package's response keeps every connection open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)
@@ -87,6 +89,23 @@ const BATCH_REJECTED = {
   jsonrpc: '2.0',
   id: null,
   error: { code: INVALID_REQUEST, message: 'Send one message per request. Batches are not supported.' },
+}
+
+/** Creates what work needs that goes on after its call. A stop of the service waits for this work. */
+function createBackground(scope: HttpServer): Background {
+  const stopping = new AbortController()
+  const works = new Set<Promise<unknown>>()
+  scope.addHook('preClose', async () => stopping.abort())
+  scope.addHook('onClose', async () => {
+    await Promise.all(works)
+  })
+  return {
+    stopping: stopping.signal,
+    keep(work) {
+      works.add(work)
+      void work.finally(() => works.delete(work))
+    },
+  }
 }
 
 function toWebRequest(request: FastifyRequest, origin: string): Request {

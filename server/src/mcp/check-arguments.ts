@@ -17,7 +17,8 @@ interface Issue {
  * many models send null for an argument that they want to leave out. Throws a failure that names each wrong argument,
  * and says how to write it.
  *
- * The schemas of the tools only use strings, integers and constants, so these are the only types that are checked.
+ * The schemas of the tools only use strings, integers, constants and objects of strings, so these are the only types that
+ * are checked.
  */
 export function checkArguments(given: unknown, schema: TObject, toolName: string): Record<string, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -53,13 +54,7 @@ function checkMember(
   property: TSchema,
   { schema, present }: { schema: TObject; present: ReadonlyMap<string, unknown> },
 ): Issue[] {
-  const facts = property as {
-    type?: string
-    description?: string
-    minimum?: number
-    maximum?: number
-    maxLength?: number
-  }
+  const facts = property as Facts
   const value = present.get(name)
   if (value === undefined) {
     if (!schema.required?.includes(name)) return []
@@ -67,8 +62,33 @@ function checkMember(
       { path: name, message: `is missing: ${lowerFirst(facts.description ?? 'it is required').replace(/\.$/, '')}` },
     ]
   }
-  const message = facts.type === 'integer' ? checkInteger(value, facts) : checkString(name, value, facts)
+  const message = checkValue(name, value, facts)
   return message === null ? [] : [{ path: name, message }]
+}
+
+interface Facts {
+  readonly type?: string
+  readonly description?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+}
+
+function checkValue(name: string, value: unknown, facts: Facts): string | null {
+  switch (facts.type) {
+    case 'integer':
+      return checkInteger(value, facts)
+    case 'object':
+      return checkTexts(value)
+    default:
+      return checkString(name, value, facts)
+  }
+}
+
+function checkTexts(value: unknown): string | null {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (isObject && Object.values(value).every((text) => typeof text === 'string' && isStorable(text))) return null
+  return 'must be a JSON object whose values are strings, such as {"accept": "text/plain"}'
 }
 
 function checkInteger(value: unknown, { minimum, maximum }: { minimum?: number; maximum?: number }): string | null {

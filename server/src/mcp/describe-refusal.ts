@@ -36,7 +36,17 @@ const NEXT: Partial<Record<ProblemCode, (details: Details) => string>> = {
   agent_not_found: () => 'Ask the user for the id of an agent of this workspace.',
   insufficient_scope: ({ required_scope: scope }) =>
     `Ask the user for an API key that has the scope ${text(scope)}. The tools that only read work without it.`,
-  privy_call_failed: () => 'Call send_payment again with the same purchase_id: it never pays twice.',
+  purchases_not_allowed: () =>
+    'Ask the owner of the wallet to replace your grant with one that allows purchases. send_payment works without it.',
+  price_too_high: ({ price_usdc: price }) =>
+    `The lowest price is ${text(price)} USDC. If the purchase is worth that, call again with max_amount_usdc "${text(price)}" and the same purchase_id.`,
+  payment_protocol_unknown: () => 'Bursar cannot buy this resource. Look for another one, or tell the user.',
+  payment_option_unsupported: () => 'Bursar cannot buy this resource. Look for another one, or tell the user.',
+  challenge_already_paid: () =>
+    'Call check_price for the resource, then call fetch_paid again with the same purchase_id. Nothing was paid by this call.',
+  resource_url_not_allowed: () => 'Use an https URL with a public host name. Nothing was paid.',
+  resource_unreachable: () => 'Nothing was paid. Check the URL, or call again later with the same purchase_id.',
+  privy_call_failed: () => 'Call the tool again with the same purchase_id: it never pays twice.',
 }
 
 const NEXT_DEFAULT = 'Tell the user what happened. Do not repeat the call unchanged.'

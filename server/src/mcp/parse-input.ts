@@ -3,12 +3,12 @@ import { parseAmount, type MicroUsdc } from '../values/money.ts'
 import { invalid } from './check-arguments.ts'
 
 /** Parses an amount. The error says how to write one, because models write amounts in many ways. */
-export function parseAmountInput(text: string): MicroUsdc {
+export function parseAmountInput(text: string, path = 'amount_usdc'): MicroUsdc {
   const amountMicro = parseAmount(text)
   if (amountMicro !== null) return amountMicro
   const message =
     'must be an amount in dollars with at most 6 decimal places and nothing else, such as "1.25": no currency sign, no comma, no exponent, and more than 0'
-  throw invalid([{ path: 'amount_usdc', message }], 'amount_invalid')
+  throw invalid([{ path, message }], 'amount_invalid')
 }
 
 /**

@@ -93,7 +93,8 @@ export async function findSamePurchase(
   const { in_addition_to: sent } = args
   const { sameKey, similar } = await findEarlierPayments(ctx, purchase)
   if (sameKey !== null) checkSamePurchase(sameKey, purchase, args.wallet)
-  else if (similar !== null && similar.id !== sent) throw similarExists(ctx, similar, sent)
+  else if (similar !== null && similar.id !== sent)
+    throw similarExists(ctx, { earlier: similar, sent, what: 'you paid the same amount to the same recipient' })
   return sameKey
 }
 
@@ -122,7 +123,10 @@ export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet:
 }
 
 /** The error for a purchase that was probably paid already. A warning instead would come after the money has moved. */
-function similarExists(ctx: Pick<Context, 'clock'>, earlier: Payment, sent: string | undefined): ToolFailure {
+export function similarExists(
+  ctx: Pick<Context, 'clock'>,
+  { earlier, sent, what }: { readonly earlier: Payment; readonly sent: string | undefined; readonly what: string },
+): ToolFailure {
   const seconds = Math.round((ctx.clock.now().getTime() - earlier.createdAt.getTime()) / 1_000)
   const key = PLAIN_ID.test(earlier.idempotencyKey ?? '') ? earlier.idempotencyKey : null
   const wrong = sent === undefined ? '' : ' The in_addition_to that you sent is not the id of this payment.'
@@ -132,7 +136,7 @@ function similarExists(ctx: Pick<Context, 'clock'>, earlier: Payment, sent: stri
       : `call again with purchase_id ${JSON.stringify(key)}, which never pays twice.`
   return new ToolFailure({
     code: 'similar_payment_exists',
-    message: `${countSeconds(seconds)} ago, you paid the same amount to the same recipient with another purchase_id: ${describeAmount(earlier.amountMicro, earlier.mode)}, payment ${earlier.id}. Nothing was paid now.${wrong}`,
+    message: `${countSeconds(seconds)} ago, ${what} with another purchase_id: ${describeAmount(earlier.amountMicro, earlier.mode)}, payment ${earlier.id}. Nothing was paid now.${wrong}`,
     next: `If this is the same purchase, ${retry} If it is a further purchase, call again with in_addition_to "${earlier.id}".`,
     details: { payment: formatPaymentAnswer(earlier) },
   })

@@ -6,7 +6,7 @@ import { checkArguments } from './check-arguments.ts'
 import { countSeconds } from './count-seconds.ts'
 import { MONEY_WORDS } from './describe-money.ts'
 import { describeRefusal } from './describe-refusal.ts'
-import { CALL_MS_MAX, type Tool, type ToolCall, type ToolCaller } from './tool.ts'
+import { CALL_MS_MAX, type Background, type Tool, type ToolCall, type ToolCaller } from './tool.ts'
 import { formatToolError, ToolFailure } from './tool-failure.ts'
 
 /** Waiting ends this long before the call must end, so that there is time to read and send the result. */
@@ -29,6 +29,7 @@ export interface ToolRun {
   readonly left: AbortSignal
   /** Called when the tool begins to wait for a payment. */
   readonly onWait?: (() => void) | undefined
+  readonly background?: Background | undefined
   /** The longest time that the call may take. Only tests choose another one. */
   readonly limitMs?: number
 }
@@ -42,11 +43,11 @@ export interface ToolRun {
  */
 export async function runTool(
   ctx: Context,
-  { tool, caller, args, left, onWait, limitMs = CALL_MS_MAX }: ToolRun,
+  { tool, caller, args, left, onWait, background, limitMs = CALL_MS_MAX }: ToolRun,
 ): Promise<ToolResult> {
   const deadline = AbortSignal.timeout(limitMs)
   const signal = AbortSignal.any([left, AbortSignal.timeout(Math.max(0, limitMs - ANSWER_MS))])
-  const work = runChecked(ctx, tool, { caller, args, signal, onWait })
+  const work = runChecked(ctx, tool, { caller, args, signal, onWait, background })
   const late = Promise.withResolvers<ToolResult>()
   deadline.addEventListener('abort', () => late.resolve(toErrorResult(timedOut(tool), caller.mode)), { once: true })
   return await Promise.race([work, late.promise])
@@ -110,12 +111,12 @@ function timedOut(tool: Tool): ToolFailure {
   })
 }
 
-/** Converts anything that a tool threw. A fault of ours is logged, and its private details are left out. */
+/** Converts anything that a tool threw. A fault of ours, unlike that of a seller's server, is logged, and its private details are left out. */
 function toFailure(ctx: Pick<Context, 'logger'>, { error, tool }: { error: unknown; tool: Tool }): ToolFailure {
   if (error instanceof ToolFailure) return error
   const found = toProblem(error)
   const { code = found.type, details } = found
-  if (found.status < 500) {
+  if (found.status < 500 || found.type === 'bad_gateway') {
     return new ToolFailure({ code, message: found.message, next: describeRefusal(found.code, details), details })
   }
   ctx.logger.error({ err: found.cause ?? found, tool: tool.name }, 'a tool failed')
@@ -127,8 +128,8 @@ function toFailure(ctx: Pick<Context, 'logger'>, { error, tool }: { error: unkno
 }
 
 /** Says how to repeat a call whose result is unknown (D58). */
-function retryAdvice({ annotations }: Tool): string {
+function retryAdvice({ annotations, name }: Tool): string {
   return annotations.readOnlyHint
     ? 'Call the tool again in a few seconds. Nothing was paid by this call.'
-    : 'The payment may have been made. Call send_payment again with the same purchase_id: it never pays twice, and returns the payment. Do not choose a new purchase_id.'
+    : `The payment may have been made. Call ${name} again with the same purchase_id: it never pays twice, and returns the payment. Do not choose a new purchase_id.`
 }

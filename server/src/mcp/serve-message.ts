@@ -2,7 +2,7 @@ import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@mod
 import type { Context } from '../domain/context.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { rejectedResult, runTool } from './run-tool.ts'
-import type { Tool, ToolCaller } from './tool.ts'
+import type { Background, Tool, ToolCaller } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Problem } from '../values/problem.ts'
@@ -24,6 +24,7 @@ export interface McpCall {
   readonly left: AbortSignal
   /** Called when a tool begins to wait for a payment. */
   readonly onWait: () => void
+  readonly background: Background
 }
 
 /**
@@ -39,7 +40,7 @@ export async function serveMessage(ctx: Context, call: McpCall): Promise<Respons
   return await handler.fetch(call.request, call.body === undefined ? {} : { parsedBody: call.body })
 }
 
-function createServer(ctx: Context, { caller, rejection, left, onWait }: McpCall): Server {
+function createServer(ctx: Context, { caller, rejection, left, onWait, background }: McpCall): Server {
   const server = new Server(SERVER_INFO, {
     capabilities: { tools: {} },
     instructions: INSTRUCTIONS,
@@ -53,7 +54,7 @@ function createServer(ctx: Context, { caller, rejection, left, onWait }: McpCall
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such tool. The tools are ${names}.`)
     }
     if (rejection !== null) return rejectedResult(tool, rejection, caller.mode)
-    return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left, onWait })
+    return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left, onWait, background })
   })
   return server
 }

@@ -30,6 +30,16 @@ export interface ToolCall<Arguments = Record<string, unknown>> {
   readonly signal: AbortSignal
   /** Called when the call begins to wait for a payment. */
   readonly onWait?: (() => void) | undefined
+  /** For work that goes on after the call. */
+  readonly background?: Background | undefined
+}
+
+/** What work needs that goes on after its call. */
+export interface Background {
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal
+  /** Lets a stop of the service wait for this work, which never rejects. */
+  keep(work: Promise<unknown>): void
 }
 
 /** What a tool returns: one sentence in words, and the members that its output schema describes. */

@@ -18,6 +18,18 @@ export interface UntrustedText {
   readonly untrusted: string
 }
 
+/** The answer of a web resource is cut to this length. */
+const BODY_CHARS_MAX = 16_000
+/** Hidden characters, without the tab and the line feed, which give a text its form. */
+const HIDDEN_IN_BODY = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/** Marks the answer of a web resource as untrusted, and cuts it. `isShortened` says whether a part is left out. */
+export function markUntrustedBody(body: string): { readonly text: UntrustedText; readonly isShortened: boolean } {
+  const isShortened = body.length > BODY_CHARS_MAX
+  const visible = body.slice(0, BODY_CHARS_MAX).replaceAll('\r\n', '\n').replace(HIDDEN_IN_BODY, ' ')
+  return { text: { untrusted: `${visible.toWellFormed()}${isShortened ? '…' : ''}` }, isShortened }
+}
+
 /** Marks text as untrusted, replaces hidden characters by spaces, and cuts it to 200 characters. */
 export function markUntrusted(text: string): UntrustedText
 export function markUntrusted(text: string | null): UntrustedText | null

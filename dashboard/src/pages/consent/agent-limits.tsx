@@ -15,13 +15,15 @@ interface AgentLimitsProps {
   readonly grants: readonly Grant[]
   /** The address book of the workspace. */
   readonly recipients: readonly Recipient[]
+  /** Whether the application is to buy web resources. */
+  readonly isBuying: boolean
 }
 
 /**
  * How much the agent can spend, from which wallets, and to which recipients. Amounts are shown exactly as the server
  * sent them.
  */
-export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
+export function AgentLimits({ agent, grants, recipients, isBuying }: AgentLimitsProps) {
   const open = grants.filter(({ status }) => status !== 'revoked')
   const usable = open.filter(({ state }) => state === 'active')
   const others = open.filter(({ state }) => state !== 'active')
@@ -38,10 +40,20 @@ export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
           </p>
         </Notice>
       )}
+      {isBuying && usable.length > 0 && !usable.some(({ x402 }) => x402) && (
+        <Notice tone="warning">
+          <p>
+            <strong>
+              “<bdi>{agent.id}</bdi>” can’t buy web resources now, because none of its grants allows purchases.
+            </strong>{' '}
+            To allow them, replace a grant. You can already connect the application.
+          </p>
+        </Notice>
+      )}
       {open.length > 0 && (
         <ul aria-label={`Wallets and limits of ${agent.id}`} className="grid gap-3">
           {[...usable, ...others].map((grant) => (
-            <WalletLimits key={grant.id} grant={grant} recipients={recipients} />
+            <WalletLimits key={grant.id} grant={grant} recipients={recipients} isBuying={isBuying} />
           ))}
         </ul>
       )}
@@ -49,7 +61,9 @@ export function AgentLimits({ agent, grants, recipients }: AgentLimitsProps) {
   )
 }
 
-function WalletLimits({ grant, recipients }: { readonly grant: Grant } & Pick<AgentLimitsProps, 'recipients'>) {
+type WalletLimitsProps = { readonly grant: Grant } & Pick<AgentLimitsProps, 'recipients' | 'isBuying'>
+
+function WalletLimits({ grant, recipients, isBuying }: WalletLimitsProps) {
   const { wallet, wallet_name, state, max_per_tx_usdc, daily_cap_usdc, remaining_24h_usdc, recipient_allowlist } = grant
   return (
     <li className="rounded-xl border border-line bg-sunken">
@@ -86,6 +100,13 @@ function WalletLimits({ grant, recipients }: { readonly grant: Grant } & Pick<Ag
             </p>
             <RecipientList addresses={recipient_allowlist} recipients={recipients} />
           </>
+        )}
+        {isBuying && (
+          <p>
+            {grant.x402
+              ? 'Also buys web resources, within these limits.'
+              : 'This grant doesn’t allow buying web resources.'}
+          </p>
         )}
         <p className="text-muted">
           <EndDate grant={grant} />

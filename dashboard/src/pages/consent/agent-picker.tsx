@@ -23,6 +23,8 @@ interface AgentPickerProps {
   readonly agent: Agent | null
   /** The limits of `agent`. */
   readonly limits: AgentGrants
+  /** Whether the application is to buy web resources. */
+  readonly isBuying: boolean
   readonly requestedId: string | null
   /** The ID typed for a new agent. Null while the form is closed. */
   readonly draft: string | null
@@ -46,7 +48,7 @@ export function AgentPicker(props: AgentPickerProps) {
 }
 
 function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] }) {
-  const { workspace, mode, agents, agent, limits, requestedId, draft, onDraft, onPick } = props
+  const { workspace, mode, agents, agent, limits, isBuying, requestedId, draft, onDraft, onPick } = props
   const creation = useRef<HTMLDivElement>(null)
   const isMissing = requestedId !== null && !agents.some(({ id }) => id === requestedId)
   const suggestion = isMissing ? requestedId : ''
@@ -83,7 +85,7 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
           onChange={onPick}
         />
       )}
-      {agent !== null && <ChosenAgent agent={agent} limits={limits} />}
+      {agent !== null && <ChosenAgent agent={agent} limits={limits} isBuying={isBuying} />}
       {isAdmin(workspace.role) && (
         <div ref={creation}>
           {isFormShown ? (

@@ -92,6 +92,7 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
                 error={query.error}
                 agent={agent}
                 limits={limits}
+                isBuying={scopes.includes('x402:pay')}
                 requestedId={request.agent_id}
                 draft={draft}
                 onDraft={setDraft}

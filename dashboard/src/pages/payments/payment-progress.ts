@@ -12,6 +12,9 @@ type PaymentState = Pick<
   'status' | 'failure_code' | 'tx_hash' | 'accepted_at' | 'block_number'
 >
 
+/** The reasons for which a signed payment is never included in a block. */
+const ENDED_UNSEEN: readonly string[] = ['never_mined', 'replaced', 'authorization_expired', 'authorization_canceled']
+
 /** The states of a payment's timeline steps: signed by the enclave, included in a block, confirmed. */
 export function progressOf(payment: PaymentState): Progress {
   const { status, failure_code, tx_hash, accepted_at, block_number } = payment
@@ -23,7 +26,7 @@ export function progressOf(payment: PaymentState): Progress {
     if (failure_code === 'enclave_refused' || failure_code === 'never_received') {
       return { signed: 'failed', seen: 'skipped', settled: 'skipped' }
     }
-    if (failure_code === 'never_mined' || failure_code === 'replaced') {
+    if (failure_code !== null && ENDED_UNSEEN.includes(failure_code)) {
       return { signed: 'done', seen: 'failed', settled: 'skipped' }
     }
     return { signed: 'done', seen: 'done', settled: 'failed' }

@@ -5,13 +5,15 @@ import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { WalletText } from '../wallets/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { PurchaseProperties } from './purchase-properties.tsx'
 import { RecipientAddress } from './recipient-address.tsx'
 
 /** The properties of a payment, and the grant that allowed it. A withdrawal has no grant. */
-export function PaymentProperties({ detail: { payment, grant } }: { readonly detail: PaymentDetail }) {
+export function PaymentProperties({ detail: { payment, purchase, grant } }: { readonly detail: PaymentDetail }) {
   const { to } = useWorkspace()
   return (
     <DescriptionList>
+      {purchase !== null && <PurchaseProperties purchase={purchase} />}
       <DescriptionItem term="From">
         <TextLink to={to('wallets', payment.from)}>
           <WalletText address={payment.from} />

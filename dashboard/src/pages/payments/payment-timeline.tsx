@@ -6,6 +6,7 @@ import { Timeline, TimelineStep } from '../../components/timeline.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChainText } from './chain-text.tsx'
 import { CredentialText } from './credential-text.tsx'
+import { DeliveryStep } from './delivery-step.tsx'
 import { FailureText } from './failure-text.tsx'
 import { LimitList } from './limit-list.tsx'
 import { PaymentEvents } from './payment-events.tsx'
@@ -63,13 +64,20 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
           </p>
         )}
       </TimelineStep>
+      <DeliveryStep detail={detail} />
       <TimelineStep
         state={seen}
         title={seen === 'failed' ? 'Not included in a block' : 'Included in a block'}
         at={seen === 'failed' ? ended : undefined}
       >
         {seen === 'failed' && <FailureText detail={detail} />}
-        {seen === 'current' && payment.pending_reason === null && <p>Waiting to be included in a block.</p>}
+        {seen === 'current' && payment.pending_reason === null && (
+          <p>
+            {payment.kind === 'x402'
+              ? 'The seller decides when it takes the money. If it does not in time, the signature expires, and the amount is free again.'
+              : 'Waiting to be included in a block.'}
+          </p>
+        )}
         {seen === 'current' && <PendingText detail={detail} />}
         {tx_hash !== null && <ChainText hash={tx_hash} block={block_number} />}
       </TimelineStep>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
+import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { AGENT_ID_CHARS_MAX, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
@@ -68,6 +69,8 @@ const PaymentDetailSchema = Type.Object({
       }),
     ),
   }),
+  /** What the payment buys, with its delivery. Null if it is no purchase. */
+  purchase: nullable(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
   /** The grant that it was made under. Null for a withdrawal. */
   grant: nullable(GrantSchema),
   /** Its events, the oldest first, and where each was sent. A withdrawal has none. */

@@ -1,4 +1,6 @@
 import type { Tool } from '../tool.ts'
+import { CHECK_PRICE } from './check-price.ts'
+import { FETCH_PAID } from './fetch-paid.ts'
 import { GET_BUDGET } from './get-budget.ts'
 import { GET_PAYMENT } from './get-payment.ts'
 import { LIST_LEDGER } from './list-ledger.ts'
@@ -12,6 +14,8 @@ export const TOOLS: readonly Tool[] = [
   LIST_WALLETS,
   PREVIEW_PAYMENT,
   SEND_PAYMENT,
+  CHECK_PRICE,
+  FETCH_PAID,
   GET_PAYMENT,
   LIST_LEDGER,
 ]

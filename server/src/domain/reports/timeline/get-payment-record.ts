@@ -5,6 +5,8 @@ import { EVENT_RETENTION_MS } from '../../events/event.ts'
 import type { Credential } from './credential.ts'
 import { findCredentials } from './find-credentials.ts'
 import type { Admission, Payment } from '../../payments/payment.ts'
+import { findPurchaseOf } from '../../purchases/find-earlier-purchase.ts'
+import type { Purchase } from '../../purchases/purchase.ts'
 import { refreshPayment } from '../../reconciliation/refresh-payment.ts'
 import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-store.ts'
 import type { PaymentEvent } from './timeline.ts'
@@ -21,6 +23,8 @@ export interface PaymentRecord {
   readonly admission: Admission | null
   /** Null for a withdrawal, and for payments from before the credential was recorded. */
   readonly credential: Credential | null
+  /** What the payment buys. Null if it is no purchase. */
+  readonly purchase: Purchase | null
   /** The payment's events, oldest first; a withdrawal has none. Events older than 30 days have been deleted. */
   readonly events: readonly PaymentEvent[]
 }
@@ -34,13 +38,14 @@ export async function getPaymentRecord(
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { accountId, mode, id })
-  const [admission, credentials, events] = await Promise.all([
+  const [admission, credentials, purchase, events] = await Promise.all([
     ctx.db.runRelaxed(findAdmission(accountId, id)),
     findCredentials(ctx, { accountId, requests: [payment] }),
+    findPurchaseOf(ctx, payment),
     ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
   if (admission === null && payment.kind === 'transfer') throw new Error('a payment has no admission')
-  return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, events }
+  return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, purchase, events }
 }
 
 /**

@@ -1,0 +1,46 @@
+import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
+import { DescriptionItem } from '../../components/description-list.tsx'
+
+type Purchase = NonNullable<PaymentDetail['purchase']>
+
+const PROTOCOL_TEXTS: Readonly<Record<Purchase['protocol'], string>> = {
+  x402_v2: 'x402, version 2',
+  x402_v1: 'x402, version 1',
+  mpp: 'MPP',
+}
+
+/** What a payment buys. The address is no link, because anybody can sell under any address. */
+export function PurchaseProperties({ purchase }: { readonly purchase: Purchase }) {
+  const { method, resource_url, protocol, description } = purchase
+  return (
+    <>
+      <DescriptionItem term="Resource">
+        <span className="font-mono text-sm wrap-anywhere">
+          {method} <bdi>{resource_url}</bdi>
+        </span>
+      </DescriptionItem>
+      {description !== null && (
+        <DescriptionItem term="The seller’s description">
+          <q>
+            <bdi className="wrap-anywhere">{description}</bdi>
+          </q>
+        </DescriptionItem>
+      )}
+      <DescriptionItem term="Protocol">{PROTOCOL_TEXTS[protocol]}</DescriptionItem>
+      <DescriptionItem term="Delivery">{describeDelivery(purchase)}</DescriptionItem>
+    </>
+  )
+}
+
+function describeDelivery({ delivery, response_status }: Purchase): string {
+  switch (delivery) {
+    case 'delivered':
+      return `Delivered (status ${response_status})`
+    case 'failed':
+      return `Not delivered (status ${response_status})`
+    case 'unknown':
+      return 'No answer yet'
+    case null:
+      return 'Unknown, because the agent fetches the resource itself'
+  }
+}

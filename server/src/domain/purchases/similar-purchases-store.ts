@@ -1,0 +1,29 @@
+import { firstOrNull, type Query } from '../../db/query.ts'
+import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-store.ts'
+import type { Payment } from '../payments/payment.ts'
+import type { PurchaseTerms } from './purchase-request.ts'
+
+/**
+ * Finds the newest purchase since `from` for which the same agent sent the same request with another idempotency key.
+ * Failed purchases are left out. Reads only the workspace's purchases since `from`, by `purchases_by_time`.
+ */
+export function findSimilarPurchase(
+  {
+    accountId,
+    mode,
+    agentId,
+    idempotencyKey,
+  }: Pick<PurchaseTerms, 'accountId' | 'mode' | 'agentId' | 'idempotencyKey'>,
+  { requestHash, from }: { readonly requestHash: Buffer; readonly from: Date },
+): Query<Payment | null> {
+  return {
+    name: 'find_similar_purchase',
+    text: `select ${PAYMENT_COLUMNS} from payments
+      where (account_id, id) in (select account_id, payment_id from purchases
+          where account_id = $1 and mode = $2 and created_at >= $3 and request_hash = $4)
+        and agent_id = $5 and status <> 'failed' and idempotency_key is distinct from $6
+      order by id desc limit 1`,
+    values: [accountId, mode, from, requestHash, agentId, idempotencyKey],
+    read: firstOrNull(PAYMENT_ROW, toPayment),
+  }
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { parseResource } from '../domain/purchases/parse-resource.ts'
+import { RESOURCE_METHODS, type ResourceRequest } from '../domain/purchases/purchase-request.ts'
+import type { OutboundPolicy } from '../lib/outbound/policy.ts'
+import { Problem } from '../values/problem.ts'
+import { invalid } from './check-arguments.ts'
+
+const URL_CHARS_MAX = 2_048
+
+/** The arguments of the request to a resource, which check_price and fetch_paid share. */
+export const RESOURCE_INPUT = {
+  url: Type.String({ maxLength: URL_CHARS_MAX, description: 'The https URL of the resource.' }),
+  method: Type.Optional(
+    Type.String({ description: `The HTTP method: ${RESOURCE_METHODS.join(', ')}. By default GET.`, examples: ['GET'] }),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Headers of the request, each as a string.' }),
+  ),
+  body: Type.Optional(Type.String({ description: 'The body of the request, as text. Not with GET or HEAD.' })),
+}
+
+export interface ResourceArguments {
+  readonly url: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Parses the request to a resource. Throws a failure that says what is wrong with the arguments. */
+export function readResource(args: ResourceArguments, policy: OutboundPolicy): ResourceRequest {
+  const { url, headers, body } = args
+  const method = RESOURCE_METHODS.find((one) => one === (args.method ?? 'GET').toUpperCase())
+  if (method === undefined)
+    throw invalid([{ path: 'method', message: `must be one of ${RESOURCE_METHODS.join(', ')}` }])
+  const written = {
+    url,
+    method,
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+  }
+  try {
+    return parseResource(written, policy)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== undefined) throw error
+    throw invalid([{ path: '', message: error.message.replaceAll('`', '').replace(/\.$/, '') }])
+  }
+}
