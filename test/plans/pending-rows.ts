@@ -35,6 +35,7 @@ export const PENDING: readonly string[] = [
     id: idOf('pay', 'a'),
     idempotency_key: 'null',
     kind: `'x402'`,
+    first_block: '1',
     authorization_nonce: `'0x' || lpad(to_hex(t.k * 1000000 + n), 64, '0')`,
     created_at: `${now} - n * interval '20 seconds'`,
     valid_before: `${now} - n * interval '20 seconds' + interval '2 minutes'`,

@@ -29,6 +29,20 @@ export async function openWorkload(): Promise<Workload> {
   const options = `${PLANNER_OPTIONS} -c synchronous_commit=off -c maintenance_work_mem=64MB`
   const client = new pg.Client({ connectionString: database.url, options })
   await client.connect()
+  const close = async (): Promise<void> => {
+    await client.end()
+    await database.drop()
+  }
+  try {
+    return { ...(await readWorkload(client)), close }
+  } catch (error) {
+    // An open connection would keep the process of the tests alive.
+    await close()
+    throw error
+  }
+}
+
+async function readWorkload(client: pg.Client): Promise<Omit<Workload, 'close'>> {
   const columns = await readColumns(client)
   await fill(client, [...columns.keys()])
   const samples = new Map<string, Sample>()
@@ -46,10 +60,6 @@ export async function openWorkload(): Promise<Workload> {
     constraintIndexes: new Set(indexes.flatMap(({ name, constraint }) => (constraint ? [name] : []))),
     primaryKeys: new Set(indexes.flatMap(({ name, primary }) => (primary ? [name] : []))),
     samples,
-    close: async () => {
-      await client.end()
-      await database.drop()
-    },
   }
 }
 
