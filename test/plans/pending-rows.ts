@@ -39,7 +39,6 @@ export const PENDING: readonly string[] = [
     authorization_nonce: `'0x' || lpad(to_hex(t.k * 1000000 + n), 64, '0')`,
     created_at: `${now} - n * interval '20 seconds'`,
     valid_before: `${now} - n * interval '20 seconds' + interval '2 minutes'`,
-    first_block: '1',
     status: `'pending'`,
     next_look_at: `${now} + (n - 20) * interval '1 second'`,
   }),
