@@ -96,7 +96,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   ),
   find_releasing_payment: () => ({ 6: '3' }),
   find_similar_payment: () => ({ 4: DAY_START_ID }),
-  find_similar_purchase: () => ({ 3: at(-24 * 60) }),
+  find_similar_purchase: () => ({ 3: at(-10) }),
   finish_delivery: () => ({
     4: 'succeeded',
     5: '1',

@@ -1,4 +1,5 @@
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import { buyResource } from './buy-resource.ts'
 import { meetEveryLimit } from './meet-every-limit.ts'
 import { payAndConfirm } from './pay-and-confirm.ts'
 import { openDemo } from './demo-script.ts'
@@ -27,7 +28,9 @@ async function main(): Promise<number> {
 
 async function runDemo({ facts }: ThrowAwaySandbox): Promise<number> {
   const demo = openDemo(facts)
-  await meetEveryLimit(demo, await payAndConfirm(demo))
+  const granted = await payAndConfirm(demo)
+  await buyResource(demo, granted)
+  await meetEveryLimit(demo, granted)
   const faults = demo.faults()
   print(faults === 0 ? '\nEvery response was as expected.' : `\n${faults} responses were not as expected.`)
   return faults === 0 ? 0 : 1

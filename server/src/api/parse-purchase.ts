@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { ComparedPurchase } from '../domain/purchases/compare-purchase.ts'
-import { withoutFragment, type WrittenRequest } from '../domain/purchases/parse-resource.ts'
+import { withoutFragment, type WrittenRequest } from '../domain/purchases/read-request.ts'
 import type { PurchaseTerms } from '../domain/purchases/purchase-request.ts'
 import type { ReceivedTerms } from '../domain/purchases/sign-for-resource.ts'
 import { ADDRESS_RULE, parseAddress } from '../values/address.ts'

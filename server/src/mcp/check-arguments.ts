@@ -75,14 +75,8 @@ interface Facts {
 }
 
 function checkValue(name: string, value: unknown, facts: Facts): string | null {
-  switch (facts.type) {
-    case 'integer':
-      return checkInteger(value, facts)
-    case 'object':
-      return checkTexts(value)
-    default:
-      return checkString(name, value, facts)
-  }
+  if (facts.type === 'integer') return checkInteger(value, facts)
+  return facts.type === 'object' ? checkTexts(value) : checkString(name, value, facts)
 }
 
 function checkTexts(value: unknown): string | null {

@@ -18,28 +18,23 @@ export function explainPurchase(error: unknown, mode: Mode): never {
   const { code, details } = error
   const given: Readonly<Record<string, unknown>> = typeof details === 'object' && details !== null ? { ...details } : {}
   const next = describeRefusal(code, given)
-  switch (code) {
-    case 'payment_protocol_unknown': {
-      const { status, untrusted_body: body } = given
-      const shown = { status, answer: typeof body === 'string' ? markUntrusted(body) : null }
-      const message = 'The resource asks for a payment in no protocol that Bursar knows (x402, MPP). Nothing was paid.'
-      throw new ToolFailure({ code, message, next, details: shown, cause: error })
-    }
-    case 'payment_option_unsupported':
-      throw new ToolFailure({
-        ...{ code, next, cause: error },
-        message: 'The resource offers no way to pay that Bursar supports. Nothing was paid.',
-        details: { skipped: formatSkipped(given['skipped']) },
-      })
-    case 'price_too_high': {
-      const price = parseAmount(String(given['price_usdc']))
-      const costs = price === null ? '' : ` It costs ${describeAmount(price, mode)}.`
-      const message = `The price is above max_amount_usdc, which is in dollars. Nothing was paid.${costs}`
-      throw new ToolFailure({ code, message, next, details, cause: error })
-    }
-    default:
-      throw error
+  if (code === 'payment_protocol_unknown') {
+    const { status, untrusted_body: body } = given
+    const shown = { status, answer: typeof body === 'string' ? markUntrusted(body) : null }
+    const message = 'The resource asks for a payment in no protocol that Bursar knows (x402, MPP). Nothing was paid.'
+    throw new ToolFailure({ code, message, next, details: shown, cause: error })
   }
+  if (code === 'payment_option_unsupported') {
+    const message = 'The resource offers no way to pay that Bursar supports. Nothing was paid.'
+    throw new ToolFailure({ code, message, next, details: { skipped: formatSkipped(given['skipped']) }, cause: error })
+  }
+  if (code === 'price_too_high') {
+    const price = parseAmount(String(given['price_usdc']))
+    const costs = price === null ? '' : ` It costs ${describeAmount(price, mode)}.`
+    const message = `The price is above max_amount_usdc, which is in dollars. Nothing was paid.${costs}`
+    throw new ToolFailure({ code, message, next, details, cause: error })
+  }
+  throw error
 }
 
 interface ShownOffer {

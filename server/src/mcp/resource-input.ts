@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { parseResource } from '../domain/purchases/parse-resource.ts'
+import { readRequest } from '../domain/purchases/read-request.ts'
 import { RESOURCE_METHODS, type ResourceRequest } from '../domain/purchases/purchase-request.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import { Problem } from '../values/problem.ts'
@@ -39,7 +39,7 @@ export function readResource(args: ResourceArguments, policy: OutboundPolicy): R
     ...(body === undefined ? {} : { body }),
   }
   try {
-    return parseResource(written, policy)
+    return readRequest(written, policy)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== undefined) throw error
     throw invalid([{ path: '', message: error.message.replaceAll('`', '').replace(/\.$/, '') }])

@@ -7,7 +7,7 @@ import { checkResource } from '../../domain/purchases/check-resource.ts'
 import type { ComparedPurchase } from '../../domain/purchases/compare-purchase.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from '../../domain/purchases/find-earlier-purchase.ts'
 import { formatAnswer, formatPrice, formatPurchase } from '../../domain/purchases/format-purchase.ts'
-import { parseResource } from '../../domain/purchases/parse-resource.ts'
+import { readRequest } from '../../domain/purchases/read-request.ts'
 import { payForResource, type Course } from '../../domain/purchases/pay-for-resource.ts'
 import { PriceSchema, PurchaseSchema, ResourceAnswerSchema } from '../../domain/purchases/purchase-schema.ts'
 import { signForResource } from '../../domain/purchases/sign-for-resource.ts'
@@ -97,7 +97,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
     async (request) => {
       const { accountId, mode, credentialId, agentId: boundAgentId } = callerOf(request)
       const buyer = parseBuyer(request.body)
-      const resource = parseResource(request.body, ctx.outbound)
+      const resource = readRequest(request.body, ctx.outbound)
       const price = { accountId, mode, credentialId, boundAgentId, request: resource, buyer }
       return formatPrice(await checkResource(ctx, price, courseOf(request)))
     },
@@ -133,7 +133,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
       const read = () => {
         failInvalid(request)
         const terms = parseTerms(request.body, caller, idempotencyKey)
-        return { terms, request: parseResource(request.body, ctx.outbound) }
+        return { terms, request: readRequest(request.body, ctx.outbound) }
       }
       const parsed = attempt(read)
       if (parsed instanceof Problem) {

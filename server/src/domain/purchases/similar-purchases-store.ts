@@ -5,7 +5,8 @@ import type { PurchaseTerms } from './purchase-request.ts'
 
 /**
  * Finds the newest purchase since `from` for which the same agent sent the same request with another idempotency key.
- * Failed purchases are left out. Reads only the workspace's purchases since `from`, by `purchases_by_time`.
+ * Failed purchases are left out. Reads only the workspace's purchases since `from`, by
+ * `purchases_by_time`. The condition on the agent is written so that the planner cannot read all payments of the agent.
  */
 export function findSimilarPurchase(
   {
@@ -18,11 +19,12 @@ export function findSimilarPurchase(
 ): Query<Payment | null> {
   return {
     name: 'find_similar_purchase',
-    text: `select ${PAYMENT_COLUMNS} from payments
-      where (account_id, id) in (select account_id, payment_id from purchases
+    text: `with recent as materialized (select payment_id from purchases
           where account_id = $1 and mode = $2 and created_at >= $3 and request_hash = $4)
-        and agent_id = $5 and status <> 'failed' and idempotency_key is distinct from $6
-      order by id desc limit 1`,
+      select p.* from recent cross join lateral (select ${PAYMENT_COLUMNS} from payments
+          where account_id = $1 and id = recent.payment_id and agent_id || '' = $5 and status <> 'failed'
+            and idempotency_key is distinct from $6 offset 0) p
+      order by p.id desc limit 1`,
     values: [accountId, mode, from, requestHash, agentId, idempotencyKey],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }

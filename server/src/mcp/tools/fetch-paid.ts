@@ -131,7 +131,9 @@ function describeDelivery({ payment, purchase, answer }: Omit<Bought, 'replayed'
       return 'The seller delivered; its answer is in `answer`.'
     case 'failed':
       return 'The seller did not deliver: its answer is in `answer`. The payment may be taken all the same, so do not buy again at once; get_payment shows whether it was paid.'
-    default:
+    case 'unknown':
+    case null:
+    case undefined:
       return 'No answer of the seller has arrived. Call again with the same purchase_id: it never pays twice.'
   }
 }

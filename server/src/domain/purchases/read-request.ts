@@ -25,7 +25,7 @@ export interface WrittenRequest {
  * Parses the request that an agent wants to send. Throws 400 that names the field, and 400 `resource_url_not_allowed`
  * for a URL to which the service sends nothing.
  */
-export function parseResource(body: WrittenRequest, policy: OutboundPolicy): ResourceRequest {
+export function readRequest(body: WrittenRequest, policy: OutboundPolicy): ResourceRequest {
   const url = checkDocumentUrl(withoutFragment(body.url), policy)
   if (typeof url === 'string') throw problem('resource_url_not_allowed', { details: { reason: url } })
   const method = body.method ?? 'GET'
