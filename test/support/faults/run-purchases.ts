@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Fault } from '../../../sandbox/src/seller/behaviour.ts'
+import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../sandbox/payer-fixture.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../sandbox/sandbox-fixture.ts'
+import { findSandboxDatabase } from '../sandbox/sandbox-database.ts'
+import type { SandboxFixture } from '../sandbox/sandbox-fixture.ts'
 import { createResource, readCounters, type SoldResource, type WireBehaviour } from '../sandbox/seller.ts'
+import { openUsdcChain } from '../sandbox/usdc-chain.ts'
 import { waitFor } from '../wait-for.ts'
 import { createRandom, pick } from './random.ts'
 
@@ -31,17 +35,25 @@ export interface PurchaseRun {
   readonly looks: number
 }
 
+type PurchaseFixture = Pick<SandboxFixture, 'sandbox' | 'baseUrl' | 'chains' | 'control' | 'query'>
+
 interface Order {
   readonly payer: PayerFixture
   readonly keys: readonly string[]
   readonly resource: SoldResource
+  readonly behaviour: WireBehaviour
 }
 
 interface Run {
-  readonly fixture: OwnSandboxFixture
+  readonly fixture: PurchaseFixture
   readonly bases: readonly string[]
   readonly violations: Set<string>
   readonly counts: { settled: number; refused: number; retries: number; looks: number; kills: number }
+  /**
+   * Orders whose request was repeated. If the server was killed before it had reserved anything, the retry asks for the
+   * price again, and may find the later price and payee.
+   */
+  readonly repeated: Set<Order>
   isOver: boolean
 }
 
@@ -77,11 +89,11 @@ const FAULTS: readonly WireBehaviour[] = [
  * chain says with the records.
  */
 export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
-  const fixture = await openSandboxFixture()
+  const { fixture, close } = await openFixture()
   const second = options.servers === 2 ? await fixture.sandbox.addServer({ port: 0 }) : null
   const bases = [fixture.baseUrl, ...(second === null ? [] : [second.baseUrl])]
   const counts = { settled: 0, refused: 0, retries: 0, looks: 0, kills: 0 }
-  const run: Run = { fixture, bases, counts, violations: new Set(), isOver: false }
+  const run: Run = { fixture, bases, counts, violations: new Set(), repeated: new Set(), isOver: false }
   try {
     const { orders, capMicro } = await makeOrders(run, options)
     const watching = watchWindows(run, capMicro)
@@ -95,8 +107,21 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
     }
   } finally {
     await second?.stop()
-    await fixture.close()
+    await close()
   }
+}
+
+async function openFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
+  const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast' })
+  const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts
+  const { query } = findSandboxDatabase(sandbox)
+  const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {
+    const answer = await call(controlUrl, 'POST', path, { body })
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+    return answer
+  }
+  const open = { test: openUsdcChain(chains.test), live: openUsdcChain(chains.live) }
+  return { fixture: { sandbox, baseUrl, chains: open, control, query }, close: () => sandbox.remove() }
 }
 
 async function makeOrders(run: Run, options: PurchaseRunOptions): Promise<{ orders: Order[][]; capMicro: bigint }> {
@@ -112,7 +137,8 @@ async function makeOrders(run: Run, options: PurchaseRunOptions): Promise<{ orde
     const mine: Order[] = []
     for (let order = 0; order < perPayer; order += 1) {
       const behaviour = order % 2 === 1 ? pick(FAULTS, random) : {}
-      mine.push({ payer, keys, resource: await createResource(fixture, { price_usdc: PRICE_USDC, ...behaviour }) })
+      const resource = await createResource(fixture, { price_usdc: PRICE_USDC, ...behaviour })
+      mine.push({ payer, keys, resource, behaviour })
     }
     orders.push(mine)
   }
@@ -134,7 +160,9 @@ async function buyAll(run: Run, orders: readonly Order[][], { lanesPerPayer }: P
 }
 
 /** Sends one purchase until it has an answer. */
-async function buy({ bases, counts, violations }: Run, { payer, keys, resource }: Order): Promise<void> {
+async function buy(run: Run, order: Order): Promise<void> {
+  const { bases, counts, violations } = run
+  const { payer, keys, resource } = order
   const { agentId, wallet } = payer
   const terms = { agent_id: agentId, wallet, max_amount_usdc: PRICE_USDC, idempotency_key: resource.id }
   for (let attempt = 0; ; attempt += 1) {
@@ -145,12 +173,21 @@ async function buy({ bases, counts, violations }: Run, { payer, keys, resource }
       counts.settled += 1
       if (answer.status === 200) return
       counts.refused += 1
-      if (answer.body.error.code !== 'daily_cap_exceeded') violations.add(`unexpected answer: ${answer.text}`)
+      if (!isExpected(run, order, answer.body.error.code)) violations.add(`unexpected answer: ${answer.text}`)
       return
     }
     counts.retries += 1
+    run.repeated.add(order)
     await delay(RETRY_DELAY_MS)
   }
+}
+
+function isExpected(run: Run, order: Order, code: string | undefined): boolean {
+  return code === 'daily_cap_exceeded' || (code === 'price_too_high' && mayChange(run, order, 'price_raised'))
+}
+
+function mayChange({ repeated }: Run, order: Order, fault: Fault): boolean {
+  return repeated.has(order) && order.behaviour.faults?.includes(fault) === true
 }
 
 async function attemptCall(base: string, key: string, body: object): Promise<JsonAnswer | null> {
@@ -201,7 +238,8 @@ async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
 }
 
 /** Waits until every purchase has ended, and compares the records with the chain. Returns the number of transfers. */
-async function checkChain({ fixture, violations }: Run, orders: readonly Order[][]): Promise<number> {
+async function checkChain(run: Run, orders: readonly Order[][]): Promise<number> {
+  const { fixture, violations } = run
   await fixture.chains.test.call('evm_increaseTime', [PAST_EVERY_AUTHORIZATION_SECONDS])
   const countOpen = async () => (await fixture.query(`select 1 from payments where status = 'pending'`)).length
   await waitFor('every purchase has ended', async () => (await countOpen()) === 0, SETTLE_MS_MAX)
@@ -215,9 +253,14 @@ async function checkChain({ fixture, violations }: Run, orders: readonly Order[]
       `select idempotency_key, status, tx_hash, to_address from payments where wallet_address = $1`,
       [first.payer.wallet],
     )
-    for (const { resource } of mine) {
-      const paid = transfers.filter(({ to }) => to === resource.payTo.toLowerCase())
+    const payees = new Set<string>()
+    for (const order of mine) {
+      const { resource } = order
       const known = records.filter((row) => row['idempotency_key'] === resource.id)
+      const isLater = known.length > 0 && mayChange(run, order, 'payee_changed')
+      const payee = (isLater ? String(known[0]?.['to_address']) : resource.payTo).toLowerCase()
+      payees.add(payee)
+      const paid = transfers.filter(({ to }) => to === payee)
       const { authorizations } = await readCounters(fixture, resource)
       if (authorizations > 1) violations.add(`${resource.id}: ${authorizations} authorizations`)
       if (paid.length > 1 || known.length > 1) violations.add(`${resource.id}: ${paid.length} transfers`)
@@ -229,7 +272,6 @@ async function checkChain({ fixture, violations }: Run, orders: readonly Order[]
       if (isConfirmed && known[0]?.['tx_hash'] !== paid[0]?.txHash)
         violations.add(`${resource.id}: another transaction`)
     }
-    const payees = new Set(mine.map(({ resource }) => resource.payTo.toLowerCase()))
     if (transfers.some(({ to }) => !payees.has(to))) violations.add(`${first.payer.wallet} paid a stranger`)
   }
   return total
