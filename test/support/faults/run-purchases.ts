@@ -1,0 +1,286 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Fault } from '../../../sandbox/src/seller/behaviour.ts'
+import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
+import { call, type JsonAnswer } from '../http-client.ts'
+import { createPayer, makeKeys, type PayerFixture } from '../sandbox/payer-fixture.ts'
+import { findSandboxDatabase } from '../sandbox/sandbox-database.ts'
+import type { SandboxFixture } from '../sandbox/sandbox-fixture.ts'
+import { createResource, readCounters, type SoldResource, type WireBehaviour } from '../sandbox/seller.ts'
+import { openUsdcChain } from '../sandbox/usdc-chain.ts'
+import { waitFor } from '../wait-for.ts'
+import { createRandom, pick } from './random.ts'
+
+export interface PurchaseRunOptions {
+  readonly purchases: number
+  readonly kills: number
+  /** One server, or two on one database. The first one is killed. */
+  readonly servers: 1 | 2
+  readonly seed: number
+  readonly payers: number
+  /** How many purchases of one payer are under way at the same time. */
+  readonly lanesPerPayer: number
+}
+
+export interface PurchaseRun {
+  /** What must not happen, one line for each case. */
+  readonly violations: readonly string[]
+  /** Recorded purchases by their final status and reason. */
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly refused: number
+  readonly transfers: number
+  readonly kills: number
+  /** Requests that had no usable answer, and were sent again with the same key. */
+  readonly retries: number
+  /** How often the windows were looked at during the run. */
+  readonly looks: number
+}
+
+type PurchaseFixture = Pick<SandboxFixture, 'sandbox' | 'baseUrl' | 'chains' | 'control' | 'query'>
+
+interface Order {
+  readonly payer: PayerFixture
+  readonly keys: readonly string[]
+  readonly resource: SoldResource
+  readonly behaviour: WireBehaviour
+}
+
+interface Run {
+  readonly fixture: PurchaseFixture
+  readonly bases: readonly string[]
+  readonly violations: Set<string>
+  readonly counts: { settled: number; refused: number; retries: number; looks: number; kills: number }
+  /**
+   * Orders whose request was repeated. If the server was killed before it had reserved anything, the retry asks for the
+   * price again, and may find the later price and payee.
+   */
+  readonly repeated: Set<Order>
+  isOver: boolean
+}
+
+const PRICE_USDC = '0.01'
+const PRICE_MICRO = 10_000n
+/** The cap of a payer is this share of what its purchases cost, so that some of them are refused. */
+const CAP_SHARE = 0.8
+const REQUESTS_PER_KEY = 10
+const RETRY_DELAY_MS = 300
+const LOOK_INTERVAL_MS = 200
+const SETTLE_MS_MAX = 60_000
+const PROGRESS_MS_MAX = 300_000
+/** Longer than any authorization of x402 is valid. */
+const PAST_EVERY_AUTHORIZATION_SECONDS = 310
+
+const FAULTS: readonly WireBehaviour[] = [
+  { faults: ['handler_fails'] },
+  { faults: ['handler_fails'], flow: 'upfront' },
+  { faults: ['receipt_wait_fails'] },
+  { faults: ['settle_answer_lost'] },
+  { faults: ['settle_late'], delay_ms: 3_500 },
+  { faults: ['settle_fails'] },
+  { faults: ['price_raised'] },
+  { faults: ['payee_changed'] },
+  { faults: ['answer_slow'], delay_ms: 1_500 },
+  { faults: ['answer_lost'], fault_count: 1 },
+  { faults: ['answer_twice'] },
+]
+
+/**
+ * Buys from the sandbox's seller, with a random fault in each second purchase, and kills the server with SIGKILL in
+ * between. Callers repeat a request with the same idempotency key until they have an answer. Then compares what the
+ * chain says with the records.
+ */
+export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
+  const { fixture, close } = await openFixture()
+  const second = options.servers === 2 ? await fixture.sandbox.addServer({ port: 0 }) : null
+  const bases = [fixture.baseUrl, ...(second === null ? [] : [second.baseUrl])]
+  const counts = { settled: 0, refused: 0, retries: 0, looks: 0, kills: 0 }
+  const run: Run = { fixture, bases, counts, violations: new Set(), repeated: new Set(), isOver: false }
+  try {
+    const { orders, capMicro } = await makeOrders(run, options)
+    const watching = watchWindows(run, capMicro)
+    try {
+      await Promise.all([buyAll(run, orders, options), killBetween(run, options)])
+      const transfers = await checkChain(run, orders)
+      return { ...counts, transfers, outcomes: await countOutcomes(run), violations: [...run.violations] }
+    } finally {
+      run.isOver = true
+      await watching
+    }
+  } finally {
+    await second?.stop()
+    await close()
+  }
+}
+
+async function openFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
+  const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast' })
+  const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts
+  const { query } = findSandboxDatabase(sandbox)
+  const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {
+    const answer = await call(controlUrl, 'POST', path, { body })
+    if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+    return answer
+  }
+  const open = { test: openUsdcChain(chains.test), live: openUsdcChain(chains.live) }
+  return { fixture: { sandbox, baseUrl, chains: open, control, query }, close: () => sandbox.remove() }
+}
+
+async function makeOrders(run: Run, options: PurchaseRunOptions): Promise<{ orders: Order[][]; capMicro: bigint }> {
+  const { fixture } = run
+  const random = createRandom(options.seed)
+  const perPayer = Math.ceil(options.purchases / options.payers)
+  const capMicro = BigInt(Math.floor(perPayer * CAP_SHARE)) * PRICE_MICRO
+  const terms = { maxPerTxUsdc: PRICE_USDC, dailyCapUsdc: formatMicro(capMicro), grant: { x402: true } }
+  const orders: Order[][] = []
+  for (let index = 0; index < options.payers; index += 1) {
+    const payer = await createPayer(fixture, terms)
+    const keys = await makeKeys(fixture, payer, Math.ceil(perPayer / REQUESTS_PER_KEY))
+    const mine: Order[] = []
+    for (let order = 0; order < perPayer; order += 1) {
+      const behaviour = order % 2 === 1 ? pick(FAULTS, random) : {}
+      const resource = await createResource(fixture, { price_usdc: PRICE_USDC, ...behaviour })
+      mine.push({ payer, keys, resource, behaviour })
+    }
+    orders.push(mine)
+  }
+  return { orders, capMicro }
+}
+
+function formatMicro(amount: bigint): string {
+  return `${amount / 1_000_000n}.${String(amount % 1_000_000n).padStart(6, '0')}`
+}
+
+async function buyAll(run: Run, orders: readonly Order[][], { lanesPerPayer }: PurchaseRunOptions): Promise<void> {
+  const lanes = orders.flatMap((mine) => {
+    const left = mine.values()
+    return Array.from({ length: lanesPerPayer }, async () => {
+      for (const order of left) await buy(run, order)
+    })
+  })
+  await Promise.all(lanes)
+}
+
+/** Sends one purchase until it has an answer. */
+async function buy(run: Run, order: Order): Promise<void> {
+  const { bases, counts, violations } = run
+  const { payer, keys, resource } = order
+  const { agentId, wallet } = payer
+  const terms = { agent_id: agentId, wallet, max_amount_usdc: PRICE_USDC, idempotency_key: resource.id }
+  for (let attempt = 0; ; attempt += 1) {
+    const base = bases[attempt % bases.length] ?? ''
+    const key = keys[(counts.settled + attempt) % keys.length] ?? payer.key
+    const answer = await attemptCall(base, key, { url: resource.url, ...terms })
+    if (answer !== null && answer.status < 500 && answer.status !== 429) {
+      counts.settled += 1
+      if (answer.status === 200) return
+      counts.refused += 1
+      if (!isExpected(run, order, answer.body.error.code)) violations.add(`unexpected answer: ${answer.text}`)
+      return
+    }
+    counts.retries += 1
+    run.repeated.add(order)
+    await delay(RETRY_DELAY_MS)
+  }
+}
+
+function isExpected(run: Run, order: Order, code: string | undefined): boolean {
+  return code === 'daily_cap_exceeded' || (code === 'price_too_high' && mayChange(run, order, 'price_raised'))
+}
+
+function mayChange({ repeated }: Run, order: Order, fault: Fault): boolean {
+  return repeated.has(order) && order.behaviour.faults?.includes(fault) === true
+}
+
+async function attemptCall(base: string, key: string, body: object): Promise<JsonAnswer | null> {
+  try {
+    return await call(base, 'POST', '/v1/x402/pay', { key, body })
+  } catch {
+    // The server was killed.
+    return null
+  }
+}
+
+/** Kills the first server each time that a share of the purchases is done, while others are under way. */
+async function killBetween({ fixture, counts }: Run, { kills, purchases }: PurchaseRunOptions): Promise<void> {
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const share = Math.floor((purchases * kill) / (kills + 1))
+    await waitFor(`${share} purchases`, () => counts.settled >= share, PROGRESS_MS_MAX)
+    await fixture.sandbox.killServer('SIGKILL')
+    counts.kills += 1
+    await fixture.sandbox.startServer()
+  }
+}
+
+/**
+ * Looks at the records again and again. No window may be above its cap, and no amount may be given back while its
+ * authorization could still be used, by the time of the chain.
+ */
+async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
+  const { fixture, violations, counts } = run
+  while (!run.isOver) {
+    const windows = await fixture.query(
+      `select wallet_address, sum(amount_micro)::text as spent from payments
+        where kind = 'x402' and status <> 'failed' group by wallet_address`,
+    )
+    for (const { wallet_address: wallet, spent } of windows) {
+      if (BigInt(String(spent)) > capMicro) violations.add(`the window of ${String(wallet)} is above its cap`)
+    }
+    const ended = await fixture.query(
+      `select id, extract(epoch from valid_before)::text as valid_before from payments
+        where kind = 'x402' and failure_code = 'authorization_expired'`,
+    )
+    const block = (await fixture.chains.test.call('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
+    for (const { id, valid_before: validBefore } of ended) {
+      if (Number(block.timestamp) < Number(validBefore)) violations.add(`${String(id)} was given back too early`)
+    }
+    counts.looks += 1
+    await delay(LOOK_INTERVAL_MS)
+  }
+}
+
+/** Waits until every purchase has ended, and compares the records with the chain. Returns the number of transfers. */
+async function checkChain(run: Run, orders: readonly Order[][]): Promise<number> {
+  const { fixture, violations } = run
+  await fixture.chains.test.call('evm_increaseTime', [PAST_EVERY_AUTHORIZATION_SECONDS])
+  const countOpen = async () => (await fixture.query(`select 1 from payments where status = 'pending'`)).length
+  await waitFor('every purchase has ended', async () => (await countOpen()) === 0, SETTLE_MS_MAX)
+  let total = 0
+  for (const mine of orders) {
+    const [first] = mine
+    if (first === undefined) continue
+    const transfers = await fixture.chains.test.listTransfers(first.payer.wallet)
+    total += transfers.length
+    const records = await fixture.query(
+      `select idempotency_key, status, tx_hash, to_address from payments where wallet_address = $1`,
+      [first.payer.wallet],
+    )
+    const payees = new Set<string>()
+    for (const order of mine) {
+      const { resource } = order
+      const known = records.filter((row) => row['idempotency_key'] === resource.id)
+      const isLater = known.length > 0 && mayChange(run, order, 'payee_changed')
+      const payee = (isLater ? String(known[0]?.['to_address']) : resource.payTo).toLowerCase()
+      payees.add(payee)
+      const paid = transfers.filter(({ to }) => to === payee)
+      const { authorizations } = await readCounters(fixture, resource)
+      if (authorizations > 1) violations.add(`${resource.id}: ${authorizations} authorizations`)
+      if (paid.length > 1 || known.length > 1) violations.add(`${resource.id}: ${paid.length} transfers`)
+      if (paid.some(({ amountMicro }) => amountMicro !== PRICE_MICRO)) violations.add(`${resource.id}: another amount`)
+      const isConfirmed = known[0]?.['status'] === 'confirmed'
+      if (isConfirmed !== (paid.length === 1)) {
+        violations.add(`${resource.id}: ${String(known[0]?.['status'])}, but ${paid.length} transfers`)
+      }
+      if (isConfirmed && known[0]?.['tx_hash'] !== paid[0]?.txHash)
+        violations.add(`${resource.id}: another transaction`)
+    }
+    if (transfers.some(({ to }) => !payees.has(to))) violations.add(`${first.payer.wallet} paid a stranger`)
+  }
+  return total
+}
+
+async function countOutcomes({ fixture }: Run): Promise<Record<string, number>> {
+  const rows = await fixture.query(
+    `select concat_ws(' ', status, failure_code) as outcome, count(*)::int as count from payments
+      where kind = 'x402' group by 1`,
+  )
+  return Object.fromEntries(rows.map(({ outcome, count }) => [String(outcome), Number(count)]))
+}
