@@ -3,7 +3,10 @@
  * so only a few of all connections are theirs.
  */
 const CREATIONS_AT_ONCE_MAX = 10
-/** How many requests may wait. Any further request fails at once. A hundred wallets at the same time need this many. */
+/**
+ * How many requests may wait. Any further request fails at once. A wallet has at most 20 requests open at the same time,
+ * so a hundred wallets need this many.
+ */
 const WAITING_MAX = 2_000
 
 /** Limits how many requests of this process create resources at the same time. The others wait for their turn. */

@@ -16,7 +16,7 @@ interface GrantActionsProps {
 
 /** A signature that a website has can be used until it expires (D67). */
 const PURCHASES_UNDER_WAY =
-  ' Purchases that it began in the last 5 minutes may still be paid, because the websites already have the signatures.'
+  ' Purchases that the agent began in the last 5 minutes may still be paid, because the websites already have the signatures.'
 
 /** The actions that a grant allows in its current status. Actions that need another user's passkey are not offered. */
 export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {

@@ -30,8 +30,8 @@ export function PurchasesField({ draft, onChange }: PurchasesFieldProps) {
           <p id={`${id}-meaning`} className="text-sm text-muted">
             The limits apply to purchases as to other payments. The enclave, which holds the wallet’s keys, enforces the
             per-payment limit, the recipients, the token and the end date. Only this service enforces the 24-hour limit
-            for purchases. A payment that the agent has promised to a website cannot be taken back for up to 5 minutes,
-            even if you revoke the grant.
+            for purchases. When the agent buys something, the website gets a signature. With it, the website can take
+            the money for up to 5 minutes, even if you revoke the grant in that time.
           </p>
         </div>
       </div>

@@ -14,7 +14,7 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
   return (
     <TimelineStep
       state={state}
-      title={delivery === 'delivered' ? 'Delivered by the seller' : 'Not delivered by the seller'}
+      title={titleOf(detail.payment, delivery)}
       at={responded_at === null ? undefined : <TimeText at={responded_at} hasSeconds />}
     >
       <p>
@@ -26,15 +26,27 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
       </p>
       {isPaid && delivery !== 'delivered' && (
         <Notice tone="warning">
-          <p>
-            <strong>Paid, not delivered.</strong> The seller has the money. The agent can ask for the answer again with
-            the same idempotency key, which pays nothing, as long as the signature is valid. After that, contact the
-            seller.
-          </p>
+          {delivery === 'failed' ? (
+            <p>
+              <strong>Paid, not delivered.</strong> The seller has the money, but answered with an error. A request with
+              the same idempotency key gets this answer again, and pays nothing. Contact the seller.
+            </p>
+          ) : (
+            <p>
+              <strong>Paid, no answer.</strong> The seller has the money. As long as the signature is valid, the agent
+              can repeat the request with the same idempotency key, which pays nothing. After that, contact the seller.
+            </p>
+          )}
         </Notice>
       )}
     </TimelineStep>
   )
+}
+
+function titleOf({ status }: PaymentDetail['payment'], delivery: 'delivered' | 'failed' | 'unknown'): string {
+  if (delivery === 'delivered') return 'Delivered by the seller'
+  if (delivery === 'failed') return 'Not delivered by the seller'
+  return status === 'pending' ? 'Waiting for the seller’s answer' : 'No answer from the seller'
 }
 
 function stateOf({ status }: PaymentDetail['payment']): StepState {
