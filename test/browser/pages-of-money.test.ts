@@ -34,6 +34,8 @@ describe('the pages about money, in both themes and at every width', () => {
     ['payments-no-match', () => 'payments?q=nothing-like-it', 'Payments'],
     ['payment', () => `payments/${ids['paid']}`, /^1\.50/],
     ['payment-failed', () => `payments/${ids['failed']}`, /^2\.00/],
+    ['purchase', () => `payments/${ids['bought']}`, /^0\.01/],
+    ['purchase-not-delivered', () => `payments/${ids['lost']}`, /^0\.02/],
     ['refusal', () => `refusals/${ids['refused']}`, /^Rejected: /],
     ['agents', () => 'agents', 'Agents'],
     ['agent', () => `agents/${AGENT}`, AGENT],
@@ -42,6 +44,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ['grants', () => 'grants', 'Grants'],
     ['grant-new', () => 'grants/new', 'New grant'],
     ['grant-active', () => `grants/${ids['active']}`, `Grant for ${AGENT}`],
+    ['grant-of-buyer', () => `grants/${ids['buyer']}`, 'Grant for buyer-bot'],
     ['grant-pending', () => `grants/${ids['pending']}`, 'Grant for pending-bot'],
     ['grant-suspended', () => `grants/${ids['suspended']}`, 'Grant for stopped-bot'],
     ['grant-replace', () => `grants/${ids['active']}/replace`, /^Replace/],
@@ -69,7 +72,7 @@ describe('the pages about money, in both themes and at every width', () => {
     await host.control('/enclave/faults', { fault: 'reject', count: 1 })
     ids['failed'] = (await pay({ amount_usdc: '2' })).body.payment.id
     assert.equal((await pay({ amount_usdc: '11' })).body.error.code, 'amount_too_large')
-    for (const id of ['pending-bot', 'stopped-bot']) {
+    for (const id of ['pending-bot', 'stopped-bot', 'buyer-bot']) {
       await call(host.baseUrl, 'POST', '/v1/agents', { key: keys.test, body: { id } })
     }
     const grant = { mode: 'test', wallet: wallets.test, ...LIMITS }
@@ -78,6 +81,9 @@ describe('the pages about money, in both themes and at every width', () => {
     ids['pending'] = (await host.control(path, pending)).grant.id
     ids['suspended'] = (await host.control(path, { ...grant, agent_id: 'stopped-bot' })).grant.id
     await host.control(`/grants/${ids['suspended']}/suspend`, {})
+    ids['buyer'] = (await host.control(path, { ...grant, agent_id: 'buyer-bot', x402: true })).grant.id
+    ids['bought'] = await buy({ price_usdc: '0.01' })
+    ids['lost'] = await buy({ price_usdc: '0.02', flow: 'upfront', faults: ['handler_fails'] })
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
     ids['refused'] = await waitFor('the refusal', async () => {
       const { refusals } = await readFromConsole<{ refusals: readonly { id: string }[] }>('refusals?mode=test')
@@ -87,6 +93,23 @@ describe('the pages about money, in both themes and at every width', () => {
       'grants?mode=test',
     )
     ids['active'] = grants.find(({ agent_id }) => agent_id === AGENT)?.id ?? ''
+  }
+
+  /** Buys a resource of the sandbox's seller, waits until it is paid, and returns the payment's id. */
+  async function buy(behaviour: object): Promise<string> {
+    const { host } = fixture
+    const { keys, wallets } = host.workspace
+    const made: object = await host.control('/seller/resources', behaviour)
+    const { url } = (made as { readonly resource: { readonly url: string } }).resource
+    const terms = { agent_id: 'buyer-bot', wallet: wallets.test, max_amount_usdc: '1', idempotency_key: url.slice(-40) }
+    const bought = await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: keys.test, body: { url, ...terms } })
+    assert.equal(bought.status, 200, bought.text)
+    const { id } = bought.body.payment
+    await waitFor('the purchase is paid', async () => {
+      const read = await call(host.baseUrl, 'GET', `/v1/payments/${id}`, { key: keys.test })
+      return read.body.payment.status === 'confirmed'
+    })
+    return id
   }
 
   async function readFromConsole<Body>(path: string): Promise<Body> {

@@ -20,7 +20,7 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
       <p>
         {attempts === 0
           ? 'The paid request was not sent to the seller.'
-          : `The paid request was sent ${attempts === 1 ? 'once' : `${attempts} times`}, with the same signature. `}
+          : `The paid request was sent ${attempts === 1 ? 'once' : `${attempts} times, with the same signature`}. `}
         {response_status !== null && `The seller answered with the status ${response_status}.`}
         {response_status === null && attempts > 0 && 'No answer has arrived.'}
       </p>
