@@ -19,7 +19,7 @@ const DROPPED_NAMES = [
 ]
 const DROPPED_NAME_PATTERN = /^(?:x-payment|payment-|proxy-|forwarded|x-forwarded|x-real-ip)/
 /** A credential of MPP, which pays. */
-const PAYMENT_CREDENTIAL_PATTERN = /^\s*payment\s/i
+const PAYMENT_CREDENTIAL_PATTERN = /(?:^|,)\s*payment\s/i
 
 /** Returns the headers that are sent to a resource, with their names in lower case. */
 export function dropHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

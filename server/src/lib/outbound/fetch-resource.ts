@@ -45,7 +45,8 @@ export async function fetchResource(
     if (leftMs <= 0) return failed(current, 'timeout')
     const answer = await sendRequest(outbound, url, {
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
-      headers: { 'accept-encoding': 'identity', ...current.headers },
+      // Nothing here decompresses a body, which may be an offer in version 1.
+      headers: { ...current.headers, 'accept-encoding': 'identity' },
       // One byte more, to see whether there is more.
       responseBytesMax: responseBytesMax + 1,
       ...{ connection: 'new', connectionsOf: NOBODY },
@@ -70,20 +71,26 @@ function toResourceAnswer(
   const { responseBody } = answer
   const isTooLong = responseBody !== null && responseBody.length > responseBytesMax
   const kept = isTooLong ? responseBody.subarray(0, responseBytesMax) : responseBody
-  return { answer: { ...answer, responseBody: kept }, url, method, isTruncated: !answer.isComplete }
+  return {
+    answer: { ...answer, responseBody: kept },
+    url,
+    method,
+    isTruncated: responseBody !== null && !answer.isComplete,
+  }
 }
 
 /**
  * Returns the request that follows a redirect, and null if the answer is none (RFC 9110, section 15.4). As browsers do,
- * 303 is followed by GET, and so are 301 and 302 after POST. Credentials stay with their origin. A redirect from https
+ * 303 is followed by GET, and so are 301 and 302 after POST. The header
+ * `authorization` stays with its origin. A redirect from https
  * to http is a `downgrade`, which is not followed.
  */
 function followRedirect(
   request: RedirectedRequest,
   from: URL,
-  { statusCode, headers: { location } }: Answer,
+  { statusCode, headers: { location }, error }: Answer,
 ): RedirectedRequest | 'downgrade' | null {
-  if (statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
+  if (error !== null || statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
   if (location === undefined || !URL.canParse(location, from.href)) return null
   const to = new URL(location, from.href)
   to.hash = ''
