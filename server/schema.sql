@@ -570,7 +570,6 @@ create table purchases (
 );
 CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
 CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);
-CREATE INDEX purchases_undelivered ON public.purchases USING btree (account_id, mode, payment_id) WHERE (delivery <> 'delivered'::text);
 
 create table rate_windows (
   subject bytea not null,

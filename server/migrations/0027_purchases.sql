@@ -78,7 +78,6 @@ create table purchases (
   check (response_sealed is null or responded_at is not null),
   check (response_sealed is null or header_sealed is not null)
 );
--- Finds the answers whose time is over, and the purchases of a workspace that were not delivered.
+-- Finds the answers whose time is over.
 create index purchases_kept on purchases (responded_at) where response_sealed is not null;
-create index purchases_undelivered on purchases (account_id, mode, payment_id) where delivery <> 'delivered';
 create index purchases_by_time on purchases (account_id, mode, created_at) include (host, payment_id);
