@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ExactEvmScheme } from '@x402/evm'
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
@@ -186,8 +185,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     const buyer = privateKeyToAccount(generatePrivateKey())
     await fixture.control('/faucet', { mode: 'test', address: buyer.address, amount_usdc: '1' })
     const { id: chainId } = fixture.sandbox.facts.chains.test
-    const schemes = [{ network: `eip155:${chainId}` as const, client: new ExactEvmScheme(buyer) }]
-    const paidFetch = wrapFetchWithPayment(fetch, x402Client.fromConfig({ schemes, spendControls: false }))
+    const paidFetch = openX402Client(buyer, chainId)
     await assert.rejects(paidFetch(theirs.url))
     assert.equal((await paidFetch(theirs.url)).status, 200)
     await waitFor('the seller is paid as expected', async () => (await readTakings(fixture, theirs)) === 2n * PRICE)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { ExactEvmScheme } from '@x402/evm'
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { keccak256, stringToBytes } from 'viem/utils'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { usdcNameOf } from '../chain/deploy-usdc.ts'
 import { CHAIN_ID } from '../../test/support/test-grant.ts'
+import { openX402Client } from '../../test/support/x402-client.ts'
 import { startTestSeller, type TestResource, type TestSeller } from '../../test/support/test-seller.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import type { Behaviour, Fault } from './behaviour.ts'
@@ -35,12 +34,6 @@ interface Required extends Json {
 }
 
 let seller: TestSeller
-
-/** Returns the fetch of the x402 project, with a local key. It has no limits, because ours is not its default token. */
-function openBuyer(payer: PrivateKeyAccount): typeof fetch {
-  const schemes = [{ network: `eip155:${CHAIN_ID}` as const, client: new ExactEvmScheme(payer) }]
-  return wrapFetchWithPayment(fetch, x402Client.fromConfig({ schemes, spendControls: false }))
-}
 
 const decode = (header: string | null): Json => JSON.parse(Buffer.from(header ?? '', 'base64').toString('utf8')) as Json
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64')
@@ -140,7 +133,7 @@ describe('the seller', { concurrency: true }, () => {
     const payer = await seller.makePayer()
     for (const flow of ['authorization', 'upfront'] as const) {
       const resource = await seller.create({ flow })
-      const answer = await openBuyer(payer)(resource.url, { method: 'POST', body: 'what?' })
+      const answer = await openX402Client(payer, CHAIN_ID)(resource.url, { method: 'POST', body: 'what?' })
       assert.deepEqual(
         [answer.status, await answer.json()],
         [200, { goods: resource.id, delivery: 1, method: 'POST', received: 'what?' }],
@@ -157,7 +150,7 @@ describe('the seller', { concurrency: true }, () => {
       seller.makePayer(),
       seller.create({ faults: ['answer_lost'], faultCount: 1 }),
     ])
-    const buyer = openBuyer(payer)
+    const buyer = openX402Client(payer, CHAIN_ID)
     await assert.rejects(buyer(resource.url), /fetch failed/)
     await waitForTakings(resource, PRICE)
     assert.equal((await buyer(resource.url)).status, 200)
