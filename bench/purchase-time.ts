@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openX402Client } from '../sandbox/test/support/x402-client.ts'
+import { openPurchaseFixture } from '../test/support/faults/run-purchases.ts'
 import { call } from '../test/support/http-client.ts'
 import { createPayer, makeKeys } from '../test/support/sandbox/payer-fixture.ts'
-import { openSandboxFixture } from '../test/support/sandbox/sandbox-fixture.ts'
 import { createResource } from '../test/support/sandbox/seller.ts'
 
 /**
@@ -14,7 +14,7 @@ const PURCHASES = 60
 const PURCHASES_PER_KEY = 25
 
 const [purchases = PURCHASES] = process.argv.slice(2).map(Number)
-const fixture = await openSandboxFixture()
+const { fixture, close } = await openPurchaseFixture()
 try {
   const payer = await createPayer(fixture, { grant: { x402: true } })
   const keys = await makeKeys(fixture, payer, Math.ceil(purchases / PURCHASES_PER_KEY))
@@ -36,7 +36,7 @@ try {
   say('POST /v1/x402/pay', describe(ours))
   say('@x402/fetch with a local key', describe(theirs))
 } finally {
-  await fixture.close()
+  await close()
 }
 
 async function time(work: () => Promise<number>, status: number): Promise<number> {

@@ -89,7 +89,7 @@ const FAULTS: readonly WireBehaviour[] = [
  * chain says with the records.
  */
 export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
-  const { fixture, close } = await openFixture()
+  const { fixture, close } = await openPurchaseFixture()
   const second = options.servers === 2 ? await fixture.sandbox.addServer({ port: 0 }) : null
   const bases = [fixture.baseUrl, ...(second === null ? [] : [second.baseUrl])]
   const counts = { settled: 0, refused: 0, retries: 0, looks: 0, kills: 0 }
@@ -111,7 +111,8 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
   }
 }
 
-async function openFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
+/** Starts a sandbox of its own, also outside the tests. */
+export async function openPurchaseFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
   const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast' })
   const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts
   const { query } = findSandboxDatabase(sandbox)
