@@ -105,10 +105,8 @@ describe('the pages about money, in both themes and at every width', () => {
     const bought = await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: keys.test, body: { url, ...terms } })
     assert.equal(bought.status, 200, bought.text)
     const { id } = bought.body.payment
-    await waitFor('the purchase is paid', async () => {
-      const read = await call(host.baseUrl, 'GET', `/v1/payments/${id}`, { key: keys.test })
-      return read.body.payment.status === 'confirmed'
-    })
+    const settled = await call(host.baseUrl, 'GET', `/v1/payments/${id}?wait=30`, { key: keys.test })
+    assert.equal(settled.body.payment?.status, 'confirmed', settled.text)
     return id
   }
 
