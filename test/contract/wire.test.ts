@@ -5,7 +5,6 @@ import { startSandbox, type Sandbox } from '../../sandbox/src/start-sandbox.ts'
 import { findFreePorts, makeDataDir } from '../../sandbox/src/throw-away-sandbox.ts'
 
 import { call, type AnswerBody } from '../support/http-client.ts'
-import { waitFor } from '../support/wait-for.ts'
 import { ENDPOINTS, errorAnswer, PROVIDER_HEADERS, type Endpoint } from './provider-contract.ts'
 import { startRecordingProxy, type Exchange, type RecordingProxy } from './recording-proxy.ts'
 import { findFaults } from './shape.ts'
@@ -72,10 +71,8 @@ describe("the service's client and the local enclave", () => {
     const order = { agent_id: 'payer', wallet: wallet.address, to: SHOP, amount_usdc: '1' }
     const paid = await api('POST', '/v1/payments', order)
     assert.equal(paid.status, 201, paid.text)
-    await waitFor('the payment is confirmed', async () => {
-      const { payment } = (await api('GET', `/v1/payments/${paid.body.payment.id}`)).body
-      return payment.status === 'confirmed'
-    })
+    const settled = await api('GET', `/v1/payments/${paid.body.payment.id}?wait=30`)
+    assert.equal(settled.body.payment?.status, 'confirmed', settled.text)
     for (const fault of FAULTS) {
       await control('/enclave/faults', { fault, count: 1 })
       const again = { ...order, amount_usdc: '0.01', idempotency_key: fault }

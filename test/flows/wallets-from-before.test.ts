@@ -5,9 +5,8 @@ import { signerSealContext } from '../../server/src/domain/agents/signer-seal-co
 import { slotSealContext } from '../../server/src/domain/wallets/slot-seal-context.ts'
 import { createSealer } from '../../server/src/lib/sealing.ts'
 import { call } from '../support/http-client.ts'
-import { createPayer, makeAgent, pay, readPayment, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
+import { createPayer, makeAgent, pay, waitForRecord, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
-import { waitFor } from '../support/wait-for.ts'
 
 describe('a wallet from before there were slots', () => {
   let fixture: SandboxFixture
@@ -21,9 +20,7 @@ describe('a wallet from before there were slots', () => {
     const paid = await pay(fixture, payer)
     assert.equal(paid.status, 201, paid.text)
     const { id } = paid.body.payment
-    await waitFor('the payment is confirmed', async () => {
-      return (await readPayment(fixture, payer, id)).status === 'confirmed'
-    })
+    await waitForRecord(fixture, id, 'confirmed')
 
     const terms = { max_per_tx_usdc: '1', daily_cap_usdc: '10' }
     const open = { mode: 'test', wallet, agent_id: await makeAgent(fixture, key), ...terms }
