@@ -30,7 +30,7 @@ const { fixture, close } = await openPurchaseFixture()
 const node = fixture.chains.test
 /** When each block was first seen, by its number. */
 const seen = new Map<number, number>()
-let isOver = false
+const ending = new AbortController()
 try {
   const watching = watchBlocks()
   for (const atOnce of counts) {
@@ -39,10 +39,10 @@ try {
     say(`${atOnce} at once, ${measured.length} payments: confirmed`, describe(measured.map((one) => one.confirmedMs)))
     say('  a client that polls the node', describe(measured.map((one) => one.floorMs)))
   }
-  isOver = true
+  ending.abort()
   await watching
 } finally {
-  isOver = true
+  ending.abort()
   await close()
 }
 
@@ -87,7 +87,7 @@ async function pollReceipt(hash: string): Promise<number> {
 }
 
 async function watchBlocks(): Promise<void> {
-  while (!isOver) {
+  while (!ending.signal.aborted) {
     const number = Number(await node.call('eth_blockNumber', []))
     for (let block = number; block > 0 && !seen.has(block); block -= 1) seen.set(block, performance.now())
     await delay(LOOK_INTERVAL_MS)
