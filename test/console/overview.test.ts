@@ -153,5 +153,5 @@ describe('the overview in the dashboard', () => {
 
 const PAYMENT_MEMBERS = [
   ...['agent_id', 'amount_usdc', 'confirmed_at', 'created_at', 'failure_code', 'from', 'grant_id', 'id'],
-  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'status', 'to', 'tx_hash'],
+  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'purchase', 'status', 'to', 'tx_hash'],
 ]

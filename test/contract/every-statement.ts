@@ -96,7 +96,9 @@ const VARIANTS: readonly Query<unknown>[] = [
       status: null,
       txHash: null,
       address: null,
-      memoPart: null,
+      textPart: null,
+      kind: null,
+      undeliveredAt: null,
     }))
     const range = { from: NOW, after: { createdAt: NOW, id: '' } }
     const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ accountId: '', mode, wallet, range, limit: 1 }))

@@ -3,7 +3,7 @@ import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, SlugParams } from './fields.ts'
 import { grantState } from './grants.ts'
-import { PaymentSchema } from './payments.ts'
+import { ListedPaymentSchema } from './payments.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const range = Type.Enum(['24h', '7d', '30d'])
@@ -47,7 +47,7 @@ const OverviewSchema = Type.Object({
   /** How much of each active grant's cap was used in the last 24 hours. At most 8 grants, the most used first. */
   caps: list(CapSchema),
   /** At most 5 each, the newest first. Payments include withdrawals. */
-  payments: list(PaymentSchema),
+  payments: list(ListedPaymentSchema),
   deposits: list(DepositSchema),
   /** Which steps the workspace has done already, for the checklist of a new workspace. */
   steps: Type.Object({

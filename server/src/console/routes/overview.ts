@@ -10,7 +10,7 @@ import { formatAmount } from '../../values/money.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { OVERVIEW_ROUTES, type Overview as OverviewView } from '../contract/overview.ts'
 import { currentMembership } from '../current-membership.ts'
-import { formatPaymentRow } from '../format-payment.ts'
+import { formatListedPayment } from '../format-payment.ts'
 
 const DEPOSITS_SHOWN = 5
 
@@ -67,7 +67,7 @@ function formatOverview({
     })),
     counts,
     caps: caps.map(formatCap),
-    payments: payments.map(formatPaymentRow),
+    payments: payments.map(formatListedPayment),
     steps,
   }
 }

@@ -2,6 +2,7 @@ import { idBoundary } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
+import { addPurchases } from '../../purchases/add-purchases.ts'
 import { listNewestPayments } from '../listing/listing-store.ts'
 import {
   AGENTS_SHOWN_MAX,
@@ -18,7 +19,7 @@ import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } fr
 /**
  * Returns what each agent spent in a time range, bar by bar; what owners withdrew in it; how many requests of agents
  * ended with each result; how much of each daily cap is used now; the latest payments; and which steps of the setup are
- * done. Needs one round trip to the database. The sums are exact to the micro-USDC.
+ * done. Needs one round trip to the database, and a second one if a latest payment is a purchase. The sums are exact to the micro-USDC.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -70,7 +71,7 @@ export async function getOverview(
       refused,
     },
     caps,
-    payments,
+    payments: await addPurchases(ctx, { accountId, payments }),
     steps,
   }
 }

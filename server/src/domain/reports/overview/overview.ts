@@ -1,7 +1,7 @@
 import type { Address } from '../../../values/address.ts'
 import type { MicroUsdc } from '../../../values/money.ts'
 import type { GrantState } from '../../grants/grant-state.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
@@ -75,7 +75,7 @@ export interface Overview {
   readonly spend: readonly AgentSpend[]
   readonly counts: RequestCounts
   readonly caps: readonly CapUse[]
-  readonly payments: readonly Payment[]
+  readonly payments: readonly ListedPayment[]
   readonly steps: Steps
 }
 
