@@ -5,7 +5,7 @@ export function DeliveryText({ payment: { purchase, status } }: { readonly payme
   const delivery = purchase?.delivery ?? null
   switch (delivery) {
     case 'delivered':
-      return <span className="block text-[0.8125rem] text-muted">Delivered</span>
+      return <span className="block text-[0.8125rem] whitespace-nowrap text-muted">Delivered</span>
     case 'failed':
       return <Undelivered isPaid={status === 'confirmed'}>Not delivered</Undelivered>
     case 'unknown':
@@ -18,6 +18,10 @@ export function DeliveryText({ payment: { purchase, status } }: { readonly payme
 /** Without the money, a missing delivery is no loss, so only a paid purchase is marked. */
 function Undelivered({ isPaid, children }: { readonly isPaid: boolean; readonly children: string }) {
   return (
-    <span className={`block text-[0.8125rem] ${isPaid ? 'font-semibold text-warning' : 'text-muted'}`}>{children}</span>
+    <span
+      className={`block text-[0.8125rem] whitespace-nowrap ${isPaid ? 'font-semibold text-warning' : 'text-muted'}`}
+    >
+      {children}
+    </span>
   )
 }
