@@ -269,6 +269,7 @@ describe('payments in the dashboard', () => {
       amount_usdc: '11',
       memo: 'dinner',
       idempotency_key: 'k',
+      resource_url: null,
       credential: refusal['credential'],
       created_at: refusal['created_at'],
     })

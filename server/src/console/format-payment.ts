@@ -72,6 +72,7 @@ export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<
     amount_usdc: refusal.amountUsdc,
     memo: refusal.memo,
     idempotency_key: refusal.idempotencyKey,
+    resource_url: refusal.resourceUrl,
     credential: credentials.get(refusal.credentialId ?? '') ?? null,
     created_at: refusal.createdAt.toISOString(),
   }
