@@ -23,7 +23,7 @@ import {
   listLedgerWithdrawals,
 } from '../../server/src/domain/reports/ledger/ledger-store.ts'
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
-import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/summaries-store.ts'
+import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusals-store.ts'
 import { insertWalletPasskey } from '../../server/src/domain/wallets/owners-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'

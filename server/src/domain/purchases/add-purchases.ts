@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { ListedPayment } from './purchase-summary.ts'
-import { listPurchaseSummaries } from './summaries-store.ts'
+import { listPurchasesOf } from './purchases-store.ts'
 
 /**
  * Adds to each payment of a list what it buys. Reads nothing if no payment of the list is a purchase. All payments must
@@ -12,7 +12,7 @@ export async function addPurchases(
   { accountId, payments }: { readonly accountId: string; readonly payments: readonly Payment[] },
 ): Promise<ListedPayment[]> {
   const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const summaries = ids.length === 0 ? [] : await ctx.db.runSlow(listPurchaseSummaries(accountId, ids), accountId)
-  const byId = new Map(summaries.map((summary) => [summary.paymentId, summary]))
+  const purchases = ids.length === 0 ? [] : await ctx.db.runSlow(listPurchasesOf(accountId, ids), accountId)
+  const byId = new Map(purchases.map((purchase) => [purchase.paymentId, purchase]))
   return payments.map((payment) => ({ ...payment, purchase: byId.get(payment.id) ?? null }))
 }

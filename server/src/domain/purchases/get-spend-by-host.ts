@@ -1,7 +1,7 @@
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { HostSpend } from './host-spend.ts'
-import { sumSpendByHost } from './summaries-store.ts'
+import { sumSpendByHost } from './purchase-sums-store.ts'
 
 /** How much time the sums cover, until now. */
 export const HOST_SPEND_MS = 30 * 24 * 60 * 60 * 1_000

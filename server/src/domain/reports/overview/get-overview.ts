@@ -3,7 +3,7 @@ import type { Mode } from '../../../values/mode.ts'
 import { windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
 import { addPurchases } from '../../purchases/add-purchases.ts'
-import { countUndelivered } from '../../purchases/summaries-store.ts'
+import { countUndelivered } from '../../purchases/purchase-sums-store.ts'
 import { listNewestPayments } from '../listing/listing-store.ts'
 import {
   AGENTS_SHOWN_MAX,
