@@ -431,6 +431,7 @@ create table payment_refusals (
   code text not null,
   details json not null,
   created_at timestamp with time zone not null,
+  resource_url text,
   constraint payment_refusals_pkey PRIMARY KEY (account_id, id),
   constraint payment_refusals_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
@@ -570,6 +571,7 @@ create table purchases (
 );
 CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
 CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);
+CREATE INDEX purchases_undelivered ON public.purchases USING btree (account_id, mode, payment_id) WHERE (delivery = ANY (ARRAY['failed'::text, 'unknown'::text]));
 
 create table rate_windows (
   subject bytea not null,

@@ -9,6 +9,7 @@ import { readRows } from '../support/database/read-rows.ts'
 import { readBody, readError, type Answer } from '../support/http-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 import { startFakeSeller, toBase64, type FakeSeller } from '../support/wires/fake-seller.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 interface Bought {
@@ -167,6 +168,23 @@ describe('purchases over HTTP', () => {
     }
     assert.equal(seller.paid.length, 0)
     assert.equal(given.enclave.authorizations.length, 0)
+  })
+
+  test('a purchase that a limit rejects is recorded with its resource, without the query', async () => {
+    const buyer = await seedBuyer(given, { maxPerTx: '0.009' })
+    expectCode(await pay(buyer, { url: `${seller.url}/goods?token=secret#part` }), 403, 'amount_too_large')
+    const transfer = { agent_id: buyer.agentId, wallet: buyer.wallet, to: RECIPIENT, amount_usdc: '1' }
+    expectCode(await given.call({ path: '/v1/payments', key: buyer.key, body: transfer }), 403, 'amount_too_large')
+    // A refusal is stored a moment after the response.
+    const text = 'select resource_url from payment_refusals where account_id = $1 order by amount_usdc'
+    const rows = await waitFor('both refusals', async () => {
+      const found = await readRows(given.context.db, text, [buyer.account.id])
+      return found.length === 2 && found
+    })
+    assert.deepEqual(
+      rows.map((row) => row['resource_url']),
+      [`${seller.url}/goods`, null],
+    )
   })
 
   test('purchases and transfers share one 24-hour window', async () => {

@@ -10,6 +10,8 @@ import { waitFor } from '../support/wait-for.ts'
 
 const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const AGENT = 'demo-agent'
+type Refusal = Readonly<{ id: string; resource_url: string | null }>
+
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 
 describe('the pages about money, in both themes and at every width', () => {
@@ -26,10 +28,14 @@ describe('the pages about money, in both themes and at every width', () => {
     await fixture.leave()
   })
 
-  const pages: readonly (readonly [name: string, path: () => string, title: string | RegExp])[] = [
-    ['overview', () => '', 'Overview'],
+  type Text = string | RegExp
+  const pages: readonly (readonly [name: string, path: () => string, title: Text, content?: Text])[] = [
+    ['overview', () => '', 'Overview', /^Purchases by website/],
+    ['overview-undelivered', () => '?range=24h', 'Overview', 'Paid, not delivered:'],
     ['overview-live-empty', () => '../live', 'Overview'],
     ['payments', () => 'payments', 'Payments'],
+    ['payments-bought', () => 'payments?kind=x402', 'Payments', /^localhost:\d+$/],
+    ['payments-undelivered', () => 'payments?kind=undelivered', 'Payments', /^Not delivered$/],
     ['payments-refused', () => 'payments?status=refused', 'Payments'],
     ['payments-no-match', () => 'payments?q=nothing-like-it', 'Payments'],
     ['payment', () => `payments/${ids['paid']}`, /^1\.50/],
@@ -37,6 +43,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ['purchase', () => `payments/${ids['bought']}`, /^0\.01/],
     ['purchase-not-delivered', () => `payments/${ids['lost']}`, /^0\.02/],
     ['refusal', () => `refusals/${ids['refused']}`, /^Rejected: /],
+    ['refusal-of-purchase', () => `refusals/${ids['refusedPurchase']}`, /^Rejected: /, 'The grant allows purchases'],
     ['agents', () => 'agents', 'Agents'],
     ['agent', () => `agents/${AGENT}`, AGENT],
     ['wallets', () => 'wallets', 'Wallets'],
@@ -52,10 +59,11 @@ describe('the pages about money, in both themes and at every width', () => {
     ['missing', () => 'payments/pay_00000000000000000000000000', 'Payment'],
     ['nowhere', () => 'nowhere', 'Page not found'],
   ]
-  for (const [name, path, title] of pages) {
+  for (const [name, path, title, content] of pages) {
     test(name, async () => {
       await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      if (content !== undefined) await page.getByText(content).first().waitFor()
       await inspectPage(page, name)
       assert.match(await page.title(), / · Bursar$/)
     })
@@ -85,27 +93,41 @@ describe('the pages about money, in both themes and at every width', () => {
     ids['bought'] = await buy({ price_usdc: '0.01' })
     ids['lost'] = await buy({ price_usdc: '0.02', flow: 'upfront', faults: ['handler_fails'] })
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
-    ids['refused'] = await waitFor('the refusal', async () => {
-      const { refusals } = await readFromConsole<{ refusals: readonly { id: string }[] }>('refusals?mode=test')
-      return refusals[0]?.id
-    })
+    assert.equal((await request({ price_usdc: '11' })).body.error.code, 'amount_too_large')
+    const findRefusal = async (wasPurchase: boolean) => {
+      const { refusals } = await readFromConsole<{ refusals: readonly Refusal[] }>('refusals?mode=test')
+      return refusals.find(({ resource_url }) => (resource_url !== null) === wasPurchase)?.id
+    }
+    ids['refused'] = await waitFor('the refusal', () => findRefusal(false))
+    ids['refusedPurchase'] = await waitFor('the refusal of a purchase', () => findRefusal(true))
     const { grants } = await readFromConsole<{ grants: readonly { id: string; agent_id: string }[] }>(
       'grants?mode=test',
     )
     ids['active'] = grants.find(({ agent_id }) => agent_id === AGENT)?.id ?? ''
   }
 
-  /** Buys a resource of the sandbox's seller, waits until it is paid, and returns the payment's id. */
-  async function buy(behaviour: object): Promise<string> {
+  /** Asks the service to buy a resource of the sandbox's seller. */
+  async function request(behaviour: object) {
     const { host } = fixture
     const { keys, wallets } = host.workspace
     const made: object = await host.control('/seller/resources', behaviour)
     const { url } = (made as { readonly resource: { readonly url: string } }).resource
-    const terms = { agent_id: 'buyer-bot', wallet: wallets.test, max_amount_usdc: '1', idempotency_key: url.slice(-40) }
-    const bought = await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: keys.test, body: { url, ...terms } })
+    const terms = {
+      agent_id: 'buyer-bot',
+      wallet: wallets.test,
+      max_amount_usdc: '20',
+      idempotency_key: url.slice(-40),
+    }
+    return await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: keys.test, body: { url, ...terms } })
+  }
+
+  /** Buys a resource, waits until it is paid, and returns the payment's id. */
+  async function buy(behaviour: object): Promise<string> {
+    const { baseUrl, workspace } = fixture.host
+    const bought = await request(behaviour)
     assert.equal(bought.status, 200, bought.text)
     const { id } = bought.body.payment
-    const settled = await call(host.baseUrl, 'GET', `/v1/payments/${id}?wait=30`, { key: keys.test })
+    const settled = await call(baseUrl, 'GET', `/v1/payments/${id}?wait=30`, { key: workspace.keys.test })
     assert.equal(settled.body.payment?.status, 'confirmed', settled.text)
     return id
   }

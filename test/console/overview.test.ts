@@ -6,6 +6,7 @@ import { openConsoleServer, type ConsoleServer } from '../support/service/consol
 import { expectError, send } from '../support/http-client.ts'
 import { holdTable } from '../support/database/hold-table.ts'
 import { seedPayment } from '../support/context/payment-rows.ts'
+import { seedPurchase } from '../support/context/purchase-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { paymentBody } from '../support/service/test-service.ts'
@@ -37,7 +38,7 @@ describe('the overview in the dashboard', () => {
       const found = await read('range=24h')
       return (found['counts'] as Wire)['refused'] === 1 && found
     })
-    const { bars_at: barsAt, spend, payments, ...rest } = overview
+    const { bars_at: barsAt, spend, payments, undelivered, ...rest } = overview
     const bars = barsAt as string[]
     assert.equal(bars.length, 24)
     assert.equal(Date.parse(bars[23] ?? '') - Date.parse(bars[0] ?? ''), 23 * HOUR_MS)
@@ -62,6 +63,10 @@ describe('the overview in the dashboard', () => {
       deposits: [deposit],
       steps: { wallet: true, deposit: true, agent: true, grant: true, key: true, payment: true },
     })
+    const { count, since } = undelivered as { count: number; since: string }
+    assert.equal(count, 0)
+    const age = server.clock.now().getTime() - Date.parse(since)
+    assert.ok(age >= 7 * 24 * HOUR_MS && age < 7 * 24 * HOUR_MS + HOUR_MS, since)
     const [only] = spend as (Wire & { bars_usdc: string[] })[]
     assert.deepEqual([only?.['agent_id'], only?.['total_usdc']], [seeded.agentId, '3.500001'])
     assert.equal(only?.bars_usdc.length, 24)
@@ -73,6 +78,23 @@ describe('the overview in the dashboard', () => {
     assert.equal(latest.length, 3)
     assert.equal(latest.find(({ id }) => id === confirmed.id)?.['status'], 'confirmed')
     assert.deepEqual(Object.keys(latest[0] ?? {}).toSorted(), PAYMENT_MEMBERS)
+  })
+
+  test('shows what was spent on each host, and counts what was paid and not delivered', async () => {
+    const seeded = await seed(server.context)
+    const { browser, path, read } = await openConsoleFixture(seeded)
+    await seedPurchase(server.context, seeded, {}, { amountUsdc: '0.25', status: 'confirmed' })
+    await seedPurchase(server.context, seeded, { delivery: 'failed' }, { amountUsdc: '2', status: 'confirmed' })
+    await seedPurchase(server.context, seeded, { delivery: 'unknown' }, { amountUsdc: '0.000001' })
+    const { since, hosts } = await browser.ask<Wire>('GET', `${path}/hosts?mode=test`)
+    assert.deepEqual(hosts, [
+      { host: 'api.example', confirmed_usdc: '2.25', pending_usdc: '0.000001', purchases: 3, hosts: 1 },
+    ])
+    const age = server.clock.now().getTime() - Date.parse(String(since))
+    assert.ok(age >= 30 * 24 * HOUR_MS && age < 30 * 24 * HOUR_MS + HOUR_MS, String(since))
+    assert.deepEqual((await browser.ask<Wire>('GET', `${path}/hosts?mode=live`))['hosts'], [])
+    const { undelivered } = await read('range=24h')
+    assert.equal((undelivered as Wire)['count'], 1)
   })
 
   test('the other ranges have other bars, and the other mode is empty', async () => {
@@ -153,5 +175,5 @@ describe('the overview in the dashboard', () => {
 
 const PAYMENT_MEMBERS = [
   ...['agent_id', 'amount_usdc', 'confirmed_at', 'created_at', 'failure_code', 'from', 'grant_id', 'id'],
-  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'status', 'to', 'tx_hash'],
+  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'purchase', 'status', 'to', 'tx_hash'],
 ]

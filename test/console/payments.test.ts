@@ -9,6 +9,7 @@ import { openConsoleServer, type ConsoleServer } from '../support/service/consol
 import { makeEndpoint } from '../support/context/delivery-rows.ts'
 import { expectError, readBody, send, type Answer } from '../support/http-client.ts'
 import { seedManyPayments, seedPayment } from '../support/context/payment-rows.ts'
+import { seedPurchase } from '../support/context/purchase-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { paymentBody } from '../support/service/test-service.ts'
@@ -152,6 +153,7 @@ describe('payments in the dashboard', () => {
       grant_id: grant.id,
       failure_code: null,
       pending_reason: null,
+      purchase: null,
     })
     const ids = await seedManyPayments(server.context, fixture.seeded, {
       count: 120,
@@ -179,9 +181,38 @@ describe('payments in the dashboard', () => {
     assert.deepEqual(await find('status=failed'), [])
   })
 
+  test('a purchase is listed with the host that it was bought from, and the export says what was bought', async () => {
+    const fixture = await openConsoleFixture()
+    const { seeded } = fixture
+    const bought = await seedPurchase(server.context, seeded, {}, { status: 'confirmed' })
+    const lost = await seedPurchase(server.context, seeded, { delivery: 'failed' }, { status: 'confirmed' })
+    await seedPayment(server.context, seeded)
+    const list = async (query: string) =>
+      (await fixture.list(query)).payments.map(({ id, kind, purchase }) => ({ id, kind, purchase }))
+    const goods = { resource_url: 'https://api.example/goods', host: 'api.example' }
+    const expected = [
+      { id: lost.id, kind: 'x402', purchase: { ...goods, delivery: 'failed' } },
+      { id: bought.id, kind: 'x402', purchase: { ...goods, delivery: 'delivered' } },
+    ].toSorted((left, right) => (left.id < right.id ? 1 : -1))
+    assert.deepEqual(await list('kind=x402'), expected)
+    assert.deepEqual(
+      (await list('kind=undelivered')).map(({ id }) => id),
+      [lost.id],
+    )
+    assert.equal((await list('kind=transfer')).length, 1)
+    const { text } = await fixture.browser.call('GET', `${fixture.at('payments/export')}?mode=test&kind=undelivered`)
+    const [, line = '', end] = text.split('\r\n')
+    assert.match(line, new RegExp(`^${lost.id},.*,x402,https://api\\.example/goods,failed$`))
+    assert.equal(end, '')
+    // The limits under which a purchase was admitted are shown as those of any payment.
+    const { payment } = await fixture.read(bought.id)
+    assert.equal((payment['limits'] as Wire)['spent_24h_usdc'], '0')
+  })
+
   const faults = [
     ['mode', 'mode=none'],
     ['status', 'status=sent'],
+    ['kind', 'kind=x403'],
     ['agent', 'agent=%20x'],
     ['agent', 'agent='],
     ['wallet', 'wallet=0x12'],
@@ -238,6 +269,7 @@ describe('payments in the dashboard', () => {
       amount_usdc: '11',
       memo: 'dinner',
       idempotency_key: 'k',
+      resource_url: null,
       credential: refusal['credential'],
       created_at: refusal['created_at'],
     })

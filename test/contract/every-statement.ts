@@ -23,6 +23,7 @@ import {
   listLedgerWithdrawals,
 } from '../../server/src/domain/reports/ledger/ledger-store.ts'
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
+import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusals-store.ts'
 import { insertWalletPasskey } from '../../server/src/domain/wallets/owners-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
@@ -96,7 +97,9 @@ const VARIANTS: readonly Query<unknown>[] = [
       status: null,
       txHash: null,
       address: null,
-      memoPart: null,
+      textPart: null,
+      kind: null,
+      undeliveredAt: null,
     }))
     const range = { from: NOW, after: { createdAt: NOW, id: '' } }
     const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ accountId: '', mode, wallet, range, limit: 1 }))
@@ -113,6 +116,8 @@ const VARIANTS: readonly Query<unknown>[] = [
       countRefusals('', mode, '', ''),
       listFullestCaps({ ...place, now: NOW, windowStart: NOW }),
       findSteps('', mode),
+      sumSpendByHost({ accountId: '', mode }, { since: NOW, hostsMax: 1 }),
+      countUndelivered({ accountId: '', mode }, { from: '', rowsMax: 1, now: NOW }),
     ]
   }),
 ]

@@ -151,7 +151,7 @@ export const SETTLED: readonly string[] = [
     request_hash: hash('n::text'),
     order_sealed: `'\\x01'`,
     header_sealed: `'\\x01'`,
-    delivery: `case when n % 50 = 0 then 'failed' else 'delivered' end`,
+    delivery: `case n % 50 when 0 then 'failed' when 1 then 'failed' when 2 then 'unknown' else 'delivered' end`,
     attempts: '1',
     response_status: '200',
     response_sealed: `case when n < 40 then '\\x01'::bytea end`,

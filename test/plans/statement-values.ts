@@ -12,6 +12,8 @@ const DAY_START_ID = `pay_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`
 /** The lowest id of an audit entry of the last minutes. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
+const MONTH_START = at(-30 * 24 * 60)
+
 /** The starts of the bars of a chart, in their order. */
 const HOURS = listOf(...Array.from({ length: 24 }, (_, hour) => at((hour - 24) * 60)))
 
@@ -150,6 +152,9 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_payment_accepted: () => ({ 6: null }),
   note_payment_look: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
+  ...Object.fromEntries(
+    ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),
+  ),
   sum_spend_live: () => ({ 4: HOURS, 5: '5' }),
   sum_spend_test: () => ({ 4: HOURS, 5: '5' }),
   update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),

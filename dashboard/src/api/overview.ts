@@ -21,3 +21,13 @@ export function overviewQuery(slug: string, mode: Mode, range: Range) {
     placeholderData: keepPreviousData,
   })
 }
+
+/** What was spent on each host in the last 30 days. Not fetched after every change, because it is a long read. */
+export function hostsQuery(slug: string, mode: Mode) {
+  return queryOptions({
+    queryKey: ['workspaces', slug, 'hosts', mode],
+    queryFn: ({ signal }) =>
+      request('GET /console/workspaces/:slug/overview/hosts', { params: { slug }, query: { mode }, signal }),
+    refetchInterval: REFRESH_MS,
+  })
+}

@@ -5,6 +5,7 @@ import { formatShortAddress } from './address.ts'
 import { formatAction, formatActor, listDetails } from './audit-text.ts'
 import { formatDate, formatTime } from './date.ts'
 import { explainError } from './explain-error.ts'
+import { formatResource } from './format-resource.ts'
 import { formatScopeList } from './scope-texts.ts'
 
 describe('addresses', () => {
@@ -81,4 +82,9 @@ test('scopes are described, and reading is always included', () => {
   for (const scopes of [['wallet:read', 'wallet:transfer'], ['wallet:transfer']] as const)
     assert.equal(formatScopeList(scopes), 'read agents, payments and events, send USDC')
   assert.match(formatScopeList(['x402:pay']), /buy web resources/)
+})
+
+test('a web resource is shown without its scheme', () => {
+  assert.equal(formatResource('https://api.example:8443/a/b'), 'api.example:8443/a/b')
+  assert.equal(formatResource('http://api.example/'), 'api.example')
 })

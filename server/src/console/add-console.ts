@@ -24,7 +24,7 @@ import { addInvitationRoutes } from './routes/invitations.ts'
 import { addKeyRoutes } from './routes/keys.ts'
 import { addMemberRoutes } from './routes/members.ts'
 import { addOutageRoute } from './routes/outages.ts'
-import { addOverviewRoute } from './routes/overview.ts'
+import { addOverviewRoutes } from './routes/overview.ts'
 import { addOwnerRoutes } from './routes/owners.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
 import { addPasskeyRoutes } from './routes/passkeys.ts'
@@ -82,7 +82,7 @@ const ROUTES = [
   addDepositRoute,
   addRecipientRoutes,
   addSessionListRoutes,
-  addOverviewRoute,
+  addOverviewRoutes,
   addOutageRoute,
   addPaymentRoutes,
   addRefusalRoutes,

@@ -1,4 +1,5 @@
 import type { Credential } from '../domain/reports/timeline/credential.ts'
+import { formatPurchaseSummary, type ListedPayment } from '../domain/purchases/purchase-summary.ts'
 import { formatPurchase } from '../domain/purchases/format-purchase.ts'
 import { formatPaymentOfAnyKind } from '../domain/payments/format-payment.ts'
 import type { Admission, Payment } from '../domain/payments/payment.ts'
@@ -6,13 +7,19 @@ import type { PaymentRefusal } from '../domain/refusals/refusal.ts'
 import type { PaymentRecord } from '../domain/reports/timeline/get-payment-record.ts'
 import { formatAmount } from '../values/money.ts'
 import { PROBLEM_CODES } from '../values/problem.ts'
-import type { Payment as PaymentView, PaymentDetail } from './contract/payments.ts'
+import type { ListedPayment as ListedPaymentView, Payment as PaymentView, PaymentDetail } from './contract/payments.ts'
 import type { Refusal } from './contract/refusals.ts'
 import { formatDelivery } from './format-delivery.ts'
 
 /** Formats a payment as `/v1` does, with the reason why it is still pending, which only members see. */
 export function formatPaymentRow(payment: Payment): PaymentView {
   return { ...formatPaymentOfAnyKind(payment), pending_reason: payment.pendingReason }
+}
+
+/** Formats a payment in a list, with what it buys. */
+export function formatListedPayment(payment: ListedPayment): ListedPaymentView {
+  const { purchase } = payment
+  return { ...formatPaymentRow(payment), purchase: purchase === null ? null : formatPurchaseSummary(purchase) }
 }
 
 /** Formats everything that we have stored about a payment, without its grant. */
@@ -65,6 +72,7 @@ export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<
     amount_usdc: refusal.amountUsdc,
     memo: refusal.memo,
     idempotency_key: refusal.idempotencyKey,
+    resource_url: refusal.resourceUrl,
     credential: credentials.get(refusal.credentialId ?? '') ?? null,
     created_at: refusal.createdAt.toISOString(),
   }

@@ -9,7 +9,7 @@ import { invalidMember } from '../values/invalid-request.ts'
 
 /** Parses the filter of a list of payments. Throws 400 that names the invalid parameter. */
 export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
-  const { agent, wallet, status, q, from, to } = query
+  const { agent, wallet, status, kind, q, from, to } = query
   const address = wallet === undefined ? undefined : parseAddress(wallet)
   if (address === null) throw invalidMember('wallet', 'must be an EVM address')
   const search = q?.trim()
@@ -19,6 +19,7 @@ export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
     agentId: parseAgent(agent) ?? undefined,
     wallet: address,
     status,
+    kind,
     from: from === undefined ? undefined : parseTime('from', from),
     to: to === undefined ? undefined : parseTime('to', to),
     search: search === '' ? undefined : search,

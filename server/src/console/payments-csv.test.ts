@@ -3,12 +3,12 @@ import { Writable, type Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import type { Payment } from '../domain/payments/payment.ts'
+import type { ListedPayment } from '../domain/purchases/purchase-summary.ts'
 import { microUsdc } from '../values/money.ts'
 import { parseAddress, ZERO_ADDRESS } from '../values/address.ts'
 import { openCsv } from './payments-csv.ts'
 
-const PAYMENT: Payment = {
+const PAYMENT: ListedPayment = {
   id: 'pay_1',
   accountId: 'acc_1',
   mode: 'test',
@@ -44,21 +44,31 @@ const PAYMENT: Payment = {
   minedBlockHash: null,
   logIndex: null,
   authorization: null,
+  purchase: null,
 }
 const HEAD =
-  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id,kind\r\n'
+  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id,kind,resource,delivery\r\n'
 
 describe('payments as CSV', () => {
   test('a line of names, then one a payment, each with its end', async () => {
-    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1,transfer\r\n`
+    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1,transfer,,\r\n`
     assert.equal(await write([[PAYMENT]]), HEAD + line)
     assert.equal(await write([[PAYMENT], [PAYMENT, PAYMENT]]), HEAD + line + line + line)
   })
 
   test('a withdrawal has no agent and no grant', async () => {
     const text = await write([[{ ...PAYMENT, kind: 'withdrawal', agentId: null, grantId: null }]])
-    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,,withdrawal\r\n`
+    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,,withdrawal,,\r\n`
     assert.equal(text, HEAD + line)
+  })
+
+  test('a purchase has its resource and its delivery', async () => {
+    const [host, resourceUrl] = ['api.example', 'https://api.example/=1,2']
+    const purchase = { paymentId: 'pay_1', host, resourceUrl, delivery: 'failed' } as const
+    const text = await write([[{ ...PAYMENT, kind: 'x402', purchase }]])
+    assert.ok(text.endsWith(`,1.50,,,,grt_1,x402,"https://api.example/=1,2",failed\r\n`), text)
+    const own = await write([[{ ...PAYMENT, kind: 'x402', purchase: { ...purchase, delivery: null } }]])
+    assert.ok(own.endsWith(`,x402,"https://api.example/=1,2",\r\n`), own)
   })
 
   test('without payments there are the names', async () => {
@@ -96,7 +106,7 @@ describe('payments as CSV', () => {
   for (const [memo, cell] of cells) {
     test(`${JSON.stringify(memo)} is written ${JSON.stringify(cell)}`, async () => {
       const text = await write([[{ ...PAYMENT, memo }]])
-      assert.ok(text.endsWith(`,1.50,${cell},,,grt_1,transfer\r\n`), text)
+      assert.ok(text.endsWith(`,1.50,${cell},,,grt_1,transfer,,\r\n`), text)
     })
   }
 
@@ -126,7 +136,7 @@ describe('payments as CSV', () => {
   })
 })
 
-async function write([first = [], ...others]: readonly (readonly Payment[])[]): Promise<string> {
+async function write([first = [], ...others]: readonly (readonly ListedPayment[])[]): Promise<string> {
   const pages = [...others]
   return await read(openCsv(first, { next: async () => pages.shift() ?? null }))
 }

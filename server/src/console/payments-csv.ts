@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { PaymentWalk } from '../domain/reports/listing/walk-payments.ts'
-import type { Payment } from '../domain/payments/payment.ts'
-import { formatPaymentRow } from './format-payment.ts'
+import type { ListedPayment } from '../domain/purchases/purchase-summary.ts'
+import { formatListedPayment } from './format-payment.ts'
 
 const COLUMNS = [
   ...(['id', 'created_at', 'status', 'failure_code', 'agent_id', 'from', 'to', 'amount_usdc', 'memo'] as const),
-  ...(['idempotency_key', 'tx_hash', 'grant_id', 'kind'] as const),
+  ...(['idempotency_key', 'tx_hash', 'grant_id', 'kind', 'resource', 'delivery'] as const),
 ]
 
 /** The first character of the file. Without it, spreadsheets do not read the text as UTF-8. */
@@ -27,7 +27,7 @@ const FORMULA_PATTERN = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r])/
  * which the caller has read already. Each further page is read from the database when the client has received the
  * previous page.
  */
-export function openCsv(first: readonly Payment[] | null, walk: PaymentWalk): Readable {
+export function openCsv(first: readonly ListedPayment[] | null, walk: PaymentWalk): Readable {
   const source = new Readable({
     // With a higher number, the stream would read a page before the client needs it.
     highWaterMark: 0,
@@ -46,15 +46,21 @@ export function openCsv(first: readonly Payment[] | null, walk: PaymentWalk): Re
   return source
 }
 
-function formatPage(payments: readonly Payment[] | null): string | null {
+function formatPage(payments: readonly ListedPayment[] | null): string | null {
   return payments === null ? null : formatLines(payments)
 }
 
-function formatLines(payments: readonly Payment[]): string {
-  return payments.map((payment) => formatLine(formatPaymentRow(payment))).join('')
+function formatLines(payments: readonly ListedPayment[]): string {
+  return payments.map((payment) => formatLine(toRow(payment))).join('')
 }
 
-function formatLine(row: ReturnType<typeof formatPaymentRow>): string {
+/** The resource of a purchase has no query, which may hold secrets. */
+function toRow(payment: ListedPayment) {
+  const { purchase, ...row } = formatListedPayment(payment)
+  return { ...row, resource: purchase?.resource_url ?? null, delivery: purchase?.delivery ?? null }
+}
+
+function formatLine(row: ReturnType<typeof toRow>): string {
   return COLUMNS.map((column) => formatCell(row[column] ?? '')).join(',') + LINE_END
 }
 

@@ -265,6 +265,7 @@ export const tables = {
     code: column('payment_refusals.code', 'text'),
     details: column('payment_refusals.details', 'json'),
     created_at: column('payment_refusals.created_at', 'timestamptz'),
+    resource_url: nullable(column('payment_refusals.resource_url', 'text')),
   },
   payments: {
     account_id: column('payments.account_id', 'text'),

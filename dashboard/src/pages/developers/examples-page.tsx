@@ -9,7 +9,16 @@ import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ConnectExample } from './connect-example.tsx'
-import { listAgents, createPayment, getPayment, VERIFY_WEBHOOK, getCaller, type ExampleLanguage } from './examples.ts'
+import {
+  buyResource,
+  checkPrice,
+  createPayment,
+  getCaller,
+  getPayment,
+  listAgents,
+  VERIFY_WEBHOOK,
+  type ExampleLanguage,
+} from './examples.ts'
 import { useExampleValues } from './use-example-values.ts'
 
 const LANGUAGES = [
@@ -42,7 +51,7 @@ export function ExamplesPage() {
       {mode === 'live' && (
         <Notice tone="warning">
           <p>
-            <strong>This is live mode.</strong> The payment below moves real USDC.
+            <strong>This is live mode.</strong> The payment and the purchase below move real USDC.
           </p>
         </Notice>
       )}
@@ -79,6 +88,26 @@ export function ExamplesPage() {
             }
           >
             <Request line="GET /v1/payments/{id}" language={language} code={getPayment(example.values, language)} />
+          </Section>
+          <Section
+            title="Buy a web resource"
+            lead={
+              <>
+                Some resources ask for a payment (x402, MPP). Replace RESOURCE_URL with the address of one. The first
+                request asks for its price, and pays nothing. The second one pays, at most max_amount_usdc, and returns
+                what the resource answered. If you lose the answer, repeat the request with the same idempotency key: it
+                pays nothing more.
+                {!example.canBuy && (
+                  <>
+                    {' '}
+                    No active grant allows purchases yet: <TextLink to={to('grants')}>sign one</TextLink> that does.
+                  </>
+                )}
+              </>
+            }
+          >
+            <Request line="POST /v1/x402/check" language={language} code={checkPrice(example.values, language)} />
+            <Request line="POST /v1/x402/pay" language={language} code={buyResource(example.values, language)} />
           </Section>
         </>
       )}

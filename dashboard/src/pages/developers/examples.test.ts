@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { listAgents, createPayment, getPayment, VERIFY_WEBHOOK, getCaller } from './examples.ts'
+import {
+  buyResource,
+  checkPrice,
+  createPayment,
+  getCaller,
+  getPayment,
+  listAgents,
+  VERIFY_WEBHOOK,
+} from './examples.ts'
 
 const VALUES = {
   baseUrl: 'https://api.example.com',
@@ -10,6 +18,7 @@ const VALUES = {
   agentId: 'shop-bot',
   wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
   to: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+  buyer: { agentId: 'buyer-bot', wallet: '0x27b1fdb04752bbc536007a920d24acb045561c26' },
 } as const
 
 /** IDs may contain any character: quotes, backslashes, a dollar sign. */
@@ -39,6 +48,20 @@ for (const agentId of AWKWARD_IDS) {
     assert.deepEqual(init.headers, { Authorization: 'Bearer k', 'Content-Type': 'application/json' })
   })
 }
+
+test('the examples of a purchase ask for the price of a resource, and then buy it once', async () => {
+  const terms = { url: 'RESOURCE_URL', agent_id: 'buyer-bot', wallet: VALUES.buyer.wallet }
+  const cases = [
+    [checkPrice, '/v1/x402/check', terms],
+    [buyResource, '/v1/x402/pay', { ...terms, max_amount_usdc: '0.10', idempotency_key: 'first-purchase-1' }],
+  ] as const
+  for (const [example, path, body] of cases) {
+    const { url, init } = await run(example(VALUES, 'typescript'))
+    assert.equal(url, `https://api.example.com${path}`)
+    assert.deepEqual(JSON.parse(init.body ?? ''), body)
+    assert.match(example(VALUES, 'curl'), new RegExp(`^curl -s https://api\\.example\\.com${path} `))
+  }
+})
 
 test('the read examples use the key from the environment', async () => {
   for (const example of [getCaller, listAgents, getPayment]) {

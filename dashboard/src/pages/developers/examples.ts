@@ -10,11 +10,16 @@ export interface ExampleValues {
   readonly wallet: string
   /** The recipient of the example payment. */
   readonly to: string
+  /** An agent that may buy web resources, and its wallet. Without such a grant, those of the payment. */
+  readonly buyer: { readonly agentId: string; readonly wallet: string }
 }
 
 export type ExampleLanguage = 'curl' | 'typescript'
 
 const AMOUNT_USDC = '0.01'
+const MAX_PRICE_USDC = '0.10'
+/** The user replaces it, because the service knows no sellers. */
+const RESOURCE_URL = 'RESOURCE_URL'
 
 /** A request that returns the workspace, mode and limits of the key. */
 export function getCaller({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
@@ -35,25 +40,34 @@ export function createPayment({ baseUrl, agentId, wallet, to }: ExampleValues, l
     memo: 'A first payment',
     idempotency_key: 'first-payment-1',
   }
-  if (language === 'curl') {
-    return [
-      `curl -s ${quoteShell(`${baseUrl}/v1/payments`)} \\`,
-      `  -H "Authorization: Bearer $BURSAR_KEY" \\`,
-      `  -H 'Content-Type: application/json' \\`,
-      `  -d ${quoteShell(indent(JSON.stringify(body, null, 2)))}`,
-    ].join('\n')
+  const request = { url: `${baseUrl}/v1/payments`, body, print: 'answer.payment.id, answer.payment.status' }
+  return post(request, language)
+}
+
+/** Asks a web resource what it costs, and whether the grant would allow the purchase. Pays nothing. */
+export function checkPrice(
+  { baseUrl, buyer }: Pick<ExampleValues, 'baseUrl' | 'buyer'>,
+  language: ExampleLanguage,
+): string {
+  const body = { url: RESOURCE_URL, agent_id: buyer.agentId, wallet: buyer.wallet }
+  const request = { url: `${baseUrl}/v1/x402/check`, body, print: 'answer.price_usdc, answer.allowed' }
+  return post(request, language)
+}
+
+/** Buys a web resource. Sending it twice makes one purchase. */
+export function buyResource(
+  { baseUrl, buyer }: Pick<ExampleValues, 'baseUrl' | 'buyer'>,
+  language: ExampleLanguage,
+): string {
+  const body = {
+    url: RESOURCE_URL,
+    agent_id: buyer.agentId,
+    wallet: buyer.wallet,
+    max_amount_usdc: MAX_PRICE_USDC,
+    idempotency_key: 'first-purchase-1',
   }
-  return `const response = await fetch(${quoteScript(`${baseUrl}/v1/payments`)}, {
-  method: 'POST',
-  headers: {
-    Authorization: \`Bearer \${process.env.BURSAR_KEY}\`,
-    'Content-Type': 'application/json',
-  },
-  body: JSON.stringify(${indent(formatMembers(body))}),
-})
-const answer = await response.json()
-if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`)
-console.log(answer.payment.id, answer.payment.status)`
+  const request = { url: `${baseUrl}/v1/x402/pay`, body, print: 'answer.delivery, answer.response?.body' }
+  return post(request, language)
 }
 
 export function getPayment({ baseUrl }: Pick<ExampleValues, 'baseUrl'>, language: ExampleLanguage): string {
@@ -86,6 +100,35 @@ export function isFromBursar(rawBody: Buffer, signature: string, secret: string)
 // In your server:
 // if (!isFromBursar(rawBody, request.headers['service-signature'], process.env.WEBHOOK_SECRET)) respond with 400
 // Then respond with 200 at once, and ignore events whose \`id\` you have seen before.`
+
+interface Post {
+  readonly url: string
+  readonly body: Readonly<Record<string, string>>
+  /** What the TypeScript program prints of the answer. */
+  readonly print: string
+}
+
+function post({ url, body, print }: Post, language: ExampleLanguage): string {
+  if (language === 'curl') {
+    return [
+      `curl -s ${quoteShell(url)} \\`,
+      `  -H "Authorization: Bearer $BURSAR_KEY" \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -d ${quoteShell(indent(JSON.stringify(body, null, 2)))}`,
+    ].join('\n')
+  }
+  return `const response = await fetch(${quoteScript(url)}, {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${process.env.BURSAR_KEY}\`,
+    'Content-Type': 'application/json',
+  },
+  body: JSON.stringify(${indent(formatMembers(body))}),
+})
+const answer = await response.json()
+if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`)
+console.log(${print})`
+}
 
 function curlGet(url: string): string {
   return `curl -s ${quoteShell(url)} -H "Authorization: Bearer $BURSAR_KEY"`

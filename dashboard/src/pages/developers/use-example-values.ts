@@ -16,6 +16,8 @@ interface Example {
   readonly values: ExampleValues
   /** What the workspace still needs. Until it has these, the examples fail or contain placeholders. */
   readonly missing: { readonly key: boolean; readonly grant: boolean; readonly recipient: boolean }
+  /** Whether an active grant allows purchases. */
+  readonly canBuy: boolean
 }
 
 /** The values in the examples. Undefined while loading. */
@@ -29,16 +31,22 @@ export function useExampleValues(): { example: Example | undefined; error: unkno
   const retry = () => queries.forEach((query) => void query.refetch())
   if (!workspace.data || !grants.data || !recipients.data || !keys.data) return { example: undefined, error, retry }
   const grant = grants.data.find(({ state }) => state === 'active')
+  const buying = grants.data.find(({ state, x402 }) => state === 'active' && x402)
   const to = findRecipient(grant, recipients.data) ?? (mode === 'test' ? TEST_RECIPIENT : null)
+  const buyer = {
+    agentId: (buying ?? grant)?.agent_id ?? 'AGENT_ID',
+    wallet: (buying ?? grant)?.wallet ?? 'WALLET_ADDRESS',
+  }
   const values = {
     baseUrl: workspace.data.base_url,
     mode,
     agentId: grant?.agent_id ?? 'AGENT_ID',
     wallet: grant?.wallet ?? 'WALLET_ADDRESS',
     to: to ?? 'RECIPIENT_ADDRESS',
+    buyer,
   }
   const missing = { key: !keys.data.some(isUsable), grant: grant === undefined, recipient: to === null }
-  return { example: { values, missing }, error: null, retry }
+  return { example: { values, missing, canBuy: buying !== undefined }, error: null, retry }
 }
 
 /** The first recipient that the grant allows, else the first one in the address book. */

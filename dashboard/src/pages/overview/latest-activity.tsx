@@ -6,7 +6,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { PaymentBadge } from '../payments/payment-badge.tsx'
-import { RecipientText } from '../payments/recipient-text.tsx'
+import { PayeeText } from '../payments/payee-text.tsx'
 import { SenderText } from '../wallets/sender-text.tsx'
 import { WalletText } from '../wallets/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -21,17 +21,17 @@ export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {
         </p>
       ) : (
         <Lines>
-          {payments.map(({ id, amount_usdc, status, to: recipient, agent_id, created_at }) => (
+          {payments.map((payment) => (
             <Line
-              key={id}
-              to={to('payments', id)}
-              title={<AmountText usdc={amount_usdc} isStrong />}
-              aside={<PaymentBadge status={status} />}
-              at={created_at}
+              key={payment.id}
+              to={to('payments', payment.id)}
+              title={<AmountText usdc={payment.amount_usdc} isStrong />}
+              aside={<PaymentBadge status={payment.status} />}
+              at={payment.created_at}
             >
               <Parties
-                from={agent_id === null ? 'Withdrawal' : <bdi title={agent_id}>{agent_id}</bdi>}
-                to={<RecipientText address={recipient} />}
+                from={payment.agent_id === null ? 'Withdrawal' : <bdi title={payment.agent_id}>{payment.agent_id}</bdi>}
+                to={<PayeeText payment={payment} />}
               />
             </Line>
           ))}

@@ -8,9 +8,11 @@ import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { CapsSection } from './caps-section.tsx'
 import { GetStarted } from './get-started.tsx'
+import { HostsSection } from './hosts-section.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
 import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
+import { UndeliveredNotice } from './undelivered-notice.tsx'
 import { WalletsNotice } from './wallets-notice.tsx'
 
 const RANGES = [
@@ -50,10 +52,12 @@ function Sections({ overview }: { readonly overview: Overview }) {
   const { steps, counts, caps, payments, deposits } = overview
   return (
     <>
+      <UndeliveredNotice undelivered={overview.undelivered} />
       {!steps.payment && <GetStarted steps={steps} />}
       {steps.payment && <SpendSection overview={overview} />}
       {(steps.payment || counts.refused > 0) && <PaymentResults overview={overview} />}
       {caps.length > 0 && <CapsSection caps={caps} />}
+      {steps.payment && <HostsSection />}
       {(steps.payment || deposits.length > 0) && (
         <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-2">
           <LatestPayments payments={payments} />

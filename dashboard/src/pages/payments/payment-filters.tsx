@@ -6,7 +6,7 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatWalletChoice } from '../../format/wallet-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import type { PaymentSearch } from './payment-search.ts'
+import type { KindFilter, PaymentSearch } from './payment-search.ts'
 
 interface PaymentFiltersProps {
   readonly search: PaymentSearch
@@ -17,6 +17,14 @@ interface PaymentFiltersProps {
 const DATE_CELL = 'col-span-2 min-w-0 min-[22.5rem]:col-span-1'
 
 const ALL = { value: '', text: 'All' }
+
+const KIND_TEXTS: Readonly<Record<KindFilter, string>> = {
+  transfer: 'Payments',
+  x402: 'Purchases',
+  undelivered: 'Paid, not delivered',
+  withdrawal: 'Withdrawals',
+}
+const KIND_CHOICES = [ALL, ...Object.entries(KIND_TEXTS).map(([value, text]) => ({ value, text }))]
 
 /** The filters of the list. They are in the URL, so that a link shows the same list. */
 export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onChange }: PaymentFiltersProps) {
@@ -40,9 +48,17 @@ export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onCha
   )
   if (view === 'refused') return <div className="max-w-64">{agentField}</div>
   return (
-    <div className="grid grid-cols-2 items-start gap-3 lg:grid-cols-4 2xl:grid-cols-[minmax(0,2fr)_repeat(4,minmax(0,1fr))]">
-      <div className="col-span-2 lg:col-span-4 2xl:col-span-1">
+    <div className="grid grid-cols-2 items-start gap-3 lg:grid-cols-5 2xl:grid-cols-[minmax(0,2fr)_repeat(5,minmax(0,1fr))]">
+      <div className="col-span-2 lg:col-span-5 2xl:col-span-1">
         <SearchField value={filter.q ?? ''} onChange={(value) => onChange('q', value)} />
+      </div>
+      <div className="col-span-2 min-w-0 lg:col-span-1">
+        <SelectField
+          label="Kind"
+          value={filter.kind ?? ''}
+          choices={KIND_CHOICES}
+          onChange={(value) => onChange('kind', value)}
+        />
       </div>
       {agentField}
       <SelectField
@@ -119,7 +135,7 @@ function SearchField({ value, onChange }: { readonly value: string; readonly onC
         name="q"
         type="search"
         label="Search"
-        placeholder="ID, transaction, address, idempotency key or memo"
+        placeholder="ID, transaction, address, idempotency key, memo or website"
         maxLength={SEARCH_CHARS_MAX}
         autoComplete="off"
         spellCheck={false}

@@ -11,7 +11,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
 import { PaymentProperties } from './payment-properties.tsx'
 import { PaymentTimeline } from './payment-timeline.tsx'
-import { RecipientText } from './recipient-text.tsx'
+import { PayeeText } from './payee-text.tsx'
 
 export function PaymentPage() {
   const { slug, mode, to } = useWorkspace()
@@ -26,7 +26,7 @@ export function PaymentPage() {
       </>
     )
   }
-  const { payment } = detail
+  const { payment, purchase } = detail
   return (
     <>
       <PageHeading
@@ -35,7 +35,7 @@ export function PaymentPage() {
         lead={
           <>
             {payment.agent_id === null ? 'Withdrawal' : <bdi>{payment.agent_id}</bdi>} to{' '}
-            <RecipientText address={payment.to} />
+            <PayeeText payment={{ to: payment.to, purchase }} />
           </>
         }
       >

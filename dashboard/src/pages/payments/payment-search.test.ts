@@ -17,6 +17,8 @@ describe('the URL of the payments page', () => {
     assert.equal(view, 'failed')
     assert.ok(isFiltered)
     assert.ok(!read('status=failed').isFiltered)
+    assert.deepEqual(read('kind=undelivered').filter, { kind: 'undelivered' })
+    assert.deepEqual(read('kind=gift').filter, {})
   })
 
   test('days are in local time, from the start of the first to the end of the last', () => {

@@ -5,6 +5,10 @@ export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const
 const VIEWS = [...PAYMENT_VIEWS, 'refused'] as const
 export type View = (typeof VIEWS)[number]
 
+/** The kinds of payments to filter by, in the order in which they are shown. `undelivered` is a part of `x402`. */
+const KINDS = ['transfer', 'x402', 'undelivered', 'withdrawal'] as const satisfies readonly PaymentFilter['kind'][]
+export type KindFilter = (typeof KINDS)[number]
+
 /** The filters in the URL of the payments page. */
 export interface PaymentSearch {
   readonly view: View
@@ -21,7 +25,9 @@ export function parsePaymentSearch(search: URLSearchParams): PaymentSearch {
   const view = VIEWS.find((candidate) => candidate === search.get('status')) ?? 'all'
   const text = (name: string) => search.get(name)?.trim() ?? ''
   const [from, to] = [readTime(text('from'), 0), readTime(text('to'), 1)]
-  const wanted = { q: text('q'), agent: text('agent'), wallet: text('wallet'), from: toIso(from), to: toIso(to) }
+  const kind = KINDS.find((candidate) => candidate === text('kind')) ?? ''
+  const range = { from: toIso(from), to: toIso(to) }
+  const wanted = { q: text('q'), kind, agent: text('agent'), wallet: text('wallet'), ...range }
   const given = Object.entries(wanted).filter(
     ([name, value]) => value !== '' && (view !== 'refused' || name === 'agent'),
   )

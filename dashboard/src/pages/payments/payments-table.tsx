@@ -1,34 +1,43 @@
-import type { Payment } from '@bursar/server/src/console/contract/payments.ts'
+import type { ListedPayment } from '@bursar/server/src/console/contract/payments.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { DeliveryText } from './delivery-text.tsx'
 import { PaymentBadge } from './payment-badge.tsx'
-import { RecipientText } from './recipient-text.tsx'
+import { PayeeText } from './payee-text.tsx'
 
 interface PaymentsTableProps {
-  readonly payments: readonly Payment[]
+  readonly payments: readonly ListedPayment[]
   /** Whether all payments are of one agent. The columns for the agent and the memo are then hidden. */
   readonly isOneAgent?: boolean
 }
 
-const AMOUNT: Column<Payment> = {
+const AMOUNT: Column<ListedPayment> = {
   title: 'Amount',
   isNumber: true,
   render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} />,
 }
-const STATUS: Column<Payment> = { title: 'Status', render: ({ status }) => <PaymentBadge status={status} /> }
-const TO: Column<Payment> = {
+const STATUS: Column<ListedPayment> = {
+  title: 'Status',
+  render: (payment) => (
+    <>
+      <PaymentBadge status={payment.status} />
+      <DeliveryText payment={payment} />
+    </>
+  ),
+}
+const TO: Column<ListedPayment> = {
   title: 'To',
   isLong: true,
-  render: ({ to }) => (
+  render: (payment) => (
     <TruncatedText>
-      <RecipientText address={to} />
+      <PayeeText payment={payment} />
     </TruncatedText>
   ),
 }
-const AGENT: Column<Payment> = {
+const AGENT: Column<ListedPayment> = {
   title: 'Agent',
   isLong: true,
   render: ({ agent_id }) => (
@@ -37,7 +46,7 @@ const AGENT: Column<Payment> = {
     </TruncatedText>
   ),
 }
-const MEMO: Column<Payment> = {
+const MEMO: Column<ListedPayment> = {
   title: 'Memo',
   isLong: true,
   render: ({ memo }) => (
@@ -46,7 +55,7 @@ const MEMO: Column<Payment> = {
     </TruncatedText>
   ),
 }
-const CREATED: Column<Payment> = {
+const CREATED: Column<ListedPayment> = {
   title: 'Created',
   render: ({ created_at }) => <TimeText at={created_at} isRelative />,
 }

@@ -41,7 +41,8 @@ export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
 type To = (...parts: readonly string[]) => string
 
 function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
-  const { code, details, agent_id, wallet } = refusal
+  const { code, details, agent_id, wallet, resource_url } = refusal
+  const isPurchase = resource_url !== null
   const resetsAt = detailOf(details, 'resets_at')
   const replace = grant?.status === 'active' ? [{ text: 'Replace grant', to: to('grants', grant.id, 'replace') }] : []
   const create = {
@@ -78,19 +79,23 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
       }
     case 'recipient_not_allowed':
       return {
-        text: 'To allow this recipient, replace the grant with one that includes it.',
+        text: isPurchase
+          ? 'The seller wants to be paid at an address that the grant does not allow. To let the agent buy here, replace the grant with one that includes this address, or allows any recipient.'
+          : 'To allow this recipient, replace the grant with one that includes it.',
         links: replace,
       }
     case 'amount_too_large':
       return {
-        text: 'The agent can send a smaller payment, or you can replace the grant with one that has a higher per-payment limit.',
+        text: isPurchase
+          ? 'The seller sets the price. To let the agent buy this, replace the grant with one that has a higher per-payment limit.'
+          : 'The agent can send a smaller payment, or you can replace the grant with one that has a higher per-payment limit.',
         links: replace,
       }
     case 'daily_cap_exceeded':
       return {
         text:
           resetsAt === null ? (
-            'The amount exceeds the whole 24-hour limit, so waiting does not help. The agent can send a smaller payment, or you can replace the grant with one that has a higher limit.'
+            `The amount exceeds the whole 24-hour limit, so waiting does not help. ${isPurchase ? 'You can' : 'The agent can send a smaller payment, or you can'} replace the grant with one that has a higher limit.`
           ) : (
             <>
               The agent can retry after <TimeText at={resetsAt} isExact />, if it does not spend more before then. By

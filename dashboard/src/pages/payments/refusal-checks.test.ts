@@ -3,29 +3,42 @@ import { describe, test } from 'node:test'
 import { formatRefusal } from '../../format/refusal-text.ts'
 import { formatErrorResponse, detailOf, detailsOf, listChecks } from './refusal-checks.ts'
 
+const TEST = { mode: 'test', isPurchase: false } as const
+const LIVE = { ...TEST, mode: 'live' } as const
+
 describe('the checks of a rejected request', () => {
   test('checks before the failed one passed, checks after it were skipped', () => {
     assert.deepEqual(
-      listChecks('recipient_not_allowed', 'test')?.map(({ state }) => state),
+      listChecks('recipient_not_allowed', TEST)?.map(({ state }) => state),
       ['done', 'done', 'done', 'done', 'done', 'failed', 'skipped', 'skipped', 'skipped'],
     )
   })
 
   test('the plan is only checked in live mode', () => {
-    assert.equal(listChecks('insufficient_balance', 'live')?.length, 10)
-    assert.equal(listChecks('insufficient_balance', 'test')?.length, 9)
-    assert.equal(listChecks('plan_cap_exceeded', 'test'), null)
+    assert.equal(listChecks('insufficient_balance', LIVE)?.length, 10)
+    assert.equal(listChecks('insufficient_balance', TEST)?.length, 9)
+    assert.equal(listChecks('plan_cap_exceeded', TEST), null)
   })
 
   test('the gas check is only listed if it failed, because the enclave usually pays for gas', () => {
-    assert.deepEqual(listChecks('insufficient_gas', 'test')?.at(-1), { code: 'insufficient_gas', state: 'failed' })
+    assert.deepEqual(listChecks('insufficient_gas', TEST)?.at(-1), { code: 'insufficient_gas', state: 'failed' })
     assert.equal(formatRefusal('insufficient_gas', ''), 'Not enough native coin for gas in the wallet')
   })
 
+  test('only a purchase is checked for whether the grant allows purchases', () => {
+    const isListed = (code: string, isPurchase: boolean) =>
+      listChecks(code, { mode: 'test', isPurchase })?.find((check) => check.code === 'purchases_not_allowed')?.state
+    assert.equal(isListed('amount_too_large', false), undefined)
+    assert.equal(isListed('amount_too_large', true), 'done')
+    assert.equal(isListed('permission_expired', true), 'skipped')
+    assert.equal(isListed('purchases_not_allowed', true), 'failed')
+    assert.equal(isListed('purchases_not_allowed', false), 'failed')
+  })
+
   test('an unknown code has no checks, and every check has a text', () => {
-    assert.equal(listChecks('moon_full', 'live'), null)
+    assert.equal(listChecks('moon_full', LIVE), null)
     assert.equal(formatRefusal('moon_full', 'The moon is full.'), 'The moon is full.')
-    for (const { code } of listChecks('agent_not_found', 'live') ?? []) assert.notEqual(formatRefusal(code, ''), '')
+    for (const { code } of listChecks('agent_not_found', LIVE) ?? []) assert.notEqual(formatRefusal(code, ''), '')
   })
 })
 

@@ -18,9 +18,6 @@ const CHECKS = [
   'insufficient_gas',
 ] as const
 
-/** Checks that do not apply to every request. */
-const LISTED_IF_FAILED: ReadonlySet<string> = new Set(['purchases_not_allowed', 'insufficient_gas'])
-
 export type CheckCode = (typeof CHECKS)[number]
 
 export interface Check {
@@ -30,13 +27,20 @@ export interface Check {
 
 /**
  * Returns the checks and their results. Null if no check has this code. The check of the plan is only listed in live
- * mode, because the plan limits only live payments. The check of gas runs only if wallets pay for gas themselves, and
- * the check of purchases only for purchases, so each of them is only listed if it failed.
+ * mode, because the plan limits only live payments. Only a purchase is checked for whether the grant allows purchases;
+ * purchases of older versions were not recorded as such, so this check is also listed if it failed. The check of gas
+ * runs only if wallets pay for gas themselves, so it is only listed if it failed.
  */
-export function listChecks(code: string, mode: Mode): readonly Check[] | null {
-  const checks = CHECKS.filter(
-    (check) => (check !== 'plan_cap_exceeded' || mode === 'live') && (!LISTED_IF_FAILED.has(check) || check === code),
-  )
+export function listChecks(
+  code: string,
+  { mode, isPurchase }: { readonly mode: Mode; readonly isPurchase: boolean },
+): readonly Check[] | null {
+  const applies: Readonly<Partial<Record<CheckCode, boolean>>> = {
+    plan_cap_exceeded: mode === 'live',
+    purchases_not_allowed: isPurchase || code === 'purchases_not_allowed',
+    insufficient_gas: code === 'insufficient_gas',
+  }
+  const checks = CHECKS.filter((check) => applies[check] ?? true)
   const failed = checks.findIndex((check) => check === code)
   if (failed === -1) return null
   return checks.map((check, index) => ({

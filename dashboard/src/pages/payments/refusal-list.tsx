@@ -10,6 +10,7 @@ import { TruncatedText } from '../../components/truncated-text.tsx'
 import { LoadMoreButton } from '../../components/load-more-button.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatResource } from '../../format/format-resource.ts'
 import { formatRefusal } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
@@ -22,9 +23,9 @@ const COLUMNS: readonly Column<Refusal>[] = [
   {
     title: 'To',
     isLong: true,
-    render: ({ to }) => (
-      <TruncatedText>
-        <RecipientText address={to} />
+    render: ({ to, resource_url }) => (
+      <TruncatedText title={resource_url ?? undefined}>
+        {resource_url === null ? <RecipientText address={to} /> : <bdi>{formatResource(resource_url)}</bdi>}
       </TruncatedText>
     ),
   },

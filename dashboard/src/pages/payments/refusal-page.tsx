@@ -11,6 +11,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatResource } from '../../format/format-resource.ts'
 import { formatReason } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RecipientAddress } from './recipient-address.tsx'
@@ -40,7 +41,11 @@ export function RefusalPage() {
         lead={
           <>
             <AmountText usdc={refusal.amount_usdc} isStrong /> by <bdi>{refusal.agent_id}</bdi> to{' '}
-            <RecipientText address={refusal.to} />
+            {refusal.resource_url === null ? (
+              <RecipientText address={refusal.to} />
+            ) : (
+              <bdi className="wrap-anywhere">{formatResource(refusal.resource_url)}</bdi>
+            )}
           </>
         }
       />
@@ -65,12 +70,17 @@ export function RefusalPage() {
 }
 
 function RefusalProperties({
-  refusal: { id, wallet, to: recipient, memo, idempotency_key },
+  refusal: { id, wallet, to: recipient, resource_url, memo, idempotency_key },
 }: {
   readonly refusal: Refusal
 }) {
   return (
     <DescriptionList>
+      {resource_url !== null && (
+        <DescriptionItem term="Resource">
+          <bdi className="font-mono text-sm wrap-anywhere">{resource_url}</bdi>
+        </DescriptionItem>
+      )}
       <DescriptionItem term="From">
         <SourceText address={wallet} />
       </DescriptionItem>

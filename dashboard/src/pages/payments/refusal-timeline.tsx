@@ -11,8 +11,8 @@ import { listChecks } from './refusal-checks.ts'
 /** The checks of a rejected request: those that passed, the one that failed, and those that were skipped. */
 export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
   const { to } = useWorkspace()
-  const { agent_id, code, credential, created_at, message, mode } = refusal
-  const checks = listChecks(code, mode)
+  const { agent_id, code, credential, created_at, message, mode, resource_url } = refusal
+  const checks = listChecks(code, { mode, isPurchase: resource_url !== null })
   return (
     <Timeline label="Timeline">
       <TimelineStep state="done" title="Requested" at={<TimeText at={created_at} hasSeconds />}>

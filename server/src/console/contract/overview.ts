@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
+import { HostSpendSchema } from '../../domain/purchases/host-spend.ts'
 import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, SlugParams } from './fields.ts'
 import { grantState } from './grants.ts'
-import { PaymentSchema } from './payments.ts'
+import { ListedPaymentSchema } from './payments.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const range = Type.Enum(['24h', '7d', '30d'])
@@ -47,7 +48,7 @@ const OverviewSchema = Type.Object({
   /** How much of each active grant's cap was used in the last 24 hours. At most 8 grants, the most used first. */
   caps: list(CapSchema),
   /** At most 5 each, the newest first. Payments include withdrawals. */
-  payments: list(PaymentSchema),
+  payments: list(ListedPaymentSchema),
   deposits: list(DepositSchema),
   /** Which steps the workspace has done already, for the checklist of a new workspace. */
   steps: Type.Object({
@@ -58,9 +59,12 @@ const OverviewSchema = Type.Object({
     key: Type.Boolean(),
     payment: Type.Boolean(),
   }),
+  /** How many purchases of the last 7 days were paid and not delivered, and when these 7 days began. */
+  undelivered: Type.Object({ count: Type.Integer(), since: isoTime() }),
 })
 
 export type Overview = Shape<typeof OverviewSchema>
+export type HostSpend = Shape<typeof HostSpendSchema>
 export type Range = Overview['range']
 
 export const OVERVIEW_ROUTES = {
@@ -72,6 +76,20 @@ export const OVERVIEW_ROUTES = {
       params: SlugParams,
       querystring: Type.Object({ mode, range }),
       response: { 200: Type.Object({ overview: OverviewSchema }) },
+    },
+  },
+  /**
+   * Returns what was spent on the hosts that sold something in the last 30 days, and when these 30 days began. The hosts
+   * with the highest sums come first; then, if there are more, one entry with `host: null` for all others.
+   */
+  hosts: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/overview/hosts',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: ModeQuery,
+      response: { 200: Type.Object({ since: isoTime(), hosts: list(HostSpendSchema) }) },
     },
   },
   /** A stream of server-sent events. An event says in which lists something has changed, but not what. */

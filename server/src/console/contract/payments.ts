@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
+import { PurchaseSummarySchema } from '../../domain/purchases/purchase-summary.ts'
 import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
@@ -27,6 +28,12 @@ export const PaymentSchema = Type.Object({
   grant_id: nullable(Type.String()),
   /** Why the payment is still pending, if someone should find out what is wrong. Otherwise null. */
   pending_reason: nullable(Type.Enum([...PENDING_REASONS])),
+})
+
+/** A payment in a list, with what it buys. `purchase` is null if it is no purchase. */
+export const ListedPaymentSchema = Type.Object({
+  ...PaymentSchema.properties,
+  purchase: nullable(PurchaseSummarySchema),
 })
 
 /**
@@ -85,7 +92,9 @@ const filter = {
   agent,
   wallet: Type.Optional(Type.String({ maxLength: ADDRESS_CHARS_MAX })),
   status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
-  /** A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo. */
+  /** `undelivered`: the purchases that were paid and not delivered. */
+  kind: Type.Optional(Type.Enum([...PAYMENT_KINDS, 'undelivered'])),
+  /** A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo or of a purchase's host. */
   q: Type.Optional(Type.String({ maxLength: SEARCH_CHARS_MAX })),
   /** Payments created at this time or later, and before `to`. */
   from: time,
@@ -95,6 +104,7 @@ const FilterSchema = Type.Object(filter)
 const ExportQuery = Type.Object({ mode, ...filter })
 
 export type Payment = Shape<typeof PaymentSchema>
+export type ListedPayment = Shape<typeof ListedPaymentSchema>
 export type PaymentDetail = Shape<typeof PaymentDetailSchema>
 export type PaymentEvent = Shape<typeof PaymentEventSchema>
 export type Credential = Shape<typeof CredentialSchema>
@@ -110,7 +120,7 @@ export const PAYMENT_ROUTES = {
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode, ...filter, before }),
-      response: { 200: Type.Object({ payments: list(PaymentSchema), next }) },
+      response: { 200: Type.Object({ payments: list(ListedPaymentSchema), next }) },
     },
   },
   /** Returns payments as a stream of CSV, the newest first. More than 100,000 rows are rejected. */

@@ -19,6 +19,8 @@ const RefusalSchema = Type.Object({
   amount_usdc: Type.String(),
   memo: nullable(Type.String()),
   idempotency_key: nullable(Type.String()),
+  /** What the request would have bought, without its query. Null if it was no purchase. */
+  resource_url: nullable(Type.String()),
   credential: nullable(CredentialSchema),
   created_at: isoTime(),
 })

@@ -2,6 +2,8 @@ import type { Deposit } from '../../domain/deposits/deposit.ts'
 import { formatDeposit } from '../../domain/deposits/format-deposit.ts'
 import { listDeposits } from '../../domain/deposits/list-deposits.ts'
 import { remainingMicro } from '../../domain/grants/decide-limits.ts'
+import { formatHostSpend } from '../../domain/purchases/host-spend.ts'
+import { getSpendByHost } from '../../domain/purchases/get-spend-by-host.ts'
 import { getOverview } from '../../domain/reports/overview/get-overview.ts'
 import type { CapUse, Overview } from '../../domain/reports/overview/overview.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -9,17 +11,19 @@ import { SharedReads } from '../../lib/shared-reads.ts'
 import { formatAmount } from '../../values/money.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { OVERVIEW_ROUTES, type Overview as OverviewView } from '../contract/overview.ts'
+import type { OutputOf } from '../contract/route.ts'
 import { currentMembership } from '../current-membership.ts'
-import { formatPaymentRow } from '../format-payment.ts'
+import { formatListedPayment } from '../format-payment.ts'
 
 const DEPOSITS_SHOWN = 5
 
 /**
- * Adds the endpoint for the overview: what a workspace's agents spent, how much of their caps is left, and the latest
- * payments and deposits.
+ * Adds the endpoints for the overview: what a workspace's agents spent, in total and by host, how much of their caps is
+ * left, and the latest payments and deposits.
  */
-export function addOverviewRoute(http: HttpServer, { ctx }: ConsoleContext): void {
+export function addOverviewRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const reads = new SharedReads<ReturnType<typeof formatAll>>()
+  const hostReads = new SharedReads<OutputOf<typeof OVERVIEW_ROUTES.hosts>>()
 
   http.route({
     ...OVERVIEW_ROUTES.get,
@@ -34,6 +38,18 @@ export function addOverviewRoute(http: HttpServer, { ctx }: ConsoleContext): voi
           listDeposits(ctx, { ...place, wallet: null, before: null, limit: DEPOSITS_SHOWN }),
         ])
         return formatAll(overview, deposits)
+      })
+    },
+  })
+
+  http.route({
+    ...OVERVIEW_ROUTES.hosts,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const { mode } = request.query
+      return await hostReads.read(`${account.id} ${mode}`, async () => {
+        const { since, hosts } = await getSpendByHost(ctx, { accountId: account.id, mode })
+        return { since: since.toISOString(), hosts: hosts.map(formatHostSpend) }
       })
     },
   })
@@ -53,6 +69,7 @@ function formatOverview({
   caps,
   payments,
   steps,
+  undelivered,
 }: Overview): Omit<OverviewView, 'deposits'> {
   return {
     range,
@@ -67,8 +84,9 @@ function formatOverview({
     })),
     counts,
     caps: caps.map(formatCap),
-    payments: payments.map(formatPaymentRow),
+    payments: payments.map(formatListedPayment),
     steps,
+    undelivered: { count: undelivered.count, since: undelivered.since.toISOString() },
   }
 }
 

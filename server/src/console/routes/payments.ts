@@ -8,7 +8,7 @@ import { PAYMENT_ROUTES } from '../contract/payments.ts'
 import { currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
-import { formatPaymentRecord, formatPaymentRow } from '../format-payment.ts'
+import { formatListedPayment, formatPaymentRecord } from '../format-payment.ts'
 import { parseBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
 import { PaymentExports } from '../payment-exports.ts'
 import { openCsv } from '../payments-csv.ts'
@@ -34,7 +34,7 @@ export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
         before: parseBefore('payment', request.query.before),
         limit: PAGE_PAYMENTS,
       })
-      return { payments: items.map(formatPaymentRow), next }
+      return { payments: items.map(formatListedPayment), next }
     },
   })
 

@@ -36,7 +36,7 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
   }
   const reservation = await withFunds(ctx, request, (funded) => reserveOrFind(ctx, funded))
   if (reservation.kind === 'refused') {
-    recordRefusal(ctx, { request, refusal: reservation.refusal })
+    recordRefusal(ctx, { request: { ...request, resourceUrl: null }, refusal: reservation.refusal })
     return reservation
   }
   if (reservation.kind === 'existing') {

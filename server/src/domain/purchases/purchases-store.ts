@@ -1,15 +1,17 @@
 import { listOf, pick, type RowOf } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
+import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Delivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
 
-const PURCHASE_ROW = {
+/** Without what is sealed. A kept answer has up to 1 MiB, so lists do not read it. */
+const OPEN_ROW = {
   ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
-  ...pick(purchases, 'order_sealed', 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
-  ...pick(purchases, 'header_sealed', 'response_sealed'),
+  ...pick(purchases, 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
 }
+
+const PURCHASE_ROW = { ...OPEN_ROW, ...pick(purchases, 'order_sealed', 'header_sealed', 'response_sealed') }
 
 const COLUMNS = listOf(PURCHASE_ROW)
 
@@ -67,13 +69,13 @@ export function findPurchase({ accountId, paymentId }: PurchasePlace): Query<Sea
   }
 }
 
-/** Lists the purchases of these payments. Uses the primary key. */
-export function listPurchasesOf(accountId: string, paymentIds: readonly string[]): Query<SealedPurchase[]> {
+/** Lists the purchases of these payments. Payments that are no purchase are left out. Uses the primary key. */
+export function listPurchasesOf(accountId: string, paymentIds: readonly string[]): Query<Purchase[]> {
   return {
     name: 'list_purchases_of',
-    text: `select ${COLUMNS} from purchases where account_id = $1 and payment_id = any ($2::text[])`,
+    text: `select ${listOf(OPEN_ROW)} from purchases where account_id = $1 and payment_id = any ($2::text[])`,
     values: [accountId, paymentIds],
-    read: rowsOf(PURCHASE_ROW, (rows) => rows.map(toPurchase)),
+    read: all(OPEN_ROW, toOpenPurchase),
   }
 }
 
@@ -175,7 +177,7 @@ export function deleteKeptAnswers(before: Date, rowsMax: number): Query<number> 
   }
 }
 
-function toPurchase(row: RowOf<typeof PURCHASE_ROW>): SealedPurchase {
+function toOpenPurchase(row: RowOf<typeof OPEN_ROW>): Purchase {
   return {
     accountId: row.account_id,
     mode: row.mode,
@@ -190,6 +192,12 @@ function toPurchase(row: RowOf<typeof PURCHASE_ROW>): SealedPurchase {
     responseStatus: row.response_status,
     respondedAt: row.responded_at,
     createdAt: row.created_at,
+  }
+}
+
+function toPurchase(row: RowOf<typeof PURCHASE_ROW>): SealedPurchase {
+  return {
+    ...toOpenPurchase(row),
     orderSealed: row.order_sealed,
     headerSealed: row.header_sealed,
     responseSealed: row.response_sealed,

@@ -56,7 +56,10 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
   })
   switch (reservation.kind) {
     case 'refused':
-      recordRefusal(ctx, { request, refusal: reservation.refusal })
+      recordRefusal(ctx, {
+        request: { ...request, resourceUrl: withoutQuery(bargain.url) },
+        refusal: reservation.refusal,
+      })
       throw refusalProblem(reservation.refusal)
     case 'existing':
       return reservation
@@ -95,12 +98,11 @@ function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, s
       const { maxAmountMicro } = terms
       const order = { url, method, offer, validAfterSeconds, maxAmountMicro, request, termsHash }
       const until = claimEnd(ctx)
-      const { host, origin, pathname } = new URL(url)
       const purchase: SealedPurchase = {
         ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: required.protocol },
         ...{
-          resourceUrl: `${origin}${pathname}`,
-          host,
+          resourceUrl: withoutQuery(url),
+          host: new URL(url).host,
           method,
           description: required.description?.slice(0, 200) ?? null,
         },
@@ -113,6 +115,12 @@ function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, s
       return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil: until })]
     },
   }
+}
+
+/** Returns a URL without its query and fragment, which may hold secrets. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }
 
 /** The chosen offer, as an offer that we skip. */

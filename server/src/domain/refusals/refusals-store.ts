@@ -14,7 +14,7 @@ const REFUSAL_ROW = {
   ...pick(refusals, 'account_id', 'id', 'mode', 'credential_id', 'agent_id'),
   wallet_address: narrow<Address>(refusals.wallet_address),
   to_address: narrow<Address>(refusals.to_address),
-  ...pick(refusals, 'amount_usdc', 'memo', 'idempotency_key'),
+  ...pick(refusals, 'amount_usdc', 'memo', 'idempotency_key', 'resource_url'),
   code: narrow<ProblemCode>(refusals.code),
   details: narrow<PaymentRefusal['details']>(refusals.details),
   created_at: refusals.created_at,
@@ -26,7 +26,7 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
   return {
     name: 'insert_payment_refusal',
     text: `insert into payment_refusals (${COLUMNS})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       refusal.accountId,
       refusal.id,
@@ -38,6 +38,7 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
       refusal.amountUsdc,
       refusal.memo,
       refusal.idempotencyKey,
+      refusal.resourceUrl,
       refusal.code,
       JSON.stringify(refusal.details),
       refusal.createdAt,
@@ -150,6 +151,7 @@ function toRefusal(row: RowOf<typeof REFUSAL_ROW>): PaymentRefusal {
     amountUsdc: row.amount_usdc,
     memo: row.memo,
     idempotencyKey: row.idempotency_key,
+    resourceUrl: row.resource_url,
     code: row.code,
     details: row.details,
     createdAt: row.created_at,

@@ -42,6 +42,7 @@ describe('refusals of payments', () => {
       amountUsdc: '10.5',
       memo: 'lunch',
       idempotencyKey: 'k',
+      resourceUrl: null,
       code: 'amount_too_large',
       details: { max_per_tx_usdc: '10', requested: '10.5' },
       createdAt: kept?.createdAt,

@@ -13,6 +13,7 @@ import {
   seedWallet,
   type Seed,
 } from '../../../../../test/support/context/seed.ts'
+import { seedPurchase } from '../../../../../test/support/context/purchase-rows.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'
@@ -148,6 +149,92 @@ describe('the list of payments', () => {
     const { before: cursor = null, limit = 50, ...bound } = page
     const request = { accountId: seeded.account.id, mode: 'test', filter, before: cursor, limit } as const
     return listPayments(ctx, { ...request, ...bound })
+  }
+
+  function names(payments: readonly Payment[]): string[] {
+    return payments.map(({ id }) => Object.entries(made).find(([, payment]) => payment.id === id)?.[0] ?? id)
+  }
+})
+
+describe('the list of payments with purchases', () => {
+  let given: TestContext
+  let ctx: Context
+  let seeded: Seed
+  let made: Readonly<Record<string, Payment>>
+
+  before(async () => {
+    given = await openTestContext()
+    ctx = frozenAt(given.context, NOW)
+    seeded = await seed(ctx)
+    type Options = Parameters<typeof seedPurchase>
+    const buy = (minutes: number, bought: Options[2], changes: Options[3] = {}) =>
+      seedPurchase(ctx, seeded, bought, { at: at(minutes), ...changes })
+    const confirmed = { status: 'confirmed' } as const
+    const resourceUrl = 'https://data.example:8443/a/b'
+    made = {
+      lost: await buy(-9, { delivery: 'failed' }, confirmed),
+      silent: await buy(-8, { delivery: 'unknown' }, confirmed),
+      unpaid: await buy(-7, { delivery: 'failed' }, { status: 'failed' }),
+      own: await buy(-6, { delivery: null }, confirmed),
+      delivered: await buy(-5, { resourceUrl }, confirmed),
+      pending: await buy(-4, { delivery: 'failed' }),
+      transfer: await seedPayment(ctx, seeded, { at: at(-3), ...confirmed, memo: 'via API.example' }),
+      withdrawal: await seedPayment(ctx, seeded, { at: at(-2), kind: 'withdrawal', ...confirmed }),
+      // Its authorization is valid for another minute.
+      fresh: await buy(-1, { delivery: 'unknown' }, confirmed),
+    }
+  })
+  after(() => given.close())
+
+  const purchases = ['fresh', 'pending', 'delivered', 'own', 'unpaid', 'silent', 'lost']
+  const cases: readonly (readonly [name: string, filter: PaymentFilter, expected: readonly string[]])[] = [
+    ['transfers', { kind: 'transfer' }, ['transfer']],
+    ['withdrawals', { kind: 'withdrawal' }, ['withdrawal']],
+    ['purchases', { kind: 'x402' }, purchases],
+    ['what was paid and not delivered', { kind: 'undelivered' }, ['silent', 'lost']],
+    ['what was paid and not delivered, from a time on', { kind: 'undelivered', from: at(-8) }, ['silent']],
+    [
+      'a part of a host or of a memo, in any case',
+      { search: 'PI.EXAMPLE' },
+      ['fresh', 'transfer', 'pending', 'own', 'unpaid', 'silent', 'lost'],
+    ],
+    ['a host with its port', { search: 'data.example:8443' }, ['delivered']],
+    ['a host without the path', { search: '/a/b' }, []],
+    ['a host and a kind', { search: 'data', kind: 'x402' }, ['delivered']],
+  ]
+  for (const [name, filter, expected] of cases) {
+    test(`the filter finds ${name}`, async () => {
+      assert.deepEqual(names((await list(filter)).items), expected)
+    })
+  }
+
+  test('an authorization that has just expired can no longer bring an answer', async () => {
+    const expiresAt = made['fresh']?.authorization?.validBefore ?? NOW
+    const before = frozenAt(ctx, new Date(expiresAt.getTime() - 1))
+    assert.deepEqual(names((await list({ kind: 'undelivered' }, before)).items), ['silent', 'lost'])
+    const after = frozenAt(ctx, expiresAt)
+    assert.deepEqual(names((await list({ kind: 'undelivered' }, after)).items), ['fresh', 'silent', 'lost'])
+  })
+
+  test('each purchase is listed with what it buys, and everything else without', async () => {
+    const { items } = await list({})
+    assert.deepEqual(items.map(({ purchase }) => purchase?.host ?? null).toReversed(), [
+      ...Array.from({ length: 4 }, () => 'api.example'),
+      'data.example:8443',
+      'api.example',
+      null,
+      null,
+      'api.example',
+    ])
+    const bought = { resourceUrl: 'https://data.example:8443/a/b', host: 'data.example:8443', delivery: 'delivered' }
+    const { id: paymentId } = made['delivered'] ?? assert.fail()
+    const { resourceUrl, host, delivery } = items.find(({ id }) => id === paymentId)?.purchase ?? assert.fail()
+    assert.deepEqual({ resourceUrl, host, delivery }, bought)
+  })
+
+  function list(filter: PaymentFilter, by: Context = ctx) {
+    const { account, mode } = seeded
+    return listPayments(by, { accountId: account.id, mode, filter, before: null, limit: 50 })
   }
 
   function names(payments: readonly Payment[]): string[] {

@@ -1,6 +1,6 @@
 import type { Mode } from '../../../values/mode.ts'
 import type { Context } from '../../context.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { SCAN_ROWS_MAX, type Page } from '../../../db/bounded-scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
 import { readPage } from './read-page.ts'
@@ -13,7 +13,7 @@ import { selectPayments } from './select-payments.ts'
  * finds its payment without scanning, however old the payment is.
  */
 export async function listPayments(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
   request: {
     readonly accountId: string
     readonly mode: Mode
@@ -22,7 +22,7 @@ export async function listPayments(
     readonly limit: number
     readonly scanRowsMax?: number
   },
-): Promise<Page<Payment>> {
+): Promise<Page<ListedPayment>> {
   const { before, limit, scanRowsMax = SCAN_ROWS_MAX } = request
   return await readPage(ctx, { selection: await selectPayments(ctx, request), before, limit, scanRowsMax })
 }

@@ -2,7 +2,7 @@ import { computed, nullable } from '../../../db/column.ts'
 import { all, one, type Query } from '../../../db/query.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
-import type { Payment, PaymentStatus, TxHash } from '../../payments/payment.ts'
+import type { Payment, PaymentKind, PaymentStatus, TxHash } from '../../payments/payment.ts'
 import type { Scanned } from '../../../db/bounded-scan.ts'
 import { readScan, scanText, textOfMode } from '../../../db/bounded-scan-query.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments-store.ts'
@@ -21,8 +21,11 @@ export interface PaymentSelection {
   readonly txHash: TxHash | null
   /** An address that must be the payment's recipient or wallet. */
   readonly address: Address | null
-  /** A text that the memo must contain, in upper or lower case. */
-  readonly memoPart: string | null
+  /** A text that the memo, or the host of a purchase, must contain, in upper or lower case. */
+  readonly textPart: string | null
+  readonly kind: PaymentKind | null
+  /** If set, only purchases that were paid, and not delivered at this time. */
+  readonly undeliveredAt: Date | null
 }
 
 export interface PaymentScan extends PaymentSelection {
@@ -30,19 +33,29 @@ export interface PaymentScan extends PaymentSelection {
   readonly scanRowsMax: number
 }
 
+/**
+ * Reads a column of the purchase with the id of the payment that is looked at, by the primary key. As a scalar, it is
+ * never computed for all purchases at once.
+ */
+const ofPurchase = (value: string): string =>
+  `(select ${value} from purchases where account_id = $1 and payment_id = id)`
+
 const PARTS = {
   columns: PAYMENT_COLUMNS,
   table: 'payments',
   filter: `($4::text is null or wallet_address = $4) and ($5::text is null or status = $5)
     and ($6::text is null or tx_hash = $6) and ($7::text is null or to_address = $7 or wallet_address = $7)
-    and ($8::text is null or memo ilike $8)`,
-  limit: '$9',
-  scanRowsMax: '$10',
+    and ($8::text is null or memo ilike $8 or kind = 'x402' and ${ofPurchase('host')} ilike $8)
+    and ($9::text is null or kind = $9)
+    and ($10::timestamptz is null or kind = 'x402' and status = 'confirmed'
+      and ${ofPurchase(`delivery = 'failed' or delivery = 'unknown' and valid_before <= $10`)})`,
+  limit: '$11',
+  scanRowsMax: '$12',
 }
 const rangeOf = (mode: string): string => `account_id = $1 and mode = ${mode} and id >= $2 and id < $3`
 const listText = textOfMode('list_payments', (mode) => scanText({ ...PARTS, range: rangeOf(mode) }))
 const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
-  scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $11` }),
+  scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $13` }),
 )
 
 /** Lists the selected payments, newest first. Uses `payments_listed`, or `payments_of_agent` for one agent. */
@@ -69,11 +82,11 @@ const PASSED_ROW = { passed: computed.int8, looked_at: computed.int8, oldest: nu
 
 const countTextFor = (range: string): string => `
   select count(*) filter (where passes) as passed, count(*) as looked_at, min(id) as oldest from (
-    select id, (${PARTS.filter}) as passes from payments where ${range} order by id desc limit $9::bigint
+    select id, (${PARTS.filter}) as passes from payments where ${range} order by id desc limit $11::bigint
   ) looked_at`
 const countText = textOfMode('count_payments', (mode) => countTextFor(rangeOf(mode)))
 const countTextOfAgent = textOfMode('count_payments_of_agent', (mode) =>
-  countTextFor(`${rangeOf(mode)} and agent_id = $10`),
+  countTextFor(`${rangeOf(mode)} and agent_id = $12`),
 )
 
 /** Counts the selected payments. Uses `payments_listed`, or `payments_of_agent` for one agent. */
@@ -90,10 +103,11 @@ export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan
     : { ...countTextOfAgent(mode), values: [...values, agentId], read }
 }
 
-/** Returns the values of the parameters $1 to $8, which the statements above share. */
-function valuesOf({ accountId, from, below, wallet, status, txHash, address, memoPart }: PaymentSelection): unknown[] {
-  const pattern = memoPart === null ? null : `%${escapePattern(memoPart)}%`
-  return [accountId, from, below, wallet, status, txHash, address, pattern]
+/** Returns the values of the parameters $1 to $10, which the statements above share. */
+function valuesOf(selection: PaymentSelection): unknown[] {
+  const { accountId, from, below, wallet, status, txHash, address, textPart, kind, undeliveredAt } = selection
+  const pattern = textPart === null ? null : `%${escapePattern(textPart)}%`
+  return [accountId, from, below, wallet, status, txHash, address, pattern, kind, undeliveredAt]
 }
 
 /** Escapes the characters that are special in an SQL `like` pattern. */

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts'
-import type { Payment } from '../../payments/payment.ts'
+import { addPurchases } from '../../purchases/add-purchases.ts'
+import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { toPage, type Page } from '../../../db/bounded-scan.ts'
 import { listPaymentRows, type PaymentSelection } from './listing-store.ts'
 
-/** Reads one page of the selected payments. See `listPayments` for `before` and `limit`. */
+/** Reads one page of the selected payments, with what they buy. See `listPayments` for `before` and `limit`. */
 export async function readPage(
   ctx: Pick<Context, 'db'>,
   request: {
@@ -12,9 +13,11 @@ export async function readPage(
     readonly limit: number
     readonly scanRowsMax: number
   },
-): Promise<Page<Payment>> {
+): Promise<Page<ListedPayment>> {
   const { selection, before, limit, scanRowsMax } = request
   const below = before !== null && before < selection.below ? before : selection.below
   const query = listPaymentRows({ ...selection, below, limit: limit + 1, scanRowsMax })
-  return toPage(await ctx.db.runSlow(query, selection.accountId), limit)
+  const { accountId } = selection
+  const { items, next } = toPage(await ctx.db.runSlow(query, accountId), limit)
+  return { items: await addPurchases(ctx, { accountId, payments: items }), next }
 }

@@ -16,10 +16,11 @@ const NEWEST = 'pay_Z'
  * Turns a filter into the conditions of a scan. First looks for a payment with the search text as its idempotency key.
  */
 export async function selectPayments(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
   request: { readonly accountId: string; readonly mode: Mode; readonly filter: PaymentFilter },
 ): Promise<PaymentSelection> {
   const { accountId, mode, filter } = request
+  const { kind } = filter
   const search = await findSearch(ctx, request)
   const below = filter.to === undefined ? NEWEST : idBoundary('payment', filter.to)
   const from = filter.from === undefined ? OLDEST : idBoundary('payment', filter.from)
@@ -34,9 +35,11 @@ export async function selectPayments(
     below: only === null || only >= below ? below : `${only}0`,
     wallet: filter.wallet ?? null,
     status: filter.status ?? null,
+    kind: kind === undefined || kind === 'undelivered' ? null : kind,
+    undeliveredAt: kind === 'undelivered' ? ctx.clock.now() : null,
     txHash: search?.kind === 'txHash' ? search.txHash : null,
     address: search?.kind === 'address' ? search.address : null,
-    memoPart: search?.kind === 'text' ? search.text : null,
+    textPart: search?.kind === 'text' ? search.text : null,
   }
 }
 

@@ -72,7 +72,7 @@ describe('a walk through payments', () => {
         }
       },
     })
-    const pages = await walkAll({ db }, other, { search: 'number' }, LIMITS)
+    const pages = await walkAll({ db, clock: given.context.clock }, other, { search: 'number' }, LIMITS)
     assert.equal(pages.flat().length, 601)
     assert.deepEqual(names, ['find_payment_by_key', 'count_payments_test', 'list_payments_test', 'list_payments_test'])
   })
@@ -89,7 +89,7 @@ describe('a walk through payments', () => {
 })
 
 async function walkAll(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
   { account, mode }: Seed,
   filter: PaymentFilter,
   limits: typeof LIMITS,

@@ -1,7 +1,7 @@
 import type { Mode } from '../../../values/mode.ts'
 import { Problem } from '../../../values/problem.ts'
 import type { Context } from '../../context.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
 import { readPage } from './read-page.ts'
@@ -21,7 +21,7 @@ export interface PaymentWalk {
    * Returns the next page, which is never empty, or null at the end. Between two calls, the walk holds no database
    * connection and no cursor.
    */
-  next(): Promise<readonly Payment[] | null>
+  next(): Promise<readonly ListedPayment[] | null>
 }
 
 /**
@@ -30,7 +30,7 @@ export interface PaymentWalk {
  * `signal` aborts the count, throws the signal's reason.
  */
 export async function walkPayments(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
   {
     signal,
     limits = LIMITS,

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
 import { seedPayment } from '../../../../../test/support/context/payment-rows.ts'
+import { seedPurchase } from '../../../../../test/support/context/purchase-rows.ts'
 import { readRows } from '../../../../../test/support/database/read-rows.ts'
 import {
   agent,
@@ -68,6 +69,7 @@ describe('the overview', () => {
         caps: [],
         payments: [],
         steps: { wallet: false, deposit: false, agent: false, grant: false, key: false, payment: false },
+        undelivered: { count: 0, since: new Date('2026-05-25T12:34:56.789Z') },
       },
     )
   })
@@ -198,6 +200,46 @@ describe('the overview', () => {
       ids.slice(0, 5),
     )
     assert.equal(steps.payment, true)
+  })
+
+  test('a purchase is spending of an agent, and completes the last step of the setup', async () => {
+    const seeded = await seed(ctx)
+    await seedPurchase(ctx, seeded, {}, { amountUsdc: '0.25', status: 'confirmed' })
+    await seedPayment(ctx, seeded)
+    const { spentMicro, steps, payments } = await read(seeded, '24h')
+    assert.deepEqual([spentMicro, steps.payment], [1_250_000n, true])
+    const hosts = Object.fromEntries(payments.map(({ kind, purchase }) => [kind, purchase?.host ?? null]))
+    assert.deepEqual(hosts, { transfer: null, x402: 'api.example' })
+  })
+
+  test('purchases of the last seven days that were paid and not delivered are counted', async () => {
+    const seeded = await seed(ctx)
+    const count = async (by = ctx) => {
+      const { undelivered } = await getOverview(by, { accountId: seeded.account.id, mode: 'test', range: '24h' })
+      return undelivered.count
+    }
+    const ago = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS)
+    const buy = (bought: Parameters<typeof seedPurchase>[2], changes: Parameters<typeof seedPurchase>[3]) =>
+      seedPurchase(ctx, seeded, bought, { status: 'confirmed', ...changes })
+    await buy({}, { at: ago(1) })
+    await buy({ delivery: null }, { at: ago(1) })
+    await buy({ delivery: 'failed' }, { at: ago(1), status: 'pending' })
+    await buy({ delivery: 'unknown' }, { at: ago(1), status: 'failed' })
+    assert.equal(await count(), 0)
+    await buy({ delivery: 'failed' }, { at: NOW })
+    await buy({ delivery: 'unknown' }, { at: ago(7 * 24) })
+    await buy({ delivery: 'failed' }, { at: new Date(ago(7 * 24).getTime() - 1) })
+    assert.equal(await count(), 2)
+    const fresh = await buy({ delivery: 'unknown' }, { at: NOW })
+    assert.equal(await count(), 2)
+    const expired = fresh.authorization?.validBefore ?? NOW
+    // At that time, the one of seven days ago is too old.
+    assert.equal(await count(frozenAt(ctx, expired)), 2)
+    const text = `update purchases set delivery = 'delivered' where payment_id = $1`
+    await readRows(ctx.db, text, [fresh.id])
+    assert.equal(await count(frozenAt(ctx, expired)), 1)
+    const live = await getOverview(ctx, { accountId: seeded.account.id, mode: 'live', range: '24h' })
+    assert.equal(live.undelivered.count, 0)
   })
 
   test('an unsigned grant and a deleted agent complete no step', async () => {

@@ -2,12 +2,16 @@ import { idBoundary } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { windowStart } from '../../agents/agent.ts'
 import type { Context } from '../../context.ts'
+import { addPurchases } from '../../purchases/add-purchases.ts'
+import { countUndelivered } from '../../purchases/purchase-sums-store.ts'
 import { listNewestPayments } from '../listing/listing-store.ts'
 import {
   AGENTS_SHOWN_MAX,
   barsOf,
   CAPS_SHOWN_MAX,
   PAYMENTS_SHOWN_MAX,
+  UNDELIVERED_READ_MAX,
+  UNDELIVERED_SHOWN_MS,
   type AgentSpend,
   type Bars,
   type Overview,
@@ -17,8 +21,8 @@ import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } fr
 
 /**
  * Returns what each agent spent in a time range, bar by bar; what owners withdrew in it; how many requests of agents
- * ended with each result; how much of each daily cap is used now; the latest payments; and which steps of the setup are
- * done. Needs one round trip to the database. The sums are exact to the micro-USDC.
+ * ended with each result; how much of each daily cap is used now; the latest payments; which steps of the setup are
+ * done; and how many purchases were paid and not delivered. Needs one round trip to the database, and a second one if a latest payment is a purchase. The sums are exact to the micro-USDC.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -30,7 +34,9 @@ export async function getOverview(
   const boundaries = (kind: 'payment' | 'refusal') => [idBoundary(kind, from), idBoundary(kind, below)] as const
   const [firstPayment, belowPayments] = boundaries('payment')
   const start = windowStart(now)
-  const [all, refused, caps, payments, steps] = await ctx.db.runSlowBatch(
+  const since = new Date(now.getTime() - UNDELIVERED_SHOWN_MS)
+  const undelivered = { from: idBoundary('payment', since), rowsMax: UNDELIVERED_READ_MAX, now }
+  const [all, refused, caps, payments, steps, count] = await ctx.db.runSlowBatch(
     [
       sumSpend({
         accountId,
@@ -50,6 +56,7 @@ export async function getOverview(
       }),
       listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
       findSteps(accountId, mode),
+      countUndelivered({ accountId, mode }, undelivered),
     ],
     accountId,
   )
@@ -70,8 +77,9 @@ export async function getOverview(
       refused,
     },
     caps,
-    payments,
+    payments: await addPurchases(ctx, { accountId, payments }),
     steps,
+    undelivered: { count, since },
   }
 }
 

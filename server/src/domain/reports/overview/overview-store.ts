@@ -167,7 +167,7 @@ const stepsText = textOfMode('find_steps', (mode) => {
       exists (select 1 from agents where ${place} and deleted_at is null) as agent,
       exists (select 1 from grants where ${place} and activated_at is not null) as signed,
       exists (select 1 from api_keys where ${place}) as key,
-      exists (select 1 from payments where ${place} and kind = 'transfer') as payment`
+      exists (select 1 from payments where ${place} and kind <> 'withdrawal') as payment`
 })
 
 /** Finds which steps of the setup are done. Each step needs one look-up in an index. */

@@ -1,9 +1,14 @@
 import type { Address } from '../../../values/address.ts'
 import type { MicroUsdc } from '../../../values/money.ts'
 import type { GrantState } from '../../grants/grant-state.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
+
+/** How long after its request a purchase that was paid and not delivered is shown as something to act on (D70a). */
+export const UNDELIVERED_SHOWN_MS = 7 * 24 * HOUR_MS
+/** How many purchases without delivery are read at most to count those that were paid. */
+export const UNDELIVERED_READ_MAX = 10_000
 
 /** The time ranges of an overview: how many bars the chart has, and how much time each bar covers. */
 export const RANGES = {
@@ -75,8 +80,10 @@ export interface Overview {
   readonly spend: readonly AgentSpend[]
   readonly counts: RequestCounts
   readonly caps: readonly CapUse[]
-  readonly payments: readonly Payment[]
+  readonly payments: readonly ListedPayment[]
   readonly steps: Steps
+  /** How many purchases that were requested since a time were paid and not delivered. */
+  readonly undelivered: { readonly count: number; readonly since: Date }
 }
 
 /** Returns the bars of a range that ends at the next full hour. */

@@ -44,7 +44,7 @@ export async function getPaymentRecord(
     findPurchaseOf(ctx, payment),
     ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
-  if (admission === null && payment.kind === 'transfer') throw new Error('a payment has no admission')
+  if (admission === null && payment.kind !== 'withdrawal') throw new Error('a payment has no admission')
   return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, purchase, events }
 }
 

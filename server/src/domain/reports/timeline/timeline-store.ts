@@ -31,7 +31,7 @@ export function findAdmission(accountId: string, id: string): Query<Admission | 
   return {
     name: 'find_payment_admission',
     text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments
-      where account_id = $1 and id = $2 and kind = 'transfer'`,
+      where account_id = $1 and id = $2 and kind <> 'withdrawal'`,
     values: [accountId, id],
     read: firstOrNull(ADMISSION_ROW, (row) => ({
       maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),

@@ -1,0 +1,22 @@
+import type { Mode } from '../../values/mode.ts'
+import type { Context } from '../context.ts'
+import type { HostSpend } from './host-spend.ts'
+import { sumSpendByHost } from './purchase-sums-store.ts'
+
+/** How much time the sums cover, until now. */
+export const HOST_SPEND_MS = 30 * 24 * 60 * 60 * 1_000
+/** How many hosts are shown separately: those on which most was spent. All others are added up. */
+export const HOSTS_SHOWN_MAX = 8
+
+/**
+ * Returns what the agents of a workspace and mode spent on each host in the last 30 days, the highest sum first. The
+ * group of all other hosts comes last. Failed purchases do not count. The sums are exact to the micro-USDC.
+ */
+export async function getSpendByHost(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+): Promise<{ readonly since: Date; readonly hosts: readonly HostSpend[] }> {
+  const since = new Date(ctx.clock.now().getTime() - HOST_SPEND_MS)
+  const query = sumSpendByHost({ accountId, mode }, { since, hostsMax: HOSTS_SHOWN_MAX })
+  return { since, hosts: await ctx.db.runSlow(query, accountId) }
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { formatAmount } from '../../values/money.ts'
+import { nullable, usdc } from '../../values/schema-fields.ts'
+
+/** What agents spent on the resources of one host. If `host` is null, this is the sum of all hosts that are not shown. */
+export interface HostSpend {
+  readonly host: string | null
+  readonly confirmedMicro: bigint
+  readonly pendingMicro: bigint
+  /** How many purchases are confirmed or pending. */
+  readonly purchases: number
+  /** How many hosts these are. */
+  readonly hosts: number
+}
+
+export const HostSpendSchema = Type.Object({
+  host: nullable(Type.String()),
+  confirmed_usdc: usdc(),
+  pending_usdc: usdc(),
+  purchases: Type.Integer(),
+  hosts: Type.Integer(),
+})
+
+/** Formats what was spent on a host for the dashboard. */
+export function formatHostSpend({ host, confirmedMicro, pendingMicro, purchases, hosts }: HostSpend) {
+  return {
+    host,
+    confirmed_usdc: formatAmount(confirmedMicro),
+    pending_usdc: formatAmount(pendingMicro),
+    purchases,
+    hosts,
+  }
+}

@@ -1,0 +1,84 @@
+import { textOfMode } from '../../db/bounded-scan-query.ts'
+import { computed, nullable } from '../../db/column.ts'
+import { all, one, type Query } from '../../db/query.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { HostSpend } from './host-spend.ts'
+
+const undeliveredText = textOfMode(
+  'count_undelivered_purchases',
+  (mode) => `select count(*) as undelivered from (
+      select payment_id, delivery from purchases
+      where account_id = $1 and mode = ${mode} and delivery in ('failed', 'unknown') and payment_id >= $2
+      order by payment_id desc limit $3
+    ) newest
+    cross join lateral (
+      select status, valid_before from payments where account_id = $1 and id = newest.payment_id offset 0
+    ) p
+    where p.status = 'confirmed' and (newest.delivery = 'failed' or p.valid_before <= $4)`,
+)
+
+/**
+ * Counts the purchases with ids from `from` on that were paid and not delivered at a time (D70a). Reads at most
+ * `rowsMax` undelivered ones, the newest first, whether they were paid or not. Uses `purchases_undelivered`, and the
+ * primary key of the payments.
+ */
+export function countUndelivered(
+  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+  { from, rowsMax, now }: { readonly from: string; readonly rowsMax: number; readonly now: Date },
+): Query<number> {
+  return {
+    ...undeliveredText(mode),
+    values: [accountId, from, rowsMax, now],
+    read: one({ undelivered: computed.int8 }, (row) => Number(row.undelivered)),
+  }
+}
+
+const SPEND_ROW = {
+  host: nullable(computed.text),
+  confirmed: computed.numeric,
+  pending: computed.numeric,
+  purchases: computed.numeric,
+  hosts: computed.int8,
+}
+
+const spendText = textOfMode(
+  'sum_spend_by_host',
+  (mode) => `with spent as materialized (
+      select made.host, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
+        coalesce(sum(p.amount_micro) filter (where p.status = 'pending'), 0) as pending, count(*) as purchases
+      from purchases made
+      cross join lateral (
+        select amount_micro, status from payments
+        where account_id = $1 and id = made.payment_id and status <> 'failed' offset 0
+      ) p
+      where made.account_id = $1 and made.mode = ${mode} and made.created_at >= $2
+      group by made.host
+    ), ranked as (
+      select *, row_number() over (order by confirmed + pending desc, host) as rank from spent
+    )
+    select case when rank <= $3 then host end as host, sum(confirmed) as confirmed, sum(pending) as pending,
+      sum(purchases) as purchases, count(*) as hosts
+    from ranked group by 1 order by min(rank)`,
+)
+
+/**
+ * Sums what was spent on each host since a time, the highest sum first. The hosts after the first `hostsMax` are one
+ * sum, without a host. Reads each purchase since that time once, by `purchases_by_time`, and its payment by the primary
+ * key.
+ */
+export function sumSpendByHost(
+  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+  { since, hostsMax }: { readonly since: Date; readonly hostsMax: number },
+): Query<HostSpend[]> {
+  return {
+    ...spendText(mode),
+    values: [accountId, since, hostsMax],
+    read: all(SPEND_ROW, ({ host, confirmed, pending, purchases, hosts }) => ({
+      host,
+      confirmedMicro: BigInt(confirmed),
+      pendingMicro: BigInt(pending),
+      purchases: Number(purchases),
+      hosts: Number(hosts),
+    })),
+  }
+}
