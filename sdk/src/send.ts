@@ -60,6 +60,7 @@ interface Progress {
 
 /** A response, with what raw access needs. */
 export interface Sent<T> extends Success<T> {
+  readonly idempotencyKey: string | null
   readonly attempts: number
 }
 
@@ -82,7 +83,9 @@ export async function send<T>(connection: Connection, call: Call<T>, options: Ca
   for (let retries = 0; ; retries += 1) {
     if (options.signal?.aborted === true) throw abortFailure(options.signal).createError(context())
     const result = await attempt(connection, call, { options, endsAt, progress })
-    if (result.kind === 'success') return { ...result, attempts: progress.attempts }
+    if (result.kind === 'success') {
+      return { ...result, attempts: progress.attempts, idempotencyKey: call.idempotencyKey ?? null }
+    }
     const delayMs = decideDelay(connection, result, { options, retries, progress })
     if (delayMs === null || runtime.now() + delayMs >= endsAt) throw result.createError(context())
     await runtime.sleep(delayMs, options.signal)
@@ -98,6 +101,7 @@ async function attempt<T>(
   let credential: string
   try {
     credential = await connection.getToken({ isRejected: progress.isRejected })
+    if (!isCredential(credential)) throw new TypeError('getToken returned no token.')
   } catch (cause) {
     return tokenFailure(cause)
   }
@@ -142,6 +146,11 @@ function decideDelay(
 function contextOf<T>({ idempotencyKey }: Call<T>, { attempts, mayHavePaid, requestId }: Progress): ErrorContext {
   if (idempotencyKey === undefined) return { requestId, attempts, idempotencyKey: null, outcome: null }
   return { requestId, attempts, idempotencyKey, outcome: mayHavePaid ? 'unknown' : 'not_paid' }
+}
+
+/** Returns whether this can be sent as a credential. `fetch` reports one that cannot like a lost connection. */
+export function isCredential(value: string): boolean {
+  return /^[!-~]+$/.test(value)
 }
 
 function tokenFailure(cause: unknown): Failure {
