@@ -73,7 +73,7 @@ function parseSignature(header: string): { readonly time: string; readonly signa
 }
 
 /** `subtle.verify` compares in constant time. */
-async function matches(signed: BufferSource, hex: string, secret: string): Promise<boolean> {
+async function matches(signed: Uint8Array<ArrayBuffer>, hex: string, secret: string): Promise<boolean> {
   const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), ALGORITHM, false, ['verify'])
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
   return await crypto.subtle.verify('HMAC', key, signature, signed)

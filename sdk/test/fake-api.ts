@@ -40,6 +40,8 @@ export type Handler = (request: Received) => WireAnswer
 export interface FakeApi {
   readonly bursar: Bursar
   readonly baseUrl: string
+  /** Makes the waits of a client take no time. */
+  readonly runtime: Partial<Runtime>
   readonly received: readonly Received[]
   /** The waits between the client's attempts, in milliseconds. */
   readonly waits: readonly number[]
@@ -143,6 +145,7 @@ export async function startFakeApi(): Promise<FakeApi> {
   return {
     bursar: new Bursar({ baseUrl, apiKey: 'svc_test_1', runtime }),
     baseUrl,
+    runtime,
     received,
     waits,
     payments,
