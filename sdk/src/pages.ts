@@ -20,6 +20,6 @@ export async function* readPages<T>(
 /** Makes the query of a path. Members that are undefined are left out. */
 export function formatQuery(params: object): string {
   const entries = Object.entries(params).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
-  const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString()
+  const query = new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()
   return query === '' ? '' : `?${query}`
 }
