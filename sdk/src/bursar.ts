@@ -1,11 +1,12 @@
 import { Agents } from './agents.ts'
 import { Events } from './events.ts'
 import { Ledger } from './ledger.ts'
+import { fetchPaid, type FetchOptions, type PaidResponse } from './paid-fetch.ts'
 import { Payments } from './payments.ts'
 import { withMembers } from './read-body.ts'
 import { createResult, type Result } from './result.ts'
 import { REAL_RUNTIME, type Runtime } from './runtime.ts'
-import { send, type CallOptions, type Connection, type GetToken } from './send.ts'
+import { isCredential, send, type CallOptions, type Connection, type GetToken } from './send.ts'
 import type { Identity } from './types.ts'
 import { Wallets } from './wallets.ts'
 import { X402 } from './x402.ts'
@@ -31,7 +32,7 @@ export type BursarOptions =
  *
  * @example
  * ```ts
- * const bursar = new Bursar({ baseUrl: 'https://bursar.example.com', apiKey: 'svc_test_…' })
+ * const bursar = new Bursar({ baseUrl: 'https://bursar.example.com', apiKey: 'svc_test_YOUR_KEY' })
  * const { agent_id, wallets } = await bursar.me()
  * log(agent_id, wallets.length)
  * ```
@@ -71,12 +72,40 @@ export class Bursar {
     const sent = send(this.#connection, { method: 'GET', path: '/v1/me', read }, options)
     return createResult(sent, (identity) => identity)
   }
+
+  /**
+   * Fetches a resource as `fetch` does, and pays for it if it asks for that (x402 version 1 and 2, MPP): at most
+   * `maxAmountUsdc` (decimal USDC), within the limits of the agent's grant. The service sends the request, so it sees
+   * the whole of it. A resource that asks for nothing is returned as it is.
+   *
+   * One call pays at most once, and so do all calls with the same `purchaseId`. `response.purchase` has the payment and
+   * the purchase id. A status such as 404 or 500 is a response, as with `fetch`, even if it was paid for:
+   * `purchase.delivery` is `failed` then.
+   *
+   * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
+   * payments are not sent. The body of the response has at most 1 MiB: reading a longer one fails after that.
+   *
+   * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's answer is not known. `TypeError` if it is not
+   * clear which agent or wallet pays.
+   *
+   * @example
+   * ```ts
+   * const response = await bursar.fetch('https://api.example.com/report', {}, { maxAmountUsdc: '0.05' })
+   * log(await response.text(), response.purchase.payment?.amount_usdc ?? 'free')
+   * ```
+   */
+  fetch(input: string | URL | Request, init: RequestInit | undefined, options: FetchOptions): Promise<PaidResponse> {
+    // The caller's `Request` normalizes the method, the headers and every kind of body.
+    return fetchPaid({ x402: this.x402, me: () => this.me() }, new Request(input, init), options)
+  }
 }
 
 function openConnection({ baseUrl, apiKey, getToken, runtime }: BursarOptions): Connection {
   const { protocol } = new URL(baseUrl)
   if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must be an http or https address.')
   if (apiKey === undefined && getToken === undefined) throw new TypeError('apiKey or getToken is required.')
+  if (apiKey !== undefined && !isCredential(apiKey))
+    throw new TypeError('apiKey is empty, or contains characters that no key has.')
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
     getToken: getToken ?? (() => apiKey),

@@ -20,6 +20,7 @@ export {
   type Outcome,
 } from './errors.ts'
 export type { FollowParams } from './events.ts'
+export { PurchaseUnansweredError, type FetchOptions, type PaidPurchase, type PaidResponse } from './paid-fetch.ts'
 export type { WaitOptions } from './payments.ts'
 export type { Result, WithResponse } from './result.ts'
 export type { Runtime } from './runtime.ts'
@@ -45,3 +46,4 @@ export type {
   SignParams,
   Wallet,
 } from './types.ts'
+export { webhooks, WebhookSignatureError, type VerifyOptions } from './webhooks.ts'

@@ -20,6 +20,7 @@ import {
 import {
   AbortedError,
   AuthenticationError,
+  Bursar,
   BursarError,
   ConnectionError,
   IdempotencyMismatchError,
@@ -186,6 +187,27 @@ describe('a payment', () => {
       [error.outcome, error.attempts, String(error.cause)],
       ['not_paid', 0, 'Error: The keychain is locked.'],
     )
+  })
+
+  test('does not wait for a token forever, and not after an abort', async () => {
+    const bursar = api.openWithToken(() => new Promise(() => undefined))
+    const controller = new AbortController()
+    const aborted = failureOf(bursar.payments.create(PARAMS, { signal: controller.signal }))
+    controller.abort()
+    assert.ok((await aborted) instanceof AbortedError)
+    const late = failureOf(bursar.payments.create(PARAMS, { retriesMax: 0 }))
+    api.endTimers()
+    const error = await late
+    assert.ok(error instanceof ConnectionError)
+    assert.deepEqual([error.outcome, error.attempts], ['not_paid', 0])
+  })
+
+  test('needs a credential that can be sent', async () => {
+    for (const apiKey of ['', 'svc_test_1\n', 'svc_test_…']) {
+      assert.throws(() => new Bursar({ baseUrl: api.baseUrl, apiKey }), TypeError)
+    }
+    const error = await failureOf(api.openWithToken(() => 'a token').payments.create(PARAMS))
+    assert.deepEqual([error.outcome, error.attempts], ['not_paid', 0])
   })
 
   test('is waited for until it is settled, with requests that wait', async () => {

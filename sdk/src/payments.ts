@@ -56,10 +56,7 @@ export class Payments {
     const read = withPaymentOf<{ payment: Payment }>(idempotencyKey, { isFree: false })
     const body = { ...params, idempotency_key: idempotencyKey }
     const sent = send(this.#connection, { method: 'POST', path: '/v1/payments', body, idempotencyKey, read }, options)
-    return createResult(
-      sent.then((answer) => checkMatch(answer, idempotencyKey)),
-      ({ payment }) => payment,
-    )
+    return createResult(sent.then(checkMatch), ({ payment }) => payment)
   }
 
   /**

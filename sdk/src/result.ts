@@ -9,6 +9,8 @@ export interface WithResponse<T> {
   readonly headers: Headers
   /** The id of the response, for the operator of the service. */
   readonly requestId: string | null
+  /** The key of a call that pays, the same in all its attempts. Otherwise null. */
+  readonly idempotencyKey: string | null
   /** The number of requests that were sent. */
   readonly attempts: number
   /** Whether the payment existed before the last request. It is true after a retry if an earlier attempt arrived. */
@@ -33,22 +35,21 @@ export function createResult<T, R>(sent: Promise<Sent<T>>, pick: (data: T) => R)
   })
 }
 
-function describe<T, R>({ status, headers, attempts }: Sent<T>, data: R): WithResponse<R> {
+function describe<T, R>({ status, headers, attempts, idempotencyKey }: Sent<T>, data: R): WithResponse<R> {
   const isReplay = headers.get('idempotent-replayed') === 'true'
-  return { data, status, headers, requestId: headers.get('request-id'), attempts, isReplay }
+  return { data, status, headers, requestId: headers.get('request-id'), idempotencyKey, attempts, isReplay }
 }
 
 /**
  * Throws if the idempotency key belongs to an earlier payment that differs from this request. Without this check, the
  * caller would take that payment for the one that it asked for.
  */
-export function checkMatch<T extends { payment: Payment | null }>(sent: Sent<T>, idempotencyKey: string): Sent<T> {
+export function checkMatch<T extends { payment: Payment | null }>(sent: Sent<T>): Sent<T> {
   const mismatch = sent.headers.get('idempotent-mismatch')
   if (mismatch === null) return sent
+  const { attempts, idempotencyKey } = sent
   throw new IdempotencyMismatchError(mismatch.split(/,\s*/), sent.data.payment, {
     requestId: sent.headers.get('request-id'),
-    idempotencyKey,
-    outcome: 'not_paid',
-    attempts: sent.attempts,
+    ...{ idempotencyKey, attempts, outcome: 'not_paid' },
   })
 }

@@ -67,10 +67,7 @@ export class X402 {
       totalTimeoutMs: PAY_TOTAL_TIMEOUT_MS,
     } as const
     const sent = send(this.#connection, call, options)
-    return createResult(
-      sent.then((answer) => checkMatch(answer, idempotencyKey)),
-      (answer) => answer,
-    )
+    return createResult(sent.then(checkMatch), (answer) => answer)
   }
 
   /**
@@ -98,9 +95,6 @@ export class X402 {
     const read = withPaymentOf<SignedHeader>(idempotencyKey, { isFree: false })
     const body = { ...params, idempotency_key: idempotencyKey }
     const sent = send(this.#connection, { method: 'POST', path: '/v1/x402/sign', body, idempotencyKey, read }, options)
-    return createResult(
-      sent.then((answer) => checkMatch(answer, idempotencyKey)),
-      (answer) => answer,
-    )
+    return createResult(sent.then(checkMatch), (answer) => answer)
   }
 }

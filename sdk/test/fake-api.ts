@@ -40,6 +40,8 @@ export type Handler = (request: Received) => WireAnswer
 export interface FakeApi {
   readonly bursar: Bursar
   readonly baseUrl: string
+  /** Makes the waits of a client take no time. */
+  readonly runtime: Partial<Runtime>
   readonly received: readonly Received[]
   /** The waits between the client's attempts, in milliseconds. */
   readonly waits: readonly number[]
@@ -50,6 +52,8 @@ export interface FakeApi {
   /** Sets what one operation returns, such as `GET /v1/me`, until `reset`. */
   handle(operation: string, handler: Handler): void
   openWithToken(getToken: GetToken): Bursar
+  /** Ends the time limits of everything that is under way. */
+  endTimers(): void
   /** Forgets everything that has happened. */
   reset(): void
   close(): Promise<void>
@@ -143,6 +147,7 @@ export async function startFakeApi(): Promise<FakeApi> {
   return {
     bursar: new Bursar({ baseUrl, apiKey: 'svc_test_1', runtime }),
     baseUrl,
+    runtime,
     received,
     waits,
     payments,
@@ -150,6 +155,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       behaviours = next
     },
     handle: (operation, handler) => handlers.set(operation, handler),
+    endTimers: () => timers.forEach((end) => end()),
     openWithToken: (getToken) => new Bursar({ baseUrl, getToken, runtime }),
     reset: () => {
       behaviours = []
