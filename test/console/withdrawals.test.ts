@@ -54,7 +54,7 @@ describe('withdrawals in the dashboard', () => {
       },
     )
     const { payments } = await browser.ask<{ payments: Wire[] }>('GET', `${at('payments')}?mode=test`)
-    assert.deepEqual(payments, [payment])
+    assert.deepEqual(payments, [{ ...payment, purchase: null }])
     const id = String(payment['id'])
     const detail = await browser.ask<{ payment: Wire; grant: null; events: Wire[] }>(
       'GET',
@@ -66,8 +66,8 @@ describe('withdrawals in the dashboard', () => {
     )
     const csv = await browser.call('GET', `${at('payments/export')}?mode=test`)
     const [head = '', line = ''] = csv.text.split('\r\n')
-    assert.ok(head.endsWith(',grant_id,kind'), head)
-    assert.ok(line.startsWith(`${id},`) && line.endsWith(',,withdrawal'), line)
+    assert.ok(head.endsWith(',grant_id,kind,resource,delivery'), head)
+    assert.ok(line.startsWith(`${id},`) && line.endsWith(',,withdrawal,,'), line)
     const { overview } = await browser.ask<{ overview: Wire }>('GET', `${at('overview')}?mode=test&range=24h`)
     assert.deepEqual([overview['withdrawn_usdc'], overview['spent_usdc'], overview['spend']], ['1.5', '0', []])
 
