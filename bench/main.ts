@@ -1,3 +1,4 @@
+import { measureConnections } from './cases/connections.ts'
 import { measureFairness } from './cases/fairness.ts'
 import { measureOverload } from './cases/overload.ts'
 import { measureProcess } from './cases/process.ts'
@@ -38,6 +39,7 @@ const CASE_SETS: Readonly<Record<string, CaseSet>> = {
   process: { run: measureProcess },
   fairness: { run: measureFairness },
   overload: { run: measureOverload },
+  connections: { run: measureConnections },
 }
 const DEFAULT_SETS = ['reads', 'payments']
 

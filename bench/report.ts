@@ -10,7 +10,7 @@ export const RESULTS = fileURLToPath(new URL('./results/', import.meta.url))
 /** A figure that is not a rate, such as a time or a size. */
 export interface Figure {
   readonly name: string
-  readonly unit: 'ms' | 'MiB' | 'ratio'
+  readonly unit: 'ms' | 'µs' | 'MiB' | 'ratio' | 'connections'
   readonly values: readonly number[]
   /** The same figure of the floor. */
   readonly floor?: readonly number[]

@@ -4,7 +4,7 @@ import { runProgram } from '../support/sandbox/run-program.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const CHECK = 'server/src/provider-check/main.ts'
-const STEPS = 14
+const STEPS = 15
 
 describe('npm run provider:check, against the local enclave', () => {
   let fixture: SandboxFixture
@@ -36,14 +36,14 @@ describe('npm run provider:check, against the local enclave', () => {
     assert.deepEqual(verdicts.slice(0, 8), [
       ...['same', 'same', 'skipped', 'skipped', 'skipped', 'same', 'same', 'same'],
     ])
-    assert.deepEqual(verdicts.slice(9), ['skipped', 'same', 'same', 'same', 'skipped'])
+    assert.deepEqual(verdicts.slice(9), ['skipped', 'same', 'same', 'same', 'same', 'skipped'])
     assert.equal(exitCode, 1)
   })
 
   test('the owners may be returned with their keys in another form', async () => {
     await fixture.control('/enclave/faults', { fault: 'keys_as_pem', count: 1 })
     const { output } = await check(['--wait-minutes', '0'])
-    assert.match(output, /^same +13\. .*\n.*\n +actual: .*read back: both keys, in another form;/m)
+    assert.match(output, /^same +14\. .*\n.*\n +actual: .*read back: both keys, in another form;/m)
   })
 
   test('with wrong credentials it reports that, and skips what it cannot try', async () => {
@@ -51,7 +51,7 @@ describe('npm run provider:check, against the local enclave', () => {
     assert.match(output, /^differs +1\. .*\n.*\n +actual: +401 "Invalid app ID or app secret\."$/m)
     assert.deepEqual(verdicts, [
       ...['differs', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped', 'differs', 'skipped', 'skipped'],
-      ...['skipped', 'skipped', 'skipped', 'skipped'],
+      ...['skipped', 'skipped', 'skipped', 'skipped', 'skipped'],
     ])
     assert.equal(exitCode, 1)
   })

@@ -4,7 +4,7 @@ import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { callTool, type ToolContent } from '../support/service/mcp-client.ts'
-import { openTestService, type TestService } from '../support/service/test-service.ts'
+import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 import { startFakeSeller, type FakeSeller } from '../support/wires/fake-seller.ts'
 
 const MINUTE_MS = 60_000
@@ -135,6 +135,33 @@ describe('buying over MCP', () => {
     assert.match(String(failed.summary), /did not deliver.*may be taken all the same/)
     const [row] = await readRows(given.context.db, `select status from payments where id = $1`, [failed.payment?.id])
     assert.deepEqual(row, { status: 'pending' })
+  })
+
+  test('the payment and the ledger say what was bought, with the words of the seller marked as untrusted', async () => {
+    const buyer = await seedBuyer(given)
+    const bought = await buy(buyer)
+    const paid = await given.call({
+      ...{ method: 'POST', path: '/v1/payments', key: buyer.key },
+      body: paymentBody(buyer, { idempotency_key: 'transfer' }),
+    })
+    assert.equal(paid.status, 201, paid.text)
+    const read = await callTool(given, buyer.key, 'get_payment', { payment_id: bought.payment?.id })
+    const url = `${seller.url}/goods`
+    assert.match(String(read.summary), new RegExp(`The payment is for GET ${url}, and the seller delivered\\.$`))
+    const purchase = read['purchase'] as Readonly<Record<string, unknown>>
+    assert.deepEqual(
+      [purchase['resource_url'], purchase['delivery'], purchase['description']],
+      [url, 'delivered', { untrusted: 'Test goods' }],
+    )
+    const { entries } = await callTool(given, buyer.key, 'list_ledger', { agent_id: buyer.agentId })
+    const shown = entries as readonly { readonly purchase_id: string; readonly purchase: unknown }[]
+    assert.deepEqual(
+      shown.map((entry) => [entry.purchase_id, entry.purchase]),
+      [
+        ['transfer', null],
+        ['one', purchase],
+      ],
+    )
   })
 
   async function check({ key, agentId }: Seed): Promise<ToolContent & { readonly isError: boolean }> {

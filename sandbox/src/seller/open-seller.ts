@@ -111,7 +111,7 @@ function addPriceLists(app: Express, goods: readonly Resource[], origin: string)
 
 function describe(resource: Resource, origin: string): object {
   const { id, path, counters } = resource
-  return { id, url: origin + path, pay_to: resource.payTo, ...counters }
+  return { id, url: origin + path, pay_to: resource.payTo, later_pay_to: resource.laterPayTo, ...counters }
 }
 
 /** Creates what answers the requests for a resource. The handlers run in this order. */

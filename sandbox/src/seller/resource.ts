@@ -24,6 +24,8 @@ export interface Resource {
   readonly behaviour: Behaviour
   /** The first payee. */
   readonly payTo: `0x${string}`
+  /** The payee after `payee_changed` has happened. */
+  readonly laterPayTo: `0x${string}`
   /** The goods, as the body of the answer. Null for the standard goods. */
   readonly goods: (() => object) | null
   /** The extensions of x402 version 2 that the offer declares. */
@@ -61,6 +63,7 @@ export function createResource(behaviour: Behaviour, options: ResourceOptions = 
     description,
     behaviour,
     payTo,
+    laterPayTo,
     goods,
     extensions,
     counters,

@@ -3,6 +3,7 @@ import { nextLookAt } from '../domain/authorizations/look-schedule.ts'
 import { settleAuthorizations } from '../domain/authorizations/settle-authorizations.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
+import { endPaymentWaits } from '../domain/reconciliation/wait-for-payment.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
@@ -36,6 +37,7 @@ async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promis
   let settled = due
   try {
     settled = await settleAuthorizations(ctx, { mode, payments: due })
+    endPaymentWaits(ctx, settled)
   } finally {
     const now = ctx.clock.now()
     const looks = settled.map((payment) => ({ payment, nextLookAt: nextLookAt(payment, now) }))

@@ -2,6 +2,7 @@ import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { settlePayments } from '../domain/payments/settle-payments.ts'
 import { listAwaitingChain } from '../domain/reconciliation/reconciliation-store.ts'
+import { endPaymentWaits } from '../domain/reconciliation/wait-for-payment.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { ReceiptSchedule } from './receipt-schedule.ts'
@@ -36,7 +37,10 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
     const hashes = due.flatMap(({ txHash }) => (txHash === null ? [] : [txHash]))
     if (hashes.length === 0) return
     const reading = await chain.readReceiptsAtHead(hashes)
-    await settlePayments(ctx, { mode, payments: due, reading })
+    await settlePayments(ctx, {
+      ...{ mode, payments: due, reading },
+      onSettled: (payment) => endPaymentWaits(ctx, [payment]),
+    })
     // Record the head that the node returned with the receipts. If it is older than `head`, the same receipts are due
     // again.
     schedule.record(due, reading.head)

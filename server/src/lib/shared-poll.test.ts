@@ -22,6 +22,18 @@ describe('a shared poll', () => {
     assert.equal(polled.length, count)
   })
 
+  test('whoever knows that a wait is over can end it before the next poll', async () => {
+    const { poll } = open()
+    const waits = ['a', 'a', 'b'].map((id) => poll.wait(key(id), { msMax: PATIENT_MS, signal: NEVER }))
+    poll.end([key('a'), key('c')])
+    await Promise.all(waits.slice(0, 2))
+    assert.equal(poll.waiting, 1)
+    poll.end([key('b')])
+    await Promise.all(waits)
+    poll.end([key('b')])
+    assert.equal(poll.waiting, 0)
+  })
+
   test('a caller waits no longer than it asked for, and not after its signal was aborted', async () => {
     const { poll } = open()
     await poll.wait(key('a'), { msMax: 20, signal: NEVER })

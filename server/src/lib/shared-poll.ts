@@ -69,6 +69,13 @@ export class SharedPoll {
     })
   }
 
+  /** Ends the waits for these keys, because the caller knows already that they are over. */
+  end(keys: readonly WaitKey[]): void {
+    if (this.#waiters.size === 0) return
+    const over = new Set(keys.map(textOf))
+    for (const waiter of this.#waiters) if (over.has(textOf(waiter.key))) waiter.end()
+  }
+
   #isFull(group: string): boolean {
     const { waitersMax, waitersOfGroupMax } = this.#options
     if (this.#waiters.size >= waitersMax) return true

@@ -120,10 +120,11 @@ function toFailure(ctx: Pick<Context, 'logger'>, { error, tool }: { error: unkno
     return new ToolFailure({ code, message: found.message, next: describeRefusal(found.code, details), details })
   }
   ctx.logger.error({ err: found.cause ?? found, tool: tool.name }, 'a tool failed')
-  const message =
-    found.type === 'unavailable'
-      ? 'The service is temporarily unavailable, and this call did nothing.'
-      : 'Something went wrong on our side, so the result of this call is not known.'
+  const reason =
+    found.type === 'unavailable' ? 'The service is temporarily unavailable' : 'Something went wrong on our side'
+  const message = tool.annotations.readOnlyHint
+    ? `${reason}, and this call did nothing.`
+    : `${reason}, so the result of this call is not known.`
   return new ToolFailure({ code, message, next: retryAdvice(tool), details })
 }
 

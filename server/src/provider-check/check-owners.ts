@@ -1,7 +1,7 @@
 import { SLOTS_PER_WALLET } from '../domain/wallets/wallet.ts'
 import { normalizePublicKey } from '../enclave/normalize-public-key.ts'
 import { generateSignerKey } from '../enclave/signer-key.ts'
-import { compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
+import { CODE_REFUSED, compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { describeLanding, awaitLanding, dataOf, hasLanded, sendTransfer } from './check-sends.ts'
 import { createCheckWallet } from './create-check-wallet.ts'
 import { describeResponse, type Outcome } from './outcome.ts'
@@ -11,9 +11,8 @@ import { toRecord, type ProviderResponse } from './provider-wire.ts'
 /** How long a read may lag behind the change. The service waits about as long. */
 const READ_MS_MAX = 3_000
 const READ_POLL_MS = 500
-const CODE_REFUSED = 'policy_violation'
 
-/** Step 11: a wallet with as many slots as the service creates. */
+/** Step 12: a wallet with as many slots as the service creates. */
 export async function checkAllSlots(run: CheckRun, { ownerId }: CheckWallet): Promise<Outcome> {
   const title = `a wallet with ${SLOTS_PER_WALLET} signers, each under an empty policy`
   const expected = `200, the owner, ${SLOTS_PER_WALLET} signers as written; read back: ${SLOTS_PER_WALLET} signers as written`
@@ -47,7 +46,7 @@ function countAsWritten({ body }: ProviderResponse, slots: readonly CheckGrant[]
   }).length
 }
 
-/** Step 12: the owner empties the policy that step 2 filled. Afterwards, the signer can send nothing. */
+/** Step 13: the owner empties the policy that step 2 filled. Afterwards, the signer can send nothing. */
 export async function checkRevocation(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const path = `/v1/policies/${wallet.slot.policyId}`
   const signed = await run.wire.patch(path, { body: { rules: [] }, expiresAt: expiryOf(run), sign: run.passkey.sign })
@@ -74,7 +73,7 @@ function countRules({ body }: ProviderResponse): number | null {
 }
 
 /**
- * Step 13: an owner adds a second passkey to the wallet's owners, which can then sign. The keys are compared as keys,
+ * Step 14: an owner adds a second passkey to the wallet's owners, which can then sign. The keys are compared as keys,
  * and not as text, because the provider does not document in which form it returns them.
  */
 export async function checkOwners(run: CheckRun, { ownerId, slot }: CheckWallet): Promise<Outcome> {
@@ -112,7 +111,7 @@ function hasExactly(members: readonly string[], keys: readonly string[]): boolea
   return normalized.length === keys.length && keys.every((key) => normalized.includes(key))
 }
 
-/** Step 14: an owner sends a transfer, with the wallet's address as `from`. No policy allows it, and none is needed. */
+/** Step 15: an owner sends a transfer, with the wallet's address as `from`. No policy allows it, and none is needed. */
 export async function checkWithdrawal(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const title = "an owner's transfer with `from`"
   const expected = '200, a transaction id; then confirmed, the transfer on the chain'

@@ -14,7 +14,7 @@ export interface CheckRun {
   readonly settings: ChainSettings
   readonly clock: Clock
   readonly passkey: CheckPasskey
-  /** Becomes an owner too (step 13). */
+  /** Becomes an owner too (step 14). */
   readonly secondPasskey: CheckPasskey
   readonly agent: { readonly publicKey: string; readonly sign: Sign }
   /** Part of all idempotency keys and reference ids of this run, so that they are unique. */
@@ -36,6 +36,10 @@ export interface CheckGrant {
 
 /** The amount of each transfer. A transfer goes from the wallet to itself, so that nothing is spent. */
 export const AMOUNT_MICRO = microUsdc(1n)
+/** The per-payment limit of the test policy. */
+export const MAX_MICRO = microUsdc(100n)
+/** The code of the enclave's answer if no rule allows a request. */
+export const CODE_REFUSED = 'policy_violation'
 /** How long a signed request is valid. */
 const REQUEST_LIFE_MS = 60_000
 
@@ -47,7 +51,7 @@ export function expiryOf({ clock }: CheckRun): Date {
 export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
   return {
     chainId: settings.chainId,
-    maxPerTxMicro: microUsdc(100n),
+    maxPerTxMicro: MAX_MICRO,
     recipientAllowlist: [wallet.address],
     contractAllowlist: [settings.usdc],
     expiresAt: null,

@@ -8,7 +8,7 @@ import { address } from '../../../test/support/context/seed.ts'
 import { createClock } from '../lib/clock.ts'
 import { openChainView } from './chain-view.ts'
 import type { CheckRun } from './check-run.ts'
-import { checkCode, checkTypedData } from './check-signatures.ts'
+import { checkCode, checkPurchaseRule, checkTypedData } from './check-signatures.ts'
 import { createPasskey } from './create-passkey.ts'
 import { openProviderWire } from './provider-wire.ts'
 
@@ -119,5 +119,11 @@ describe('signatures of a wallet that a sponsored transfer has upgraded', () => 
       assert.equal(outcome.verdict, 'differs')
       assert.equal(outcome.actual, other === '0x' ? 'no code' : other)
     }
+  })
+
+  test('differ if the provider also signs purchases that the rule of the grant does not allow', async () => {
+    const outcome = await checkPurchaseRule(run, wallet)
+    assert.equal(outcome.verdict, 'differs')
+    assert.equal(outcome.actual, "200, by the wallet's key; above the limit: 200; another payee: 200")
   })
 })

@@ -1,21 +1,31 @@
 import type { Hash, Hex } from 'viem'
-import { hashTypedData, recoverAddress } from 'viem/utils'
-import { expiryOf, compare, type CheckRun, type CheckWallet } from './check-run.ts'
+import { recoverAddress } from 'viem/utils'
+import type { Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import {
+  AUTHORIZATION_PRIMARY_TYPE,
+  AUTHORIZATION_TYPES,
+  hashAuthorization,
+  usdcDomain,
+  type SignatureForm,
+  type TransferAuthorization,
+  type UsdcDomain,
+} from '../values/transfer-authorization.ts'
+import {
+  AMOUNT_MICRO,
+  CODE_REFUSED,
+  compare,
+  expiryOf,
+  MAX_MICRO,
+  type CheckRun,
+  type CheckWallet,
+} from './check-run.ts'
 import { describeResponse, type Outcome } from './outcome.ts'
-import { toRecord, type ProviderResponse } from './provider-wire.ts'
+import { toRecord, type ProviderResponse, type Sign } from './provider-wire.ts'
 
-const PRIMARY_TYPE = 'TransferWithAuthorization'
-const TYPES = {
-  [PRIMARY_TYPE]: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
 const NONCE: Hash = `0x${'00'.repeat(32)}`
+/** An address that the rule of the grant does not allow. */
+const STRANGER = '0x000000000000000000000000000000000000dEaD' as Address
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/
 /** The code at an address that delegates to a contract (EIP-7702): a fixed prefix, and the contract's address. */
 const DELEGATED_PATTERN = /^0xef0100[0-9a-f]{40}$/i
@@ -25,29 +35,14 @@ const DELEGATED_PATTERN = /^0xef0100[0-9a-f]{40}$/i
  * accept. The owner authorizes the requests, because no policy limits the owner.
  */
 export async function checkTypedData(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
-  const { settings, chain } = run
-  const domain = { name: 'USDC', version: '2', chainId: settings.chainId, verifyingContract: settings.usdc }
-  // This transfer authorization was valid for one second in 1970, so nobody can use it.
-  const message = {
-    from: wallet.address,
-    to: wallet.address,
-    value: '1',
-    validAfter: '0',
-    validBefore: '1',
-    nonce: NONCE,
-  }
-  const typed = { domain, types: TYPES, primary_type: PRIMARY_TYPE, message }
-  const digest = hashTypedData({
-    domain,
-    types: TYPES,
-    primaryType: PRIMARY_TYPE,
-    message: { ...message, value: 1n, validAfter: 0n, validBefore: 1n },
-  })
-  const ecdsa = await signTypedData(run, wallet, { typed, type: 'ecdsa' })
-  const erc1271 = await signTypedData(run, wallet, { typed, type: 'erc1271' })
+  const { chain, passkey } = run
+  const authorization = authorizationOf(wallet)
+  const typed = typedDataOf(run, authorization)
+  const ecdsa = await signTypedData(run, wallet, { typed, type: 'ecdsa', sign: passkey.sign })
+  const erc1271 = await signTypedData(run, wallet, { typed, type: 'erc1271', sign: passkey.sign })
   const [plain, wrapped] = [readSignature(ecdsa), readSignature(erc1271)]
-  const signer = plain === null ? null : await recoverAddress({ hash: digest, signature: plain }).catch(() => null)
-  const isSigner = signer?.toLowerCase() === wallet.address.toLowerCase()
+  const digest = hashAuthorization(domainOf(run), authorization)
+  const isSigner = await isSignedBy(wallet, digest, plain)
   const isAccepted =
     wrapped !== null && (await chain.acceptsSignature(wallet.address, digest, wrapped).catch(() => false))
   return compare(isSigner && isAccepted, {
@@ -72,10 +67,61 @@ export async function checkCode({ chain }: CheckRun, wallet: CheckWallet): Promi
 
 const CODE_CHARS_SHOWN = 60
 
+/** Step 11: the agent's key asks for three signatures of purchases. The rule of the grant allows only the first one. */
+export async function checkPurchaseRule(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
+  const allowed = authorizationOf(wallet)
+  const ask = async (authorization: TransferAuthorization): Promise<ProviderResponse> => {
+    return await signTypedData(run, wallet, {
+      typed: typedDataOf(run, authorization),
+      type: 'ecdsa',
+      sign: run.agent.sign,
+    })
+  }
+  const signed = await ask(allowed)
+  const tooMuch = await ask({ ...allowed, valueMicro: microUsdc(MAX_MICRO + 1n) })
+  const stranger = await ask({ ...allowed, to: STRANGER })
+  const isSigner = await isSignedBy(wallet, hashAuthorization(domainOf(run), allowed), readSignature(signed))
+  return compare(isSigner && isRefused(tooMuch) && isRefused(stranger), {
+    title: "purchases under the grant's rule",
+    expected: `200, by the wallet's key; above the limit: 400 ${CODE_REFUSED}; another payee: 400 ${CODE_REFUSED}`,
+    actual:
+      `${describeResponse(signed)}${isSigner ? ", by the wallet's key" : ''}; ` +
+      `above the limit: ${describeResponse(tooMuch)}; another payee: ${describeResponse(stranger)}`,
+  })
+}
+
+function isRefused({ status, body }: ProviderResponse): boolean {
+  return status === 400 && body['code'] === CODE_REFUSED
+}
+
+/** Returns an authorization of a transfer to the wallet itself. It ended in 1970, so nobody can use it. */
+function authorizationOf({ address }: CheckWallet): TransferAuthorization {
+  const times = { validAfterSeconds: 0n, validBeforeSeconds: 1n }
+  return { from: address, to: address, valueMicro: AMOUNT_MICRO, ...times, nonce: NONCE }
+}
+
+function domainOf({ settings }: CheckRun): UsdcDomain {
+  return usdcDomain(settings.chainId, settings.usdc)
+}
+
+function typedDataOf(run: CheckRun, authorization: TransferAuthorization): object {
+  const { from, to, valueMicro, validAfterSeconds, validBeforeSeconds, nonce } = authorization
+  const times = { validAfter: String(validAfterSeconds), validBefore: String(validBeforeSeconds) }
+  return {
+    ...{ domain: domainOf(run), types: AUTHORIZATION_TYPES, primary_type: AUTHORIZATION_PRIMARY_TYPE },
+    message: { from, to, value: String(valueMicro), ...times, nonce },
+  }
+}
+
+async function isSignedBy({ address }: CheckWallet, hash: Hash, signature: Hex | null): Promise<boolean> {
+  const signer = signature === null ? null : await recoverAddress({ hash, signature }).catch(() => null)
+  return signer?.toLowerCase() === address.toLowerCase()
+}
+
 async function signTypedData(
   run: CheckRun,
   wallet: CheckWallet,
-  { typed, type }: { typed: object; type: 'ecdsa' | 'erc1271' },
+  { typed, type, sign }: { typed: object; type: SignatureForm; sign: Sign },
 ): Promise<ProviderResponse> {
   return await run.wire.post(`/v1/wallets/${wallet.id}/rpc`, {
     body: {
@@ -86,7 +132,7 @@ async function signTypedData(
       params: { typed_data: typed },
     },
     expiresAt: expiryOf(run),
-    sign: run.passkey.sign,
+    sign,
   })
 }
 

@@ -5,7 +5,7 @@ import { runProviderCheck } from './run-provider-check.ts'
 
 const USAGE = `npm run provider:check -- [--faucet] [--wait-minutes <0 to 120>]
 
-Makes the fourteen checks of what the service relies on, at the provider of PRIVY_API_URL and on the test chain.
+Makes the fifteen checks of what the service relies on, at the provider of PRIVY_API_URL and on the test chain.
   --faucet        get the test USDC from FAUCET_URL, instead of sending it by hand
   --wait-minutes  how long to wait for the test USDC (default 15)
 `

@@ -6,7 +6,7 @@ import { openChainView } from './chain-view.ts'
 import type { CheckRun, CheckWallet } from './check-run.ts'
 import { checkAllSlots, checkOwners, checkRevocation, checkWithdrawal } from './check-owners.ts'
 import { checkDuplicateReference, checkExpiredRequest, checkSendsAtOnce, checkSponsoredSend } from './check-sends.ts'
-import { checkCode, checkTypedData } from './check-signatures.ts'
+import { checkCode, checkPurchaseRule, checkTypedData } from './check-signatures.ts'
 import { checkGrant, checkReadBack, checkUnknownWallet, checkWalletCreation } from './check-wallet.ts'
 import { createPasskey } from './create-passkey.ts'
 import { fundWallet, type Funding } from './fund-wallet.ts'
@@ -102,6 +102,7 @@ async function runSteps(
   await runAll([
     ['a typed-data signature', null, checkTypedData],
     ["the wallet's code afterwards", isFunded ? null : NO_FUNDS, checkCode],
+    ["purchases under the grant's rule", needsGrant, checkPurchaseRule],
     ['a wallet with all signers', null, checkAllSlots],
     ['an emptied policy', needsGrant, checkRevocation],
     ['a second passkey for the owners', null, checkOwners],

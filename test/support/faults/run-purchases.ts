@@ -100,6 +100,7 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
     try {
       await Promise.all([buyAll(run, orders, options), killBetween(run, options)])
       const transfers = await checkChain(run, orders)
+      await checkEveryMoment(run, capMicro)
       return { ...counts, transfers, outcomes: await countOutcomes(run), violations: [...run.violations] }
     } finally {
       run.isOver = true
@@ -238,6 +239,22 @@ async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
   }
 }
 
+/**
+ * Computes each window at each moment at which an amount was reserved, from the times that were recorded: an amount
+ * counts from its reservation until it was given back, if ever. Every reservation of a run is younger than 24 hours.
+ */
+async function checkEveryMoment({ fixture, violations }: Run, capMicro: bigint): Promise<void> {
+  const above = await fixture.query(
+    `select p.id, sum(q.amount_micro)::text as spent
+      from payments p
+      join payments q on q.wallet_address = p.wallet_address and q.created_at <= p.created_at
+        and (q.status <> 'failed' or q.settled_at > p.created_at)
+      where p.kind = 'x402' group by p.id having sum(q.amount_micro) > $1`,
+    [String(capMicro)],
+  )
+  for (const { id, spent } of above) violations.add(`${String(id)} brought its window to ${String(spent)}`)
+}
+
 /** Waits until every purchase has ended, and compares the records with the chain. Returns the number of transfers. */
 async function checkChain(run: Run, orders: readonly Order[][]): Promise<number> {
   const { fixture, violations } = run
@@ -258,10 +275,13 @@ async function checkChain(run: Run, orders: readonly Order[][]): Promise<number>
     for (const order of mine) {
       const { resource } = order
       const known = records.filter((row) => row['idempotency_key'] === resource.id)
-      const isLater = known.length > 0 && mayChange(run, order, 'payee_changed')
-      const payee = (isLater ? String(known[0]?.['to_address']) : resource.payTo).toLowerCase()
-      payees.add(payee)
-      const paid = transfers.filter(({ to }) => to === payee)
+      const possible = mayChange(run, order, 'payee_changed') ? [resource.payTo, resource.laterPayTo] : [resource.payTo]
+      const theirs = possible.map((payee) => payee.toLowerCase())
+      for (const payee of theirs) payees.add(payee)
+      const recorded = known.map((row) => String(row['to_address']).toLowerCase())
+      if (recorded.some((payee) => !theirs.includes(payee))) violations.add(`${resource.id}: another payee`)
+      const paid = transfers.filter(({ to }) => theirs.includes(to))
+      if (paid.some(({ to }) => !recorded.includes(to))) violations.add(`${resource.id}: paid another than recorded`)
       const { authorizations } = await readCounters(fixture, resource)
       if (authorizations > 1) violations.add(`${resource.id}: ${authorizations} authorizations`)
       if (paid.length > 1 || known.length > 1) violations.add(`${resource.id}: ${paid.length} transfers`)

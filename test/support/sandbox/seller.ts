@@ -26,6 +26,8 @@ export interface SoldResource {
   readonly id: string
   readonly url: string
   readonly payTo: string
+  /** The payee after `payee_changed` has happened. */
+  readonly laterPayTo: string
   readonly mode: Mode
 }
 
@@ -36,8 +38,9 @@ type SandboxAccess = Pick<SandboxFixture, 'control' | 'sandbox' | 'chains'>
  * sandbox do not disturb each other, because each resource has its own path, faults, counters and payee.
  */
 export async function createResource(fixture: SandboxAccess, behaviour: WireBehaviour = {}): Promise<SoldResource> {
-  const { id, url, pay_to: payTo } = readResource(await fixture.control('/seller/resources', behaviour))
-  return { id, url, payTo, mode: behaviour.mode ?? 'test' }
+  const answer = await fixture.control('/seller/resources', behaviour)
+  const { id, url, pay_to: payTo, later_pay_to: laterPayTo } = readResource(answer)
+  return { id, url, payTo, laterPayTo, mode: behaviour.mode ?? 'test' }
 }
 
 /** Reads what a resource has seen and done. */
@@ -52,8 +55,13 @@ export async function readTakings(fixture: SandboxAccess, { mode, payTo }: SoldR
   return await fixture.chains[mode].balanceOf(payTo)
 }
 
-function readResource({
-  text,
-}: JsonAnswer): Counters & { readonly id: string; readonly url: string; readonly pay_to: string } {
+interface WireResource extends Counters {
+  readonly id: string
+  readonly url: string
+  readonly pay_to: string
+  readonly later_pay_to: string
+}
+
+function readResource({ text }: JsonAnswer): WireResource {
   return JSON.parse(text).resource
 }

@@ -14,6 +14,13 @@ import type { PaymentRequest } from './payment-request.ts'
 import { previewPayment } from './preview-payment.ts'
 
 const RUNS = 120
+
+interface Request {
+  readonly seeded: Seed
+  readonly amountUsdc: string
+  readonly changes: Partial<PaymentRequest>
+}
+
 const STRANGER = address(`0x${'6'.repeat(40)}`)
 /** The tables that a payment writes. */
 const TABLES = ['payments', 'payment_refusals', 'events', 'allowances']
@@ -27,7 +34,7 @@ describe('previewPayment', () => {
 
   test('a preview and the payment of the same request at that moment have the same result (D55)', async () => {
     const seeds = await seedCases()
-    const requests = fc.record({
+    const requests = fc.record<Request>({
       seeded: fc.constantFrom(...seeds),
       amountUsdc: fc.constantFrom('0.5', '1', '3', '4.999999', '5', '5.000001', '25'),
       changes: fc.oneof(
@@ -44,6 +51,9 @@ describe('previewPayment', () => {
       ),
     })
     const results = new Set<string>()
+    const [limited, , , expired, , poor] = seeds
+    assert.ok(limited !== undefined && expired !== undefined && poor !== undefined)
+    const example = (seeded: Seed, amountUsdc: string): [Request] => [{ seeded, amountUsdc, changes: {} }]
     await fc.assert(
       fc.asyncProperty(requests, async ({ seeded, amountUsdc, changes }) => {
         const request = paymentRequest(seeded, { ...changes, amountUsdc })
@@ -66,7 +76,14 @@ describe('previewPayment', () => {
           )
         }
       }),
-      { numRuns: RUNS },
+      {
+        numRuns: RUNS,
+        // They come first, so each of the results below occurs, whatever the random requests are.
+        examples: [
+          ...[example(poor, '5'), example(poor, '3'), example(expired, '1'), example(limited, '5.000001')],
+          ...Array.from({ length: 5 }, () => example(limited, '5')),
+        ],
+      },
     )
     for (const result of [
       'created',

@@ -11,7 +11,8 @@ const CONCURRENCY = 4
 /**
  * Settles those of the given payments that have a transaction hash. All of them must belong to one mode. Uses the
  * caller's `reading` of the chain, or reads the chain once if there is none. If one payment cannot be settled, the
- * others are still settled, and the first error is thrown at the end. Throws `ChainUnavailable`.
+ * others are still settled, and the first error is thrown at the end. Calls `onSettled` for each payment as soon as its
+ * outcome is stored. Throws `ChainUnavailable`.
  */
 export async function settlePayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
@@ -19,7 +20,13 @@ export async function settlePayments(
     mode,
     payments,
     reading,
-  }: { mode: Payment['mode']; payments: readonly Payment[]; reading?: ReceiptsAtHead | undefined },
+    onSettled,
+  }: {
+    mode: Payment['mode']
+    payments: readonly Payment[]
+    reading?: ReceiptsAtHead | undefined
+    onSettled?: (payment: Payment) => void
+  },
 ): Promise<Payment[]> {
   const hashes = payments.flatMap((payment) => (payment.txHash === null ? [] : [payment.txHash]))
   if (hashes.length === 0) return [...payments]
@@ -31,7 +38,9 @@ export async function settlePayments(
   const settleNext = async (): Promise<void> => {
     for (const [index, payment] of queue) {
       try {
-        settled[index] = await settlePayment(ctx, { payment, receipt: receiptOf(payment.txHash), head })
+        const current = await settlePayment(ctx, { payment, receipt: receiptOf(payment.txHash), head })
+        settled[index] = current
+        if (current.status !== 'pending') onSettled?.(current)
       } catch (error) {
         errors.push(error)
       }

@@ -4,7 +4,8 @@ import type { Payment } from '../payments/payment.ts'
 import { findPaymentByKey } from '../payments/payments-store.ts'
 import { comparePurchase, isSamePurchase, type ComparedPurchase, type PurchaseField } from './compare-purchase.ts'
 import type { PurchaseTerms, ResourceRequest } from './purchase-request.ts'
-import { findPurchase, type SealedPurchase } from './purchases-store.ts'
+import { findPurchase, listPurchasesOf, type SealedPurchase } from './purchases-store.ts'
+import type { Purchase } from './purchase.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
 import { openOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
@@ -76,4 +77,15 @@ function isKindSame(mismatches: readonly PurchaseField[]): boolean {
 /** Returns the purchase of a payment, for readers of the payment. Null if the payment is no purchase. */
 export async function findPurchaseOf(ctx: Pick<Context, 'db'>, payment: Payment): Promise<SealedPurchase | null> {
   return payment.kind === 'x402' ? await ctx.db.runRelaxed(findPurchase(placeOf(payment))) : null
+}
+
+/** Returns the purchases of those payments that are purchases, by the ids of the payments. */
+export async function findPurchasesOf(
+  ctx: Pick<Context, 'db'>,
+  accountId: string,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<string, Purchase>> {
+  const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
+  const found = ids.length === 0 ? [] : await ctx.db.runRelaxed(listPurchasesOf(accountId, ids))
+  return new Map(found.map((purchase) => [purchase.paymentId, purchase]))
 }

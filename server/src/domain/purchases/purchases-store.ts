@@ -1,5 +1,5 @@
 import { listOf, pick, type RowOf } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Delivery, Purchase } from './purchase.ts'
 
@@ -64,6 +64,16 @@ export function findPurchase({ accountId, paymentId }: PurchasePlace): Query<Sea
     text: `select ${COLUMNS} from purchases where account_id = $1 and payment_id = $2`,
     values: [accountId, paymentId],
     read: firstOrNull(PURCHASE_ROW, toPurchase),
+  }
+}
+
+/** Lists the purchases of these payments. Uses the primary key. */
+export function listPurchasesOf(accountId: string, paymentIds: readonly string[]): Query<SealedPurchase[]> {
+  return {
+    name: 'list_purchases_of',
+    text: `select ${COLUMNS} from purchases where account_id = $1 and payment_id = any ($2::text[])`,
+    values: [accountId, paymentIds],
+    read: rowsOf(PURCHASE_ROW, (rows) => rows.map(toPurchase)),
   }
 }
 

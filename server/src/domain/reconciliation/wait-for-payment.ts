@@ -57,6 +57,15 @@ export async function waitForPayment(
   return await getPayment(ctx, place)
 }
 
+/**
+ * Ends the waits of this process for those of the payments that are settled, so that their callers need not wait for the
+ * next poll. To be called after the outcome is stored.
+ */
+export function endPaymentWaits({ db }: Pick<Context, 'db'>, payments: readonly Payment[]): void {
+  const settled = payments.filter(({ status }) => status !== 'pending')
+  polls.get(db)?.end(settled.map(({ accountId, id }) => ({ group: accountId, id })))
+}
+
 /** Returns how many callers of this process wait for a payment. */
 export function countPaymentWaiters(ctx: Pick<Context, 'db'>): number {
   return polls.get(ctx.db)?.waiting ?? 0

@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
+import { findPurchaseOf } from '../../domain/purchases/find-earlier-purchase.ts'
 import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { Problem } from '../../values/problem.ts'
+import { nullable } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
+import { BoughtSchema, describeBought, formatBought } from '../describe-bought.ts'
 import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS, WaitSecondsInput } from '../tool.ts'
 import { ToolFailure } from '../tool-failure.ts'
@@ -10,13 +13,13 @@ export const GET_PAYMENT = defineTool({
   name: 'get_payment',
   title: 'Look up a payment',
   description:
-    'Returns one payment with its current status: pending, confirmed or failed. With wait_seconds, waits until the payment is confirmed or failed, but no longer than that.',
+    'Returns one payment with its current status: pending, confirmed or failed, and what it bought, if it was made by fetch_paid. With wait_seconds, waits until the payment is confirmed or failed, but no longer than that.',
   input: inputOf({
     payment_id: Type.String({ description: 'The id of the payment, such as pay_01J…, as send_payment returned it.' }),
     wait_seconds: WaitSecondsInput,
     agent_id: AgentIdInput,
   }),
-  output: outputOf({ payment: PaymentAnswerSchema }),
+  output: outputOf({ payment: PaymentAnswerSchema, purchase: nullable(BoughtSchema) }),
   annotations: READS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args, signal, onWait }) {
@@ -30,7 +33,15 @@ export const GET_PAYMENT = defineTool({
     }).catch(explainNotFound)
     const isOwn = agentId === null || payment.agentId === null || payment.agentId === agentId
     const payer = isOwn ? '' : ` The agent ${JSON.stringify(payment.agentId)} made this payment, not you.`
-    return { summary: describePayment(payment) + payer, members: { payment: formatPaymentAnswer(payment) } }
+    const purchase = await findPurchaseOf(ctx, payment)
+    const bought = purchase === null ? '' : ` ${describeBought(purchase)}`
+    return {
+      summary: describePayment(payment) + bought + payer,
+      members: {
+        payment: formatPaymentAnswer(payment),
+        purchase: purchase === null ? null : formatBought(purchase),
+      },
+    }
   },
 })
 

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { findPurchasesOf } from '../../domain/purchases/find-earlier-purchase.ts'
+import type { Purchase } from '../../domain/purchases/purchase.ts'
 import { formatLedgerEntry } from '../../domain/reports/ledger/format-ledger-entry.ts'
 import { LEDGER_PAGE_MAX, type LedgerEntry } from '../../domain/reports/ledger/ledger-entry.ts'
 import { LedgerEntrySchema } from '../../domain/reports/ledger/ledger-schema.ts'
@@ -8,6 +10,7 @@ import { parseAddress, type Address } from '../../values/address.ts'
 import { list, nullable } from '../../values/schema-fields.ts'
 import { invalid } from '../check-arguments.ts'
 import { checkAgentExists, chooseAgent } from '../choose-agent.ts'
+import { BoughtSchema, formatBought } from '../describe-bought.ts'
 import { PURCHASE_ID_DESCRIPTION } from '../format-payment-answer.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
@@ -20,13 +23,14 @@ const EntrySchema = Type.Object({
   ...Type.Omit(LedgerEntrySchema, ['memo', 'idempotency_key']).properties,
   purchase_id: nullable(Type.String({ description: PURCHASE_ID_DESCRIPTION })),
   memo: nullable(UntrustedTextSchema),
+  purchase: nullable(BoughtSchema),
 })
 
 export const LIST_LEDGER = defineTool({
   name: 'list_ledger',
   title: 'List what moved',
   description:
-    'Returns your payments, and the deposits to your wallets, newest first. Use it to find out whether you have paid something already.',
+    'Returns your payments, what each of them bought, and the deposits to your wallets, newest first. Use it to find out whether you have paid something already.',
   input: inputOf({
     wallet: Type.Optional(Type.String({ description: 'Only entries of the wallet with this address.' })),
     limit: Type.Optional(
@@ -62,15 +66,19 @@ export const LIST_LEDGER = defineTool({
     if (wallet !== null && args.starting_after === undefined && page.entries.length === 0) {
       await checkWalletVisible(ctx, { accountId, mode, boundAgentId, address: wallet })
     }
+    const payments = page.entries.filter((entry) => 'kind' in entry)
+    const purchases = await findPurchasesOf(ctx, accountId, payments)
+    const entries = page.entries.map((entry) => formatEntry(entry, purchases.get(entry.id)))
     const older = page.hasMore ? ' There are older ones.' : ''
     const summary = `Entries in this list, newest first: ${page.entries.length}.${older}`
-    return { summary, members: { entries: page.entries.map(formatEntry), has_more: page.hasMore } }
+    return { summary, members: { entries, has_more: page.hasMore } }
   },
 })
 
-function formatEntry(entry: LedgerEntry) {
+function formatEntry(entry: LedgerEntry, purchase: Purchase | undefined) {
   const { idempotency_key: purchaseId, memo, ...rest } = formatLedgerEntry(entry)
-  return { ...rest, purchase_id: purchaseId, memo: markUntrusted(memo) }
+  const bought = purchase === undefined ? null : formatBought(purchase)
+  return { ...rest, purchase_id: purchaseId, memo: markUntrusted(memo), purchase: bought }
 }
 
 function parseWallet(text: string | undefined): Address | null {

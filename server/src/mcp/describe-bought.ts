@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { formatPurchase } from '../domain/purchases/format-purchase.ts'
+import { PurchaseSchema } from '../domain/purchases/purchase-schema.ts'
+import type { Purchase } from '../domain/purchases/purchase.ts'
+import { markUntrusted, UntrustedTextSchema } from './untrusted-text.ts'
+
+/** What a payment bought, as tools show it: that of `/v1`, with the words of the seller marked as untrusted. */
+export const BoughtSchema = Type.Object(
+  {
+    ...Type.Omit(PurchaseSchema, ['description']).properties,
+    description: Type.Union([UntrustedTextSchema, Type.Null()]),
+  },
+  { description: 'The web resource that the payment is for.' },
+)
+
+export function formatBought(purchase: Purchase): Record<string, unknown> {
+  const { description, ...rest } = formatPurchase(purchase)
+  return { ...rest, description: markUntrusted(description) }
+}
+
+/** Says what a payment was made for, and whether the seller delivered, in one sentence. */
+export function describeBought({ method, resourceUrl, delivery }: Purchase): string {
+  return `The payment is for ${method} ${resourceUrl}${OUTCOMES[delivery ?? 'none']}.`
+}
+
+const OUTCOMES = {
+  delivered: ', and the seller delivered',
+  failed: ', but the seller did not deliver',
+  unknown: ', and no answer of the seller has arrived',
+  none: '',
+} as const
