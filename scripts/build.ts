@@ -1,5 +1,5 @@
-// `npm run build`: builds the static files of the dashboard, the signer page and the documentation, and the programs that
-// the sandbox starts. Builds nothing that was already built from the same sources.
+// `npm run build`: builds the static files of the dashboard, the signer page and the documentation, the client, and the
+// programs that the sandbox starts. Builds nothing that was already built from the same sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -63,6 +63,12 @@ const BUILDS = [
     sources: DOCS_SOURCES,
     build: buildDocs,
   },
+  {
+    name: 'client',
+    output: 'sdk/dist',
+    sources: ['sdk/src', 'sdk/tsconfig.json', 'sdk/tsconfig.build.json', 'tsconfig.base.json', ...SHARED_SOURCES],
+    build: buildClient,
+  },
   ...Object.entries(PROGRAMS).map(([name, { output, sources, entry }]) => ({
     name,
     output,
@@ -99,8 +105,7 @@ function compressAssets(folder: string): void {
 
 /** Removes the types from the signer page's sources, and nothing else, so that anybody can read what they publish. */
 function buildSigner(folder: string): string | null {
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const fault = runNode([tsc, '-p', join(ROOT, 'signer', 'tsconfig.build.json'), '--outDir', folder], ROOT)
+  const fault = runTsc('signer/tsconfig.build.json', folder)
   if (fault !== null) return fault
   cpSync(join(ROOT, 'signer', 'public'), folder, { recursive: true })
   const sums = listFiles(`${folder}/`, '').map((file) => `${sha256(join(folder, file))}  ${relative('.', file)}\n`)
@@ -110,6 +115,16 @@ function buildSigner(folder: string): string | null {
 
 function buildDocs(folder: string): string | null {
   return runNode([join(DOCS, 'src', 'build.ts'), folder], DOCS)
+}
+
+/** Writes the modules and declarations that the package contains. */
+function buildClient(folder: string): string | null {
+  return runTsc('sdk/tsconfig.build.json', folder)
+}
+
+function runTsc(project: string, folder: string): string | null {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  return runNode([tsc, '-p', join(ROOT, project), '--outDir', folder], ROOT)
 }
 
 function buildProgram(entry: URL, folder: string): string | null {

@@ -21,6 +21,8 @@ const bundle = await rolldown({
   input: Object.fromEntries(Object.keys(processes).map((name) => [name, `${ENTRY_PREFIX}${name}`])),
   platform: 'node',
   logLevel: 'warn',
+  // A test file is kept even if the package that it tests declares that its modules have no side effects.
+  treeshake: { moduleSideEffects: [{ test: /\.test\.ts$/, sideEffects: true }] },
   plugins: [writeEntries(), leaveOut(NOT_BUNDLED), keepPaths((file) => JSON.stringify(pathToFileURL(file).href))],
 })
 await bundle.write({

@@ -7,6 +7,8 @@ const CHECKS: readonly { readonly name: string; readonly command: string; readon
   { name: 'types (tsc)', command: 'tsc', args: ['-p', '.'] },
   { name: 'types of the dashboard (tsc)', command: 'tsc', args: ['-p', 'dashboard'] },
   { name: 'types of the signer page (tsc)', command: 'tsc', args: ['-p', 'signer'] },
+  { name: 'types of the client (tsc)', command: 'tsc', args: ['-p', 'sdk'] },
+  { name: "types of the client's tests (tsc)", command: 'tsc', args: ['-p', 'sdk/tsconfig.test.json'] },
   { name: 'dead code (knip)', command: 'knip', args: [] },
 ]
 

@@ -7,13 +7,14 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
   { entry: 'dashboard/src/main.tsx', owns: 'dashboard/src/' },
+  { entry: 'sdk/src/main.ts', owns: 'sdk/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/print-environment.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },
 ]
 /** Every file in these folders is a separate program. */
-const ENTRY_PATTERN = /^(?:scripts|sandbox\/scripts|server\/scripts)\/|^bench\/[^/]+$/
+const ENTRY_PATTERN = /^(?:scripts|(?:sandbox|sdk|server)\/scripts)\/|^bench\/[^/]+$/
 
 export const NO_CYCLES: Rule = {
   name: 'no import circle, types included',

@@ -7,14 +7,19 @@ const SIZED_PATTERN = /\.(?:[cm]?[jt]sx?|sql|sol|html|css)$/
 const LONG_FILES: ReadonlyMap<string, string> = new Map([
   ['server/schema.sql', 'generated'],
   ['server/src/db/tables.ts', 'generated'],
+  ['sdk/src/api-types.ts', 'generated'],
 ])
 /** Files that must have a default export, with the tool that requires it. */
 const DEFAULT_EXPORT_FILES: ReadonlyMap<string, string> = new Map([['dashboard/vite.config.ts', 'vite']])
+
+/** The file that names what a package exports. Programs outside the project import the package by its name. */
+const PACKAGE_ENTRIES = ['sdk/src/main.ts']
 
 export const NO_BARRELS: Rule = {
   name: 'no file only passes on what others export',
   check: (tree) =>
     tree.modules
+      .filter(({ path }) => !PACKAGE_ENTRIES.includes(path))
       .filter(({ path, isBarrel }) => /(?:^|\/)index\.[cm]?[jt]sx?$/.test(path) || isBarrel)
       .map(({ path }) => ({
         path,

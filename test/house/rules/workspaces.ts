@@ -12,7 +12,7 @@ const SERVER_DRIVERS = ['sandbox/src/control/']
 const CONTRACT = 'server/src/console/contract/'
 
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server and the signer page import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
+  name: 'the server, the signer page and the client import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
   check: (tree) =>
     tree.modules
       .filter((module) => !module.isTest)
@@ -32,6 +32,9 @@ function findFault(path: string, { target, typeOnly }: { target: string; typeOnl
   }
   if (path.startsWith('signer/') && !target.startsWith('signer/')) {
     return `the signer page may not import ${target}: owners must be able to read everything that it publishes`
+  }
+  if (path.startsWith('sdk/src/') && !target.startsWith('sdk/src/')) {
+    return `the client may not import ${target}: it is published alone; move what it needs into sdk/src`
   }
   if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {
     if (target.startsWith(CONTRACT) && typeOnly) return null

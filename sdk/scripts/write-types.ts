@@ -1,0 +1,5 @@
+// Run by `npm run openapi`. Writes the client's types, so that they always are those of `openapi.json`.
+import { writeFile } from 'node:fs/promises'
+import { generateTypes } from './generate-types.ts'
+
+await writeFile(new URL('../src/api-types.ts', import.meta.url), await generateTypes())

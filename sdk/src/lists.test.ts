@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { drop, startFakeApi, WALLET, type FakeApi } from '../test/fake-api.ts'
+import { AbortedError, type Event } from './main.ts'
+
+describe('what the client reads', () => {
+  let api: FakeApi
+  before(async () => {
+    api = await startFakeApi()
+  })
+  afterEach(() => api.reset())
+  after(() => api.close())
+
+  test('the ledger is read page after page, with the filters on each request', async () => {
+    const ids = ['pay_3', 'pay_2', 'pay_1']
+    api.handle('GET /v1/ledger', ({ query }) => {
+      const start = ids.indexOf(query.get('starting_after') ?? '') + 1
+      const entries = ids.slice(start, start + 2).map((id) => ({ id }))
+      return { status: 200, body: { entries, has_more: start + 2 < ids.length } }
+    })
+    const seen: string[] = []
+    for await (const { id } of api.bursar.ledger.list({ agent_id: 'a/b', limit: 2 })) seen.push(id)
+    assert.deepEqual(seen, ids)
+    assert.deepEqual(
+      api.received.map(({ query }) => query.toString()),
+      ['agent_id=a%2Fb&limit=2', 'agent_id=a%2Fb&limit=2&starting_after=pay_2'],
+    )
+  })
+
+  test('no page is read that the caller does not need', async () => {
+    api.handle('GET /v1/ledger', () => ({ status: 200, body: { entries: [{ id: 'pay_1' }], has_more: true } }))
+    for await (const { id } of api.bursar.ledger.list()) {
+      assert.equal(id, 'pay_1')
+      break
+    }
+    assert.equal(api.received.length, 1)
+  })
+
+  test('wallets continue after the last address, even after a lost response', async () => {
+    api.handle('GET /v1/wallets', ({ query }) =>
+      query.has('starting_after')
+        ? { status: 200, body: { wallets: [{ address: '0xB' }], has_more: false } }
+        : { status: 200, body: { wallets: [{ address: '0xA' }], has_more: true } },
+    )
+    api.script(drop({ afterWork: true }))
+    const seen: string[] = []
+    for await (const { address } of api.bursar.wallets.list()) seen.push(address)
+    assert.deepEqual(seen, ['0xA', '0xB'])
+    assert.equal(api.received.length, 3)
+  })
+
+  test('following events begins one minute before now, and continues after the last one', async () => {
+    const events = [1, 2, 3].map((n) => ({ id: `evt_${n}`, type: 'payment.created' }))
+    api.handle('GET /v1/events', ({ query }) => {
+      const start = events.findIndex(({ id }) => id === query.get('cursor')) + 1
+      // The third event happens while the client waits.
+      const readable = events.slice(start, api.waits.length === 0 ? 2 : 3)
+      return { status: 200, body: { events: readable.slice(0, 1), next_cursor: readable[1] ? readable[0]?.id : null } }
+    })
+    const seen: Event[] = []
+    for await (const event of api.bursar.events.follow({ type: 'payment.created' })) {
+      seen.push(event)
+      if (seen.length === 3) break
+    }
+    assert.deepEqual(seen, events)
+    assert.deepEqual(api.waits, [5_000])
+    assert.deepEqual(
+      api.received.map(({ query }) => [query.get('order'), query.get('cursor'), query.get('created_after')]),
+      [
+        ['asc', null, '2026-06-29T23:59:00.000Z'],
+        ['asc', 'evt_1', null],
+        ['asc', 'evt_2', null],
+      ],
+    )
+  })
+
+  test('following events ends when the caller aborts it', async () => {
+    const controller = new AbortController()
+    api.handle('GET /v1/events', () => {
+      controller.abort('enough')
+      return { status: 200, body: { events: [], next_cursor: null } }
+    })
+    const events = api.bursar.events.follow({}, { signal: controller.signal })
+    await assert.rejects(events.next(), (error) => error instanceof AbortedError && error.cause === 'enough')
+  })
+
+  test('ids in a path are encoded', async () => {
+    api.handle('GET /v1/agents/a%2F%C3%BC', () => ({ status: 200, body: { agent: { id: 'a/ü' } } }))
+    assert.equal((await api.bursar.agents.get('a/ü')).id, 'a/ü')
+  })
+
+  test('the purchase of a payment is null if it is a transfer', async () => {
+    api.handle('GET /v1/payments/pay_1', () => ({ status: 200, body: { payment: { id: 'pay_1' } } }))
+    assert.equal(await api.bursar.payments.getPurchase('pay_1'), null)
+  })
+
+  test('a body that is not what the operation returns is not passed on', async () => {
+    api.handle('GET /v1/me', () => ({ status: 200, body: { hello: WALLET } }))
+    await assert.rejects(api.bursar.me({ retriesMax: 0 }), { name: 'ConnectionError', outcome: null })
+  })
+})

@@ -1,0 +1,168 @@
+import { BursarError, ConnectionError, type ErrorContext } from './errors.ts'
+import { createIdempotencyKey } from './idempotency-key.ts'
+import type { CallOptions } from './send.ts'
+import type { Identity, PaidAnswer, Payment, PayParams, ResourceAnswer } from './types.ts'
+import type { X402 } from './x402.ts'
+
+/** The bounds of a purchase by `bursar.fetch`. */
+export interface FetchOptions extends Omit<CallOptions, 'signal'> {
+  /** The most that the resource may cost, in decimal USDC, such as `0.05`. */
+  readonly maxAmountUsdc: string
+  /**
+   * The id of this purchase: 1 to 64 characters, such as the id of the task that needs the resource. The same id never
+   * pays twice, and gets the same answer for 24 hours. Without it, the client makes a new id for each call.
+   */
+  readonly purchaseId?: string | undefined
+  /** The agent that pays. The default is the agent of the credential, which the client asks the service for. */
+  readonly agentId?: string | undefined
+  /** The wallet that pays. The default is the only wallet that the agent can spend from. */
+  readonly wallet?: string | undefined
+  /** A note for the ledger, at most 200 characters. */
+  readonly memo?: string | undefined
+}
+
+/** What `bursar.fetch` adds to the response of the resource. */
+export interface PaidPurchase {
+  /** The payment, or null if the resource asked for none. Its status says whether the money has moved. */
+  readonly payment: Payment | null
+  /** `delivered` or `failed`: whether the seller answered the paid request with a success. Null without a payment. */
+  readonly delivery: string | null
+  readonly purchaseId: string
+}
+
+/** A response of a resource that was paid for. */
+export interface PaidResponse extends Response {
+  readonly purchase: PaidPurchase
+}
+
+/**
+ * The purchase was paid, or may have been, but the seller's answer is not known, or is no longer kept. `payment.status`
+ * says whether the money has moved. Calling again with the same purchase id asks for the answer again, and never pays
+ * twice.
+ */
+export class PurchaseUnansweredError extends BursarError {
+  override readonly name: string = 'PurchaseUnansweredError'
+  readonly payment: Payment | null
+  readonly delivery: string | null
+
+  constructor(answer: PaidAnswer, context: ErrorContext) {
+    super('The answer of the seller is not known. The payment may have been made: see its status.', context)
+    this.payment = answer.payment
+    this.delivery = answer.delivery
+  }
+}
+
+/** Statuses of responses that have no body. */
+const NULL_BODY_STATUSES = [204, 205, 304]
+const STATUS_MIN = 200
+const STATUS_MAX = 599
+/** The service has decoded the body, so these headers no longer describe it. */
+const HEADERS_OF_TRANSFER = ['content-encoding', 'content-length', 'transfer-encoding']
+/** So many bytes become one argument list of `String.fromCharCode`. */
+const CHUNK_BYTES = 8_192
+
+type Method = NonNullable<PayParams['method']>
+
+/** Fetches a resource through `POST /v1/x402/pay`, and returns the answer as `fetch` would. */
+export async function fetchPaid(
+  { x402, me }: { readonly x402: X402; readonly me: () => Promise<Identity> },
+  request: Request,
+  { maxAmountUsdc, purchaseId, agentId, wallet, memo, ...options }: FetchOptions,
+): Promise<PaidResponse> {
+  const payer = await findPayer(me, { agentId, wallet })
+  const key = purchaseId ?? createIdempotencyKey()
+  const params: PayParams = {
+    ...payer,
+    ...(await readRequest(request)),
+    max_amount_usdc: maxAmountUsdc,
+    idempotency_key: key,
+    ...(memo === undefined ? {} : { memo }),
+  }
+  const paid = await x402.pay(params, { ...options, signal: request.signal }).withResponse()
+  const { response, payment, delivery } = paid.data
+  const context: ErrorContext = { ...paid, outcome: 'unknown' }
+  if (response === null) throw new PurchaseUnansweredError(paid.data, context)
+  return createResponse(response, {
+    url: request.url,
+    context,
+    purchase: { payment, delivery, purchaseId: key },
+  })
+}
+
+/** Finds out who pays, if the caller does not say it and there is only one possibility. */
+async function findPayer(
+  me: () => Promise<Identity>,
+  { agentId, wallet }: { agentId: string | undefined; wallet: string | undefined },
+): Promise<{ agent_id: string; wallet: string }> {
+  if (agentId !== undefined && wallet !== undefined) return { agent_id: agentId, wallet }
+  const { agent_id: ownId, wallets } = await me()
+  const agent = agentId ?? ownId
+  if (agent === null) throw new TypeError('This credential is bound to no agent: set agentId.')
+  // Without a member agent_id, the wallet is one of the credential's own agent.
+  const own = wallets.filter((entry) => (entry.agent_id ?? ownId) === agent).map(({ address }) => address)
+  const [only, ...others] = wallet === undefined ? own : [wallet]
+  if (only === undefined) throw new TypeError(`The agent ${agent} can spend from no wallet.`)
+  if (others.length > 0) throw new TypeError(`The agent ${agent} can spend from ${own.join(', ')}: set wallet.`)
+  return { agent_id: agent, wallet: only }
+}
+
+async function readRequest(request: Request): Promise<Pick<PayParams, 'url' | 'method' | 'headers'> & object> {
+  const bytes = new Uint8Array(await request.arrayBuffer())
+  return {
+    url: request.url,
+    // The service rejects every other method.
+    method: request.method as Method,
+    headers: Object.fromEntries(request.headers),
+    ...(bytes.length === 0 ? {} : encodeBody(bytes)),
+  }
+}
+
+function encodeBody(bytes: Uint8Array): Pick<PayParams, 'body' | 'body_base64'> {
+  try {
+    return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch {
+    let binary = ''
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES))
+    }
+    return { body_base64: btoa(binary) }
+  }
+}
+
+function createResponse(
+  answer: ResourceAnswer,
+  { url, context, purchase }: { url: string; context: ErrorContext; purchase: PaidPurchase },
+): PaidResponse {
+  const { status } = answer
+  const headers = new Headers(Object.entries(answer.headers).filter(([name]) => !HEADERS_OF_TRANSFER.includes(name)))
+  if (status < STATUS_MIN || status > STATUS_MAX) {
+    throw new ConnectionError(`The resource responded with the status ${status}.`, context)
+  }
+  const body = NULL_BODY_STATUSES.includes(status) ? null : decodeBody(answer, context)
+  const response = new Response(body, { status, headers })
+  Object.defineProperty(response, 'url', { value: url })
+  return Object.assign(response, { purchase })
+}
+
+function decodeBody(
+  { body, body_base64: base64, truncated }: ResourceAnswer,
+  context: ErrorContext,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+  const bytes =
+    base64 === null
+      ? new TextEncoder().encode(body ?? '')
+      : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  return truncated ? breakOff(bytes, context) : bytes
+}
+
+/** Makes a body that fails at its end, as the body of `fetch` does when the connection is cut. */
+function breakOff(bytes: Uint8Array, context: ErrorContext): ReadableStream<Uint8Array> {
+  let isSent = bytes.length === 0
+  return new ReadableStream({
+    pull: (controller) => {
+      if (isSent) controller.error(new ConnectionError('The rest of the body is missing: it is over 1 MiB.', context))
+      else controller.enqueue(bytes)
+      isSent = true
+    },
+  })
+}

@@ -1,0 +1,28 @@
+import { isObject } from './attempt.ts'
+
+// Each function returns the body of a response if it is what the operation returns, and otherwise null. A damaged or
+// foreign body must never be taken for the result of a payment.
+
+/** Makes a function that accepts an object whose members have these types. */
+export function withMembers<T>(members: Readonly<Record<string, 'object' | 'array' | 'string'>>) {
+  return (body: unknown): T | null => {
+    if (!isObject(body)) return null
+    const isRight = Object.entries(members).every(([name, type]) => hasType(body[name], type))
+    return isRight ? (body as T) : null
+  }
+}
+
+/** Accepts a body whose `payment` has this idempotency key. `isFree` also accepts a body without a payment. */
+export function withPaymentOf<T>(idempotencyKey: string, { isFree }: { isFree: boolean }) {
+  return (body: unknown): T | null => {
+    const payment = isObject(body) ? body['payment'] : undefined
+    if (payment === null) return isFree && isObject(body) && 'response' in body ? (body as T) : null
+    if (!isObject(payment) || typeof payment['id'] !== 'string') return null
+    return payment['idempotency_key'] === idempotencyKey ? (body as T) : null
+  }
+}
+
+function hasType(value: unknown, type: 'object' | 'array' | 'string'): boolean {
+  if (type === 'array') return Array.isArray(value)
+  return type === 'object' ? isObject(value) : typeof value === 'string'
+}
