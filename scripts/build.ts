@@ -1,11 +1,11 @@
-// `npm run build`: builds the static files of the dashboard, the signer page and the documentation, the client, and the
-// programs that the sandbox starts. Builds nothing that was already built from the same sources.
+// `npm run build`: builds the static files of the dashboard, the signer page and the documentation, the client, the
+// command line, and the programs that the sandbox starts. Builds nothing that was already built from the same sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { listFiles } from '../sandbox/src/processes/hash-sources.ts'
 import { PROGRAMS } from '../sandbox/src/processes/programs.ts'
@@ -14,6 +14,7 @@ import { buildOnce } from './stamped-build.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DASHBOARD = join(ROOT, 'dashboard')
 const DOCS = join(ROOT, 'docs', 'site')
+const CLI = join(ROOT, 'cli')
 const SHARED_SOURCES = [
   'scripts/build.ts',
   'scripts/stamped-build.ts',
@@ -69,6 +70,20 @@ const BUILDS = [
     sources: ['sdk/src', 'sdk/tsconfig.json', 'sdk/tsconfig.build.json', 'tsconfig.base.json', ...SHARED_SOURCES],
     build: buildClient,
   },
+  {
+    name: 'command line',
+    output: 'cli/dist',
+    // It contains the client, which is built before it.
+    sources: [
+      'cli/src',
+      'cli/package.json',
+      'sdk/src',
+      'scripts/bundle-program.ts',
+      'scripts/keep-paths.ts',
+      ...SHARED_SOURCES,
+    ],
+    build: buildCommandLine,
+  },
   ...Object.entries(PROGRAMS).map(([name, { output, sources, entry }]) => ({
     name,
     output,
@@ -120,6 +135,15 @@ function buildDocs(folder: string): string | null {
 /** Writes the modules and declarations that the package contains. */
 function buildClient(folder: string): string | null {
   return runTsc('sdk/tsconfig.build.json', folder)
+}
+
+/** Bundles the command line with its packages, and adds the license of the one that is not ours. */
+function buildCommandLine(folder: string): string | null {
+  const fault = buildProgram(pathToFileURL(join(CLI, 'src', 'main.ts')), folder)
+  if (fault !== null) return fault
+  const commander = createRequire(join(CLI, 'package.json')).resolve('commander')
+  cpSync(join(dirname(commander), 'LICENSE'), join(folder, 'LICENSE.commander'))
+  return null
 }
 
 function runTsc(project: string, folder: string): string | null {

@@ -9,6 +9,7 @@ const CHECKS: readonly { readonly name: string; readonly command: string; readon
   { name: 'types of the signer page (tsc)', command: 'tsc', args: ['-p', 'signer'] },
   { name: 'types of the client (tsc)', command: 'tsc', args: ['-p', 'sdk'] },
   { name: "types of the client's tests (tsc)", command: 'tsc', args: ['-p', 'sdk/tsconfig.test.json'] },
+  { name: 'types of the command line (tsc)', command: 'tsc', args: ['-p', 'cli'] },
   { name: 'dead code (knip)', command: 'knip', args: [] },
 ]
 

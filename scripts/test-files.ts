@@ -1,7 +1,10 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ALL_TESTS = ['{server,sandbox,dashboard,signer,sdk}/{src,test}/**/*.test.ts', '{test,scripts,bench}/**/*.test.ts']
+const ALL_TESTS = [
+  '{server,sandbox,dashboard,signer,sdk,cli}/{src,test}/**/*.test.ts',
+  '{test,scripts,bench}/**/*.test.ts',
+]
 
 /**
  * Finds the test files that the arguments select, relative to the root. An argument is a file, a folder or a glob.

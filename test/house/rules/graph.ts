@@ -8,6 +8,7 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
   { entry: 'dashboard/src/main.tsx', owns: 'dashboard/src/' },
   { entry: 'sdk/src/main.ts', owns: 'sdk/src/' },
+  { entry: 'cli/src/main.ts', owns: 'cli/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/print-environment.ts', owns: 'sandbox/src/' },

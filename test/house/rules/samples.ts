@@ -80,6 +80,7 @@ export const SAMPLES: readonly Sample[] = [
       broken('dashboard/src/roles.ts', importingType('../../server/src/console/authorize.ts')),
       broken('dashboard/src/roles.ts', importingType('@bursar/sandbox/src/main.ts')),
       broken('signer/src/describe.ts', importing('../../server/src/values/money.ts')),
+      broken('cli/src/main.ts', importing('../../sdk/src/send.ts')),
       broken('sdk/src/send.ts', importing('../../server/src/values/money.ts')),
     ],
     passes: [

@@ -12,7 +12,7 @@ const SERVER_DRIVERS = ['sandbox/src/control/']
 const CONTRACT = 'server/src/console/contract/'
 
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server, the signer page and the client import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
+  name: 'the server, the signer page, the client and the command line import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
   check: (tree) =>
     tree.modules
       .filter((module) => !module.isTest)
@@ -35,6 +35,9 @@ function findFault(path: string, { target, typeOnly }: { target: string; typeOnl
   }
   if (path.startsWith('sdk/src/') && !target.startsWith('sdk/src/')) {
     return `the client may not import ${target}: it is published alone; move what it needs into sdk/src`
+  }
+  if (path.startsWith('cli/src/') && !/^cli\/(?:src\/|package\.json$)/.test(target)) {
+    return `the command line may not import ${target}: it is published alone, and calls the service with the client`
   }
   if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {
     if (target.startsWith(CONTRACT) && typeOnly) return null

@@ -1,0 +1,178 @@
+import { CliError } from '../cli-error.ts'
+import { EXIT } from '../exit-codes.ts'
+import { cleanLine } from '../output/clean-text.ts'
+
+/** The most time that one request of the sign-in may take. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** Where a server's people sign in, and where its tokens come from. */
+export interface AuthorizationServer {
+  readonly issuer: string
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  readonly registrationEndpoint: string
+  readonly revocationEndpoint: string
+}
+
+export interface Tokens {
+  readonly accessToken: string
+  readonly refreshToken: string
+  readonly expiresAt: Date
+  readonly scope: string
+}
+
+/** The token endpoint's refusal (RFC 6749, section 5.2). */
+export class OauthRefusal extends Error {
+  readonly error: string
+
+  constructor(error: string, description: string) {
+    super(cleanLine(description))
+    this.error = cleanLine(error)
+  }
+}
+
+/**
+ * Finds the authorization server of a service, by the metadata of the service (RFC 9728) and then its own (RFC 8414).
+ * Each document must name the address at which it was found. Otherwise a server could send the sign-in elsewhere.
+ */
+export async function discover(baseUrl: string): Promise<AuthorizationServer> {
+  const resource = await getJson(`${baseUrl}/.well-known/oauth-protected-resource`)
+  const named = resource['resource']
+  if (named !== baseUrl) {
+    throw new CliError(`The service at ${baseUrl} calls itself ${cleanLine(String(named))}.`, {
+      exitCode: EXIT.failure,
+      code: 'address_mismatch',
+      hint: 'Sign in with the address that the service uses for itself (its BASE_URL), if you trust it.',
+      next: typeof named === 'string' ? ['bursar', 'login', cleanLine(named)] : null,
+    })
+  }
+  const [issuer] = Array.isArray(resource['authorization_servers'])
+    ? (resource['authorization_servers'] as unknown[])
+    : []
+  if (typeof issuer !== 'string') throw notOurs(baseUrl)
+  checkTransport(issuer)
+  const server = await getJson(`${issuer}/.well-known/oauth-authorization-server`)
+  if (server['issuer'] !== issuer) throw notOurs(issuer)
+  const endpoint = (name: string): string => {
+    const url = server[name]
+    if (typeof url !== 'string') throw notOurs(issuer)
+    checkTransport(url)
+    return url
+  }
+  return {
+    issuer,
+    authorizationEndpoint: endpoint('authorization_endpoint'),
+    tokenEndpoint: endpoint('token_endpoint'),
+    registrationEndpoint: endpoint('registration_endpoint'),
+    revocationEndpoint: endpoint('revocation_endpoint'),
+  }
+}
+
+/** Registers this program as a client (RFC 7591), and returns its client id. */
+export async function registerClient(server: AuthorizationServer, redirectUri: string): Promise<string> {
+  const response = await request(server.registrationEndpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Bursar command line',
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    }),
+  })
+  const body = await readJson(response)
+  if (!response.ok || typeof body['client_id'] !== 'string') throw refusalOf(response, body)
+  return body['client_id']
+}
+
+/** Asks the token endpoint for tokens. Throws an `OauthRefusal` if it refuses. */
+export async function requestTokens(tokenEndpoint: string, fields: Readonly<Record<string, string>>): Promise<Tokens> {
+  // Counted from before the request, so that the token never seems to live longer than it does.
+  const askedAt = Date.now()
+  const response = await postForm(tokenEndpoint, fields)
+  const body = await readJson(response)
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = body
+  if (!response.ok) throw refusalOf(response, body)
+  if (typeof accessToken !== 'string' || typeof refreshToken !== 'string' || typeof seconds !== 'number') {
+    throw new Error('the token endpoint sent no tokens')
+  }
+  const expiresAt = new Date(askedAt + seconds * 1_000)
+  return { accessToken, refreshToken, expiresAt, scope: typeof scope === 'string' ? scope : '' }
+}
+
+/** Ends the connection that a refresh token belongs to (RFC 7009). */
+export async function revokeToken(endpoint: string, { token, clientId }: { token: string; clientId: string }) {
+  const response = await postForm(endpoint, { token, token_type_hint: 'refresh_token', client_id: clientId })
+  if (!response.ok) throw refusalOf(response, await readJson(response))
+}
+
+/** Throws unless the address is https, or on this machine. A credential must never travel unencrypted. */
+export function checkTransport(url: string): void {
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  if (parsed?.protocol === 'https:') return
+  if (parsed?.protocol === 'http:' && isLoopback(parsed.hostname)) return
+  throw new CliError(
+    `${cleanLine(url)} is not an https address. Without encryption, anybody could read the credential.`,
+    {
+      exitCode: EXIT.usage,
+      code: 'https_required',
+    },
+  )
+}
+
+/** Returns whether the host is this machine itself. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+}
+
+async function postForm(url: string, fields: Readonly<Record<string, string>>): Promise<Response> {
+  return await request(url, { method: 'POST', body: new URLSearchParams(fields) })
+}
+
+async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> {
+  const response = await request(url, {})
+  if (!response.ok) throw notOurs(new URL(url).origin)
+  return await readJson(response)
+}
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  try {
+    // Not followed, because the answer of another host would be trusted as that of this one.
+    return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    throw new CliError(`${new URL(url).origin} ${isLate ? 'did not answer in time' : 'cannot be reached'}.`, {
+      exitCode: isLate ? EXIT.timeout : EXIT.failure,
+      code: isLate ? 'timeout' : 'unreachable',
+      hint: 'Check the address, and whether the service runs.',
+      cause: error,
+    })
+  }
+}
+
+async function readJson(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  const text = await response.text()
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function refusalOf(response: Response, body: Readonly<Record<string, unknown>>): OauthRefusal {
+  const { error, error_description: description } = body
+  return new OauthRefusal(
+    typeof error === 'string' ? error : 'server_error',
+    typeof description === 'string' ? description : `The server answered with the status ${response.status}.`,
+  )
+}
+
+function notOurs(url: string): CliError {
+  return new CliError(`There is no Bursar service at ${cleanLine(url)}.`, {
+    exitCode: EXIT.failure,
+    code: 'not_a_service',
+    hint: 'Use the address of its REST API, the BASE_URL of the service.',
+  })
+}

@@ -1,0 +1,30 @@
+import type { Settings } from '../settings.ts'
+import { currentToken } from './current-token.ts'
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+/** Returns the credential for the next request. */
+export async function readToken({ folder, baseUrl, credential }: Settings): Promise<string> {
+  return credential.kind === 'environment' ? credential.secret : await currentToken(folder, baseUrl)
+}
+
+/**
+ * Returns a `fetch` that sends the credential. If the service rejects the token of a session (its clock may be ahead of
+ * this machine's), refreshes the token and sends the request once more. A request with the status 401 has done nothing.
+ * Redirects are not followed, because the credential would go to another address.
+ */
+export function createServiceFetch(settings: Settings): Fetch {
+  const { folder, baseUrl, credential } = settings
+  const send = async (token: string, input: string | URL | Request, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined))
+    headers.set('authorization', `Bearer ${token}`)
+    return await fetch(input, { ...init, headers, redirect: 'error' })
+  }
+  return async (input, init = {}) => {
+    const token = await readToken(settings)
+    const response = await send(token, input, init)
+    if (response.status !== 401 || credential.kind === 'environment') return response
+    await response.body?.cancel()
+    return await send(await currentToken(folder, baseUrl, token), input, init)
+  }
+}

@@ -1,0 +1,166 @@
+import {
+  AbortedError,
+  ApiError,
+  AuthenticationError,
+  BursarError,
+  ConnectionError,
+  IdempotencyMismatchError,
+  TimeoutError,
+} from 'bursar'
+import type { Cli } from './cli.ts'
+import { CliError, type CliErrorOptions } from './cli-error.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { cleanLine } from './output/clean-text.ts'
+import { stoppedCode, stopSignal } from './signals.ts'
+
+/** The codes of errors that are not of the class of their type. */
+const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
+  insufficient_scope: EXIT.signIn,
+  api_key_required: EXIT.signIn,
+  permission_not_found: EXIT.refused,
+  price_too_high: EXIT.refused,
+  payment_option_unsupported: EXIT.refused,
+  payment_protocol_unknown: EXIT.refused,
+  challenge_already_paid: EXIT.refused,
+}
+const EXIT_BY_TYPE: Readonly<Record<string, ExitCode>> = {
+  validation_failed: EXIT.usage,
+  payload_too_large: EXIT.usage,
+  unauthenticated: EXIT.signIn,
+  forbidden: EXIT.refused,
+}
+
+/** What a command knows about its call, to say what to do after an error. */
+export interface FailedCall {
+  /** The command that repeats the call safely, with its idempotency key. Null if the call does not pay. */
+  readonly retry?: readonly string[]
+}
+
+/** Turns an error of the client into one of the command line. Every other error is returned unchanged. */
+function describeError(error: unknown, cli: Cli, { retry }: FailedCall = {}): unknown {
+  if (!(error instanceof BursarError)) return error
+  // The credential could not be refreshed: the reason says more than the call that was not sent.
+  const reason = findCliError(error)
+  if (reason !== null) return reason
+  const isUnknown = error.outcome === 'unknown'
+  const exitCode = isUnknown && !(error instanceof TimeoutError) ? unknownExit(error) : exitOf(error)
+  const next = nextAfter(error, cli, { isUnknown, exitCode, ...(retry === undefined ? {} : { retry }) })
+  const options: CliErrorOptions = {
+    exitCode,
+    code: codeOf(error),
+    details: 'details' in error ? error.details : undefined,
+    requestId: error.requestId ?? undefined,
+    hint: hintFor(error, { isUnknown, isSignIn: exitCode === EXIT.signIn }),
+    next,
+    answer: answerOf(error),
+    cause: error,
+  }
+  return new CliError(cleanLine(error.message), options)
+}
+
+function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError
+}
+
+/** Runs a call, and turns the errors of the client into those of the command line. */
+export async function callService<Result>(
+  cli: Cli,
+  call: () => Promise<Result>,
+  failed: FailedCall = {},
+): Promise<Result> {
+  try {
+    return await call()
+  } catch (error) {
+    throw describeError(error, cli, failed)
+  }
+}
+
+function findCliError({ cause }: BursarError): CliError | null {
+  return cause instanceof CliError ? cause : null
+}
+
+function unknownExit(error: BursarError): ExitCode {
+  return error instanceof AbortedError && stopSignal.aborted ? stoppedCode() : EXIT.failure
+}
+
+function exitOf(error: BursarError): ExitCode {
+  if (error instanceof TimeoutError) return EXIT.timeout
+  if (error instanceof AbortedError) return stoppedCode()
+  if (!isApiError(error)) return EXIT.failure
+  return EXIT_BY_CODE[error.code ?? ''] ?? EXIT_BY_TYPE[error.type] ?? EXIT.failure
+}
+
+function codeOf(error: BursarError): string {
+  if (error instanceof TimeoutError) return 'timeout'
+  if (error instanceof AbortedError) return 'interrupted'
+  if (error instanceof ConnectionError) return 'unreachable'
+  if (error instanceof IdempotencyMismatchError) return 'idempotency_mismatch'
+  return isApiError(error) ? (error.code ?? error.type) : 'internal'
+}
+
+function answerOf(error: BursarError): Readonly<Record<string, unknown>> {
+  return {
+    ...(error.idempotencyKey === null ? {} : { idempotency_key: error.idempotencyKey, outcome: error.outcome }),
+    ...(error instanceof IdempotencyMismatchError ? { payment: error.payment } : {}),
+  }
+}
+
+function nextAfter(
+  error: BursarError,
+  cli: Cli,
+  { isUnknown, exitCode, retry }: FailedCall & { readonly isUnknown: boolean; readonly exitCode: ExitCode },
+): readonly string[] | null {
+  if (isUnknown) return retry ?? null
+  if (error instanceof IdempotencyMismatchError) {
+    return error.payment === null ? null : cli.next('payments', 'get', error.payment.id)
+  }
+  if (exitCode === EXIT.signIn) return cli.next('doctor')
+  if (exitCode === EXIT.refused) return cli.next('wallets')
+  if (exitCode === EXIT.usage) return null
+  return retry ?? null
+}
+
+function hintFor(
+  error: BursarError,
+  { isUnknown, isSignIn }: { readonly isUnknown: boolean; readonly isSignIn: boolean },
+): string | undefined {
+  if (isUnknown) return 'The payment may have been made. Repeat it with the same key: that never pays twice.'
+  if (error instanceof IdempotencyMismatchError) return 'One key is one payment. Use a new key for a new payment.'
+  if (error instanceof ConnectionError) return 'Check the address, and whether the service runs.'
+  if (error instanceof AuthenticationError) return 'Sign in again with `bursar login`, or check the key.'
+  if (isSignIn) return 'Sign in again with `bursar login` and more scopes, or use another API key.'
+  if (!isApiError(error)) return undefined
+  return describeDetails(error.details)
+}
+
+/** Says what would be possible, from the details of a refusal. */
+function describeDetails(details: unknown): string | undefined {
+  if (Array.isArray(details)) {
+    const issues = details.flatMap((issue: unknown) =>
+      typeof issue === 'object' && issue !== null && 'message' in issue ? [String(issue.message)] : [],
+    )
+    return issues.length === 0 ? undefined : cleanLine(issues.join(' '))
+  }
+  if (typeof details !== 'object' || details === null) return undefined
+  const known = Object.entries(details).flatMap(([name, value]) => {
+    const words = DETAIL_WORDS[name]
+    return words === undefined || typeof value !== 'string' ? [] : [`${words} ${value}`]
+  })
+  const sentence = cleanLine(known.join(', '))
+  return sentence === '' ? undefined : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
+}
+
+const DETAIL_WORDS: Readonly<Record<string, string>> = {
+  requested: 'requested',
+  max_per_tx_usdc: 'at most for each payment',
+  daily_cap_usdc: 'limit in 24 hours',
+  remaining_24h_usdc: 'remaining now',
+  resets_at: 'possible from',
+  balance_usdc: 'balance',
+  pending_usdc: 'of which pending',
+  expires_at: 'expired at',
+  required_scope: 'required scope',
+  reason: 'reason:',
+  price_usdc: 'price',
+  max_amount_usdc: 'your maximum',
+}

@@ -1,0 +1,35 @@
+import type { Payment } from 'bursar'
+import type { Cli } from './cli.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { formatPairs } from './output/format-table.ts'
+import type { Paint } from './output/style.ts'
+
+/** A payment for people, one member in each line. */
+export function formatPayment(payment: Payment, paint: Paint): string {
+  return formatPairs(
+    [
+      ['Payment', payment.id],
+      ['Amount', `${payment.amount_usdc} USDC`],
+      ['Status', payment.failure_code === null ? payment.status : `${payment.status}: ${payment.failure_code}`],
+      ['To', payment.to],
+      ['From', payment.from],
+      ['Agent', payment.agent_id],
+      ['Memo', payment.memo],
+      ['Idempotency key', payment.idempotency_key],
+      ['Transaction', payment.tx_hash],
+      ['Created', payment.created_at],
+      ['Confirmed', payment.confirmed_at],
+    ],
+    paint,
+  )
+}
+
+/** A payment that has failed is a failure of the command. A pending one is none. */
+export function exitOfPayment({ status }: Payment): ExitCode {
+  return status === 'failed' ? EXIT.failure : EXIT.ok
+}
+
+/** After a payment that is pending comes the wait for its outcome. */
+export function nextOfPayment({ id, status }: Payment, cli: Cli): string[] | null {
+  return status === 'pending' ? cli.next('payments', 'get', id, '--wait') : null
+}

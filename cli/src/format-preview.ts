@@ -1,0 +1,37 @@
+import type { PaymentPreview } from 'bursar'
+import { cleanLine } from './output/clean-text.ts'
+import { formatPairs } from './output/format-table.ts'
+import type { Paint } from './output/style.ts'
+
+/** What a preview says, for people. */
+export function formatPreview(preview: PaymentPreview, paint: Paint): string {
+  if (!preview.allowed) {
+    const { message, details } = { details: undefined, ...preview.error }
+    return `${paint('red', 'Not allowed:')} ${cleanLine(message)}\n${formatDetails(details, paint)}`
+  }
+  if (preview.existing_payment !== null) {
+    return `${paint('yellow', 'Paid already:')} the idempotency key belongs to ${preview.existing_payment.id}.\n`
+  }
+  const pairs = formatPairs(
+    [
+      ['Left in 24 hours', `${preview.remaining_24h_usdc} USDC, afterwards ${preview.remaining_24h_after_usdc} USDC`],
+      ['Available', `${preview.available_usdc} USDC`],
+      ['Each payment', `at most ${preview.max_per_tx_usdc} USDC`],
+      ['Grant', preview.grant_id],
+      ['Expires', preview.expires_at],
+    ],
+    paint,
+  )
+  return `${paint('green', 'Allowed.')}\n${pairs}`
+}
+
+function formatDetails(details: unknown, paint: Paint): string {
+  if (typeof details !== 'object' || details === null) return ''
+  return formatPairs(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      value === null ? null : typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+    paint,
+  )
+}

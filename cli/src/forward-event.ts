@@ -1,0 +1,50 @@
+import { createHmac } from 'node:crypto'
+import type { Event } from 'bursar'
+
+/** The service gives up after the same time. */
+const TIMEOUT_MS = 10_000
+const USER_AGENT = 'Bursar-Webhooks/1 (bursar webhooks listen)'
+const MS_PER_SECOND = 1_000
+
+/** What happened to an event that was forwarded. */
+export interface Forwarded {
+  readonly delivered: boolean
+  readonly status: number | null
+  readonly error: string | null
+}
+
+/** Posts an event to the receiver, with the headers and the signature of a delivery. Never throws. */
+export async function forwardEvent(
+  event: Event,
+  { url, secret, now }: { readonly url: string; readonly secret: string; readonly now: Date },
+): Promise<Forwarded> {
+  const body = JSON.stringify(event)
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': USER_AGENT,
+        'service-signature': signBody(body, { secret, now }),
+        'service-event-id': event.id,
+        'service-event-type': event.type,
+        'service-delivery-attempt': '1',
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    await response.arrayBuffer()
+    return { delivered: response.ok, status: response.status, error: null }
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    return { delivered: false, status: null, error: isLate ? 'no answer in 10 seconds' : 'cannot be reached' }
+  }
+}
+
+/** The header `Service-Signature` (D44): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over `<t>.<body>`. */
+function signBody(body: string, { secret, now }: { readonly secret: string; readonly now: Date }): string {
+  const seconds = Math.floor(now.getTime() / MS_PER_SECOND)
+  const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+  return `t=${seconds},v1=${signature}`
+}

@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream'
+import type { Fetch } from '../credentials/service-fetch.ts'
+import { CliError } from '../cli-error.ts'
+import { EXIT } from '../exit-codes.ts'
+import { cleanLine } from '../output/clean-text.ts'
+import {
+  agreedVersion,
+  formatRpcError,
+  isResponse,
+  parseMessage,
+  protocolHeaders,
+  RPC_ERROR,
+  type Message,
+  type MessageId,
+} from './message.ts'
+import { readEvents } from './read-events.ts'
+import { readLines } from './read-lines.ts'
+
+/** The service accepts 64 KiB. A longer line is rejected here, with an answer that names the limit. */
+const LINE_BYTES_MAX = 256 * 1024
+/** Further lines wait unread until an earlier request has its response. */
+const OPEN_REQUESTS_MAX = 32
+/** No call of a tool takes longer than 45 seconds. */
+const REQUEST_TIMEOUT_MS = 60_000
+
+export interface BridgeOptions {
+  /** The address of the MCP server. */
+  readonly url: string
+  readonly fetch: Fetch
+  readonly input: Readable
+  /** Writes one line to the client. */
+  readonly write: (line: string) => void
+  /** Writes one line for people, to standard error. */
+  readonly log: (line: string) => void
+  readonly stop: AbortSignal
+}
+
+/**
+ * Passes the messages of an MCP client on standard input to the server, each as one request, and writes the responses.
+ * Ends when the client closes its side and all its requests have their responses, or at `stop`.
+ */
+export async function runBridge(options: BridgeOptions): Promise<void> {
+  const bridge = new Bridge(options)
+  const { input, stop } = options
+  const end = (): void => void input.destroy()
+  stop.addEventListener('abort', end, { once: true })
+  try {
+    for await (const line of readLines(input, LINE_BYTES_MAX)) await bridge.accept(line)
+  } catch (error) {
+    if (!stop.aborted) throw error
+  } finally {
+    stop.removeEventListener('abort', end)
+  }
+  await bridge.finish()
+}
+
+class Bridge {
+  readonly #options: BridgeOptions
+  readonly #open = new Set<Promise<void>>()
+  /** The requests that the client may cancel, by their ids. */
+  readonly #cancels = new Map<MessageId, AbortController>()
+  #agreed: string | null = null
+
+  constructor(options: BridgeOptions) {
+    this.#options = options
+  }
+
+  async accept(line: string | null): Promise<void> {
+    const message = line === null ? null : parseMessage(line)
+    if (line === null || message === null) {
+      const [code, text] =
+        line === null
+          ? [RPC_ERROR.invalidRequest, `A message has at most ${LINE_BYTES_MAX} bytes.`]
+          : [RPC_ERROR.parse, 'This line is not a JSON-RPC message. Each line must be one message.']
+      this.#options.write(formatRpcError(null, code, text))
+      return
+    }
+    if (message.method === 'notifications/cancelled') return this.#cancel(message)
+    const work = this.#pass(line, message)
+    const tracked: Promise<void> = work.finally(() => this.#open.delete(tracked))
+    this.#open.add(tracked)
+    // The version that `initialize` agrees on belongs into the headers of all later messages.
+    if (message.method === 'initialize') await tracked
+    if (this.#open.size >= OPEN_REQUESTS_MAX) await Promise.race(this.#open)
+  }
+
+  async finish(): Promise<void> {
+    await Promise.all(this.#open)
+  }
+
+  /** The server notices that nobody waits any more when the request's connection ends. It keeps no other state. */
+  #cancel({ params }: Message): void {
+    const id = params['requestId']
+    if (typeof id === 'string' || typeof id === 'number') this.#cancels.get(id)?.abort()
+  }
+
+  async #pass(line: string, message: Message): Promise<void> {
+    const { id } = message
+    const canceled = new AbortController()
+    if (id !== null) this.#cancels.set(id, canceled)
+    try {
+      await this.#send(line, message, canceled.signal)
+    } catch (error) {
+      // A client that has canceled a request expects no response to it.
+      if (canceled.signal.aborted || this.#options.stop.aborted) return
+      const { code, text } = describeFailure(error, message)
+      this.#options.log(text)
+      if (id !== null) this.#options.write(formatRpcError(id, code, text))
+    } finally {
+      if (id !== null && this.#cancels.get(id) === canceled) this.#cancels.delete(id)
+    }
+  }
+
+  async #send(line: string, message: Message, canceled: AbortSignal): Promise<void> {
+    const { url, fetch, stop } = this.#options
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...protocolHeaders(message, this.#agreed),
+      },
+      body: line,
+      signal: AbortSignal.any([canceled, stop, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    })
+    let hasAnswer = false
+    const write = (text: string): void => {
+      if (canceled.aborted) return
+      // A response may be spread over lines. One message is one line here.
+      this.#options.write(JSON.stringify(JSON.parse(text)))
+      hasAnswer ||= isResponse(text)
+      if (message.method === 'initialize') this.#agreed ??= agreedVersion(text)
+    }
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (isStream && response.body !== null) {
+      for await (const text of readEvents(response.body)) write(text)
+    } else {
+      const text = await response.text()
+      if (isResponse(text) && message.id !== null) write(text)
+      else if (!response.ok) throw rejected(response.status, text)
+    }
+    if (!hasAnswer && message.id !== null) throw new Error('The service sent no answer.')
+  }
+}
+
+/** Returns the error for an answer that is no JSON-RPC message: the service rejected the request before it read it. */
+function rejected(status: number, text: string): CliError {
+  const message = readMessage(text) ?? `The service answered with the status ${status}.`
+  return new CliError(message, { exitCode: status === 401 ? EXIT.signIn : EXIT.failure, code: String(status) })
+}
+
+function readMessage(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } }
+    return typeof error?.message === 'string' ? cleanLine(error.message) : null
+  } catch {
+    return null
+  }
+}
+
+function describeFailure(error: unknown, { method }: Message): { readonly code: number; readonly text: string } {
+  if (error instanceof CliError) {
+    const isSignIn = error.exitCode === EXIT.signIn
+    const advice = isSignIn ? ' Sign in with `bursar login`, or set BURSAR_API_KEY.' : ''
+    return { code: isSignIn ? RPC_ERROR.unauthorized : RPC_ERROR.internal, text: error.message + advice }
+  }
+  const isLate = error instanceof Error && error.name === 'TimeoutError'
+  const what = isLate ? 'The service did not answer in time.' : 'The service cannot be reached, or its answer was lost.'
+  // A call that pays may have had its effect. With the same id, it is never paid twice.
+  const advice = method === 'tools/call' ? ' If this call pays, repeat it with the same purchase_id.' : ''
+  return { code: RPC_ERROR.internal, text: what + advice }
+}

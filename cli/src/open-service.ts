@@ -1,0 +1,33 @@
+import { Bursar } from 'bursar'
+import { CliError } from './cli-error.ts'
+import { currentToken } from './credentials/current-token.ts'
+import type { Settings } from './settings.ts'
+import { stopSignal } from './signals.ts'
+
+/** The service, and the options that every call takes. */
+export interface Service {
+  readonly bursar: Bursar
+  readonly options: { readonly signal: AbortSignal }
+}
+
+/** Opens the service with the credential of the settings. */
+export function openService({ folder, baseUrl, credential }: Settings): Service {
+  const ended = new AbortController()
+  const options = { signal: AbortSignal.any([stopSignal, ended.signal]) }
+  if (credential.kind === 'environment') return { options, bursar: new Bursar({ baseUrl, apiKey: credential.secret }) }
+  let last: string | undefined
+  const bursar = new Bursar({
+    baseUrl,
+    getToken: async ({ isRejected }) => {
+      try {
+        last = await currentToken(folder, baseUrl, isRejected ? last : undefined)
+        return last
+      } catch (error) {
+        // The client would retry. But a session that has ended does not come back.
+        if (error instanceof CliError) ended.abort(error)
+        throw error
+      }
+    },
+  })
+  return { options, bursar }
+}
