@@ -33,6 +33,9 @@ const DOCS_SOURCES = [
   'sandbox/src/control/endpoints.ts',
   'sandbox/src/enclave',
   'sandbox/src/seller',
+  'sdk/examples',
+  'sdk/src',
+  'cli/src',
   ...SHARED_SOURCES,
 ]
 /** The list of the signer page's files and their SHA-256 hashes, in the format of `sha256sum`. */
@@ -59,12 +62,6 @@ const BUILDS = [
     build: buildSigner,
   },
   {
-    name: 'documentation',
-    output: 'docs/site/dist',
-    sources: DOCS_SOURCES,
-    build: buildDocs,
-  },
-  {
     name: 'client',
     output: 'sdk/dist',
     sources: ['sdk/src', 'sdk/tsconfig.json', 'sdk/tsconfig.build.json', 'tsconfig.base.json', ...SHARED_SOURCES],
@@ -83,6 +80,12 @@ const BUILDS = [
       ...SHARED_SOURCES,
     ],
     build: buildCommandLine,
+  },
+  {
+    name: 'documentation',
+    output: 'docs/site/dist',
+    sources: DOCS_SOURCES,
+    build: buildDocs,
   },
   ...Object.entries(PROGRAMS).map(([name, { output, sources, entry }]) => ({
     name,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { readPages } from '../../docs/site/src/pages.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../sandbox/src/throw-away-sandbox.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -13,14 +15,19 @@ import { runProgram } from '../support/sandbox/run-program.ts'
 import { readBlocks } from './read-blocks.ts'
 import { runCommands } from './run-commands.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 /** What the commands of the documentation use, besides Node. */
 const TOOLS = ['bash', 'curl', 'jq']
 /** The languages whose blocks are commands, or files that commands use. Blocks of `json` and others are only shown. */
-const RUN = new Set(['bash', 'js'])
+const RUN = new Set(['bash', 'sh', 'js', 'ts'])
 /** The blocks that cannot run in a test. Raise the number only for a command that needs something from outside. */
-const NOT_RUN = 6
+const NOT_RUN = 12
+/** Its examples have invented addresses and keys. `docs/site/pages/cli.md` has examples that run. */
+const EXAMPLES_ONLY = 'reference/command-line'
 
-const pages = readPages().map((page) => ({ ...page, blocks: readBlocks(page.markdown) }))
+const README = { path: 'README.md', markdown: readFileSync(join(ROOT, 'README.md'), 'utf8') }
+const pages = [README, ...readPages()].map(({ path, markdown }) => ({ path, blocks: readBlocks(markdown) }))
 
 describe('the commands of the documentation', () => {
   let sandbox: ThrowAwaySandbox
@@ -57,9 +64,24 @@ describe('the commands of the documentation', () => {
   }
 
   test('are nearly all run, and each of the others says why not', () => {
-    const left = pages.flatMap(({ blocks }) => blocks.filter(({ notRun }) => notRun !== null))
+    const left = pages
+      .filter(({ path }) => path !== EXAMPLES_ONLY)
+      .flatMap(({ blocks }) => blocks.filter(({ notRun }) => notRun !== null))
     assert.ok(left.every(({ notRun }) => (notRun ?? '').length > 5))
     assert.equal(left.length, NOT_RUN)
+  })
+
+  test('pieces of TypeScript have the types that they say', async () => {
+    const pieces = pages.flatMap(({ blocks }) => blocks.filter(({ language, notRun }) => language === 'ts' && !notRun))
+    const folder = await mkdtemp(join(tmpdir(), 'bursar-docs-'))
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    await Promise.all(pieces.map(({ code }, index) => writeFile(join(folder, `piece-${index}.mts`), code)))
+    const options = { extends: join(ROOT, 'tsconfig.base.json'), compilerOptions: { types: ['node'] } }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...options, include: ['*.mts'] }))
+    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', folder], { encoding: 'utf8' })
+    await rm(folder, { recursive: true })
+    assert.equal(status, 0, stdout)
+    assert.ok(pieces.length > 4)
   })
 
   test('blocks of JSON can be parsed', () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Block } from './read-blocks.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** How long the commands of one page may take. The machine may be busy. */
 const PAGE_MS_MAX = 120_000
 const SHELL = 'bash'
@@ -24,10 +26,18 @@ export async function runCommands(
   await writeTool(tools, 'npm', `test "$*" = 'run -s sandbox:env' && cat <<'END'\n${environment}END\n`)
   // Prints the status of each response, because curl does not fail when a request does.
   await writeTool(tools, 'curl', `PATH=\${PATH#*:} exec curl -w '%{stderr}[status %{http_code}]\\n' "$@"\n`)
+  await writeTool(tools, 'bursar', `exec '${process.execPath}' '${ROOT}/cli/bin/bursar.js' "$@"\n`)
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   const script = ['set -euo pipefail', ...blocks.map(toScript)].join('\n')
   const child = spawn(SHELL, ['-c', script], {
     cwd: folder,
-    env: { ...process.env, ...variables, TMPDIR: folder, PATH: [tools, process.env['PATH']].join(delimiter) },
+    env: {
+      ...process.env,
+      ...variables,
+      TMPDIR: folder,
+      XDG_CONFIG_HOME: folder,
+      PATH: [tools, process.env['PATH']].join(delimiter),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
@@ -53,9 +63,12 @@ interface RunOptions {
   readonly variables: Readonly<Record<string, string>>
 }
 
-function toScript({ code, file }: Block, index: number): string {
+function toScript({ language, code, file }: Block, index: number): string {
   const begin = `echo '[block ${index}]' >&2`
-  return file === null ? `${begin}\n${code}` : `${begin}\ncat > ${file} <<'END-OF-FILE'\n${code}END-OF-FILE`
+  if (language === 'bash' || language === 'sh') return `${begin}\n${code}`
+  const name = file ?? `block-${index}.mts`
+  const save = `${begin}\ncat > ${name} <<'END-OF-FILE'\n${code}END-OF-FILE`
+  return file === null ? `${save}\n'${process.execPath}' ${name}` : save
 }
 
 function checkStatuses(lines: readonly string[], { blocks, told }: { blocks: readonly Block[]; told: string }): void {

@@ -9,7 +9,10 @@ import { PROBLEM_CODES, PROBLEM_STATUS } from '../../server/src/values/problem.t
 import { send, type Answer } from '../support/http-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
-const DIST = fileURLToPath(new URL('../../docs/site/dist', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const DIST = join(ROOT, 'docs', 'site', 'dist')
+/** Production rejects these settings, so operators need not know them. */
+const SANDBOX_ONLY = new Set(['CLOCK_OFFSET_MS', 'WEBHOOKS_TO_LOOPBACK'])
 /** The most script that a page loads before anybody searches, compressed. */
 const SCRIPT_BYTES_MAX = 100_000
 const LINK = /(?:href|src)="(?<target>[^"]+)"/g
@@ -141,6 +144,21 @@ describe('the documentation that the service serves', () => {
       const used = new RegExp(`\\$BURSAR_CONTROL_URL${path.replaceAll(/:\w+/g, '[$\\w]+')}["?]`)
       assert.match(section, used, endpoint)
     }
+  })
+
+  test('the page of settings has every setting that the service reads, and no other', () => {
+    const source = readFileSync(join(ROOT, 'server/src/config.ts'), 'utf8')
+    const read = [...source.matchAll(/['`](\$\{prefix\}_[A-Z_]+|[A-Z]{2}[A-Z_]+)['`]/g)].flatMap(([, name = '']) =>
+      name.startsWith('$') ? ['TEST', 'LIVE'].map((mode) => name.replace('${prefix}', mode)) : [name],
+    )
+    const { markdown = '' } = pages.find(({ path }) => path === 'operate/settings') ?? {}
+    const rows = markdown.split('\n').filter((line) => line.startsWith('| `'))
+    const described = rows.flatMap((row) =>
+      [...(row.split(' | ')[0] ?? '').matchAll(/`([A-Z_]{4,})`/g)].map(([, name = '']) => name),
+    )
+    const expected = new Set(read.filter((name) => !SANDBOX_ONLY.has(name)))
+    assert.ok(expected.size > 25)
+    assert.deepEqual(described.toSorted(), [...expected].toSorted())
   })
 
   async function get(path: string, headers: readonly string[] = []): Promise<Answer> {

@@ -17,7 +17,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
     title: 'Concepts',
     paths: ['concepts/grants', 'concepts/limits', 'concepts/payments', 'concepts/purchases', 'concepts/ledger'],
   },
-  { title: 'Build', paths: ['retries', 'x402', 'webhooks'] },
+  { title: 'Build', paths: ['sdk', 'cli', 'retries', 'x402', 'webhooks'] },
   {
     title: 'Operate',
     paths: [
@@ -43,6 +43,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'reference/webhooks',
       'reference/objects',
       'reference/errors',
+      'reference/command-line',
       'reference/control-api',
     ],
   },

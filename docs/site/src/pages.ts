@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeCommandReference } from './reference/command-line.ts'
 import { writeControlReference } from './reference/control-api.ts'
 import { writeErrorReference } from './reference/errors.ts'
 import { writeApiReference } from './reference/api.ts'
@@ -20,6 +21,9 @@ export interface Page {
 
 const ROOT = new URL('../../../', import.meta.url)
 const PAGES = new URL('../pages/', import.meta.url)
+const EXAMPLES = 'sdk/examples'
+/** A line of a page that stands for an example of the client. */
+const EXAMPLE_LINE = /^\{\{(?<name>[\w-]+\.ts)\}\}$/gm
 /** Pages whose text is a file elsewhere in the project, which is also read there. */
 const INCLUDED: readonly Omit<Page, 'markdown'>[] = [
   {
@@ -56,7 +60,12 @@ export function readPages(): readonly Page[] {
   const written = readdirSync(PAGES, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => readPage(file.replaceAll('\\', '/')))
-  const generated = [...writeApiReference(readText('openapi.json')), writeErrorReference(), writeControlReference()]
+  const generated = [
+    ...writeApiReference(readText('openapi.json')),
+    writeErrorReference(),
+    writeControlReference(),
+    writeCommandReference(),
+  ]
   const pages = [...written, ...INCLUDED.map(include), ...generated.map((page) => ({ ...page, source: null }))]
   const byPath = new Map(pages.map((page) => [page.path, page]))
   const inMenu = NAVIGATION.flatMap(({ paths }) => paths)
@@ -70,11 +79,18 @@ export function readPages(): readonly Page[] {
 }
 
 function readPage(file: string): Page {
-  const text = readFileSync(new URL(file, PAGES), 'utf8')
-  const found = /^---\ntitle: (?<title>.+)\ndescription: (?<description>.+)\n---\n+(?<markdown>.*)$/s.exec(text)?.groups
+  const written = readFileSync(new URL(file, PAGES), 'utf8')
+  const found = /^---\ntitle: (?<title>.+)\ndescription: (?<description>.+)\n---\n+(?<markdown>.*)$/s.exec(
+    written,
+  )?.groups
   if (found === undefined) throw new Error(`docs/site/pages/${file} must begin with a title and a description`)
   const { title = '', description = '', markdown = '' } = found
-  return { path: file.replace(/\.md$/, ''), title, description, markdown, source: `docs/site/pages/${file}` }
+  const text = markdown.replaceAll(EXAMPLE_LINE, (_line, name: string) => showExample(name))
+  return { path: file.replace(/\.md$/, ''), title, description, markdown: text, source: `docs/site/pages/${file}` }
+}
+
+function showExample(name: string): string {
+  return `\`\`\`ts not-run="a test of the client runs it against failures"\n${readText(`${EXAMPLES}/${name}`)}\`\`\``
 }
 
 function include(page: Omit<Page, 'markdown'>): Page {
