@@ -4,6 +4,7 @@ import { dirname, join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readPages } from '../../docs/site/src/pages.ts'
+import { writeTwin } from '../../docs/site/src/write-twin.ts'
 import { ENDPOINTS } from '../../sandbox/src/control/endpoints.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../../server/src/values/problem.ts'
 import { send, type Answer } from '../support/http-client.ts'
@@ -77,7 +78,9 @@ describe('the documentation that the service serves', () => {
       const { status, headers, text } = await get(path)
       assert.equal(status, 200, path)
       assert.match(headers['content-type'] ?? '', /^text\/markdown; charset=utf-8$/i)
-      assert.ok(text.startsWith(`# ${page.title}\n\n`) && text.includes(page.markdown.trim()))
+      assert.equal(text, writeTwin(page))
+      assert.ok(text.startsWith(`# ${page.title}\n\n`) && text.length > 0.8 * page.markdown.length)
+      assert.doesNotMatch(text, /^```\w+ |\.svg\)/m, 'nothing that concerns only the site and its tests')
       const line = `- [${page.title}](${given.config.baseUrl}${path}): ${page.description}\n`
       assert.ok(index.includes(line), `/llms.txt does not list ${path}`)
       const negotiated = await get(addressOf(page), ['accept', 'text/markdown, */*;q=0.5'])

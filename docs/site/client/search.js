@@ -68,7 +68,9 @@ function showResult({ path, page, heading, text, terms }) {
   title.textContent = heading === '' ? page : `${page}: ${heading}`
   const excerpt = document.createElement('span')
   const found = Math.max(0, text.toLowerCase().indexOf(terms[0] ?? '') - EXCERPT_CHARACTERS / 3)
-  excerpt.textContent = text.slice(found, found + EXCERPT_CHARACTERS)
+  // Begins with a whole word.
+  const start = found === 0 ? 0 : text.indexOf(' ', found) + 1
+  excerpt.textContent = text.slice(start, start + EXCERPT_CHARACTERS)
   link.append(title, excerpt)
   const item = document.createElement('li')
   item.append(link)

@@ -12,6 +12,7 @@ import { amendMarkdown } from './amend-markdown.ts'
 import { listSections } from './list-sections.ts'
 import { NAVIGATION } from './navigation.ts'
 import { readPages, type Page } from './pages.ts'
+import { writeTwin } from './write-twin.ts'
 
 /** Where the service serves the site. */
 const BASE = '/docs'
@@ -36,7 +37,7 @@ const assets = {
   index: writeAsset('index.json', JSON.stringify(listSections(pages))),
 }
 await renderPages()
-for (const page of pages) write(`${page.path}.md`, `# ${page.title}\n\n${page.markdown}`)
+for (const page of pages) write(`${page.path}.md`, writeTwin(page))
 write('llms.txt', `\n## Documentation\n\n${pages.map(describePage).join('')}`)
 compressFiles()
 

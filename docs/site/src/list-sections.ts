@@ -11,13 +11,13 @@ export interface Section {
   readonly text: string
 }
 
-const FENCE = /^```.*$/gm
+const CODE = /^```[^]*?^```$/gm
 const MARKUP = /\]\([^)]*\)|[*`|[\]_>#]|<[^>]*>|-{3,}/g
 
-/** Splits the pages at their second-level headings. */
+/** Splits the pages at their headings. Code is left out. */
 export function listSections(pages: readonly Page[]): Section[] {
   const sections = pages.flatMap((page) => {
-    const [opening = '', ...others] = page.markdown.split(/^## /m)
+    const [opening = '', ...others] = page.markdown.replaceAll(CODE, '').split(/^##+ /m)
     const path = page.path === 'index' ? '' : page.path
     return [
       { path, page: page.title, heading: '', text: plain(`${page.description} ${opening}`) },
@@ -32,5 +32,5 @@ export function listSections(pages: readonly Page[]): Section[] {
 }
 
 function plain(markdown: string): string {
-  return markdown.replaceAll(FENCE, ' ').replaceAll(MARKUP, ' ').replaceAll(/\s+/g, ' ').trim()
+  return markdown.replaceAll(MARKUP, ' ').replaceAll(/\s+/g, ' ').trim()
 }

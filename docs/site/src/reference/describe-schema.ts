@@ -18,7 +18,10 @@ export function describeLimits(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema
   return [
     minimum === undefined && maximum === undefined ? null : describeRange(minimum, maximum, ''),
-    minLength === undefined && maxLength === undefined ? null : describeRange(minLength, maxLength, ' characters'),
+    // That a text may not be empty goes without saying.
+    (minLength === undefined || minLength === 1) && maxLength === undefined
+      ? null
+      : describeRange(minLength, maxLength, ' characters'),
     maxItems === undefined ? null : `at most ${maxItems} entries`,
     schema.default === undefined ? null : `default \`${JSON.stringify(schema.default)}\``,
   ]
