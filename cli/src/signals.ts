@@ -2,6 +2,8 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 
 /** How long a command may take to end after a signal. */
 const STOP_MS_MAX = 2_000
+/** The number of signals after which nothing is waited for any more. */
+const SIGNALS_MAX = 2
 
 const unfinished = new Set<Promise<unknown>>()
 const stopping = new AbortController()
@@ -32,15 +34,18 @@ export async function finishWork(): Promise<void> {
 }
 
 /**
- * Asks the command to stop at the first signal, by `stopSignal`. If it does not end soon, `onLate` is called, which ends
- * the program. A second signal ends the program at once.
+ * Asks the command to stop at the first signal, by `stopSignal`. At the second one, or if the command does not end soon,
+ * calls `end`, which only waits for work that must not be cut off. A third signal ends the program at once.
  */
-export function handleSignals(onLate: () => void): void {
+export function handleSignals(end: () => void): void {
+  let count = 0
   const stop = (exitCode: ExitCode): void => {
-    if (stopping.signal.aborted) process.exit(exitCode)
+    count += 1
+    if (count > SIGNALS_MAX) process.exit(code)
+    if (count > 1) return end()
     code = exitCode
     stopping.abort()
-    setTimeout(onLate, STOP_MS_MAX).unref()
+    setTimeout(end, STOP_MS_MAX).unref()
   }
   process.on('SIGINT', () => stop(EXIT.interrupted))
   process.on('SIGTERM', () => stop(EXIT.terminated))

@@ -34,6 +34,12 @@ describe('the MCP bridge', () => {
           `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: {} }, null, 1).replaceAll('\n', '\ndata: ')}\n\n`,
         )
       }
+      if (method === 'large')
+        return void response.end(`{"jsonrpc":"2.0",\n "id":${id},"result":{"n":9007199254740993}}`)
+      if (method === 'nameless') {
+        response.writeHead(400, { 'content-type': 'application/json' })
+        return void response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"A header is missing."}}')
+      }
       if (method === 'drop') return void response.destroy()
       if (method === 'missing') {
         response.writeHead(404, { 'content-type': 'application/json' })
@@ -87,6 +93,12 @@ describe('the MCP bridge', () => {
     ])
   })
 
+  test('a message passes as it is, in one line', async () => {
+    send({ id: 1, method: 'large' })
+    await answerTo(1)
+    assert.equal(bridge.output.stdout, '{"jsonrpc":"2.0",  "id":1,"result":{"n":9007199254740993}}\n')
+  })
+
   test('a request that the client cancels leaves the service, and gets no response', async () => {
     send({ id: 1, method: 'hold' })
     const response = await waitFor('the request', () => held.get(1))
@@ -101,6 +113,11 @@ describe('the MCP bridge', () => {
   test('an error of the server passes unchanged', async () => {
     send({ id: 1, method: 'missing' })
     assert.deepEqual(await errorTo(1), { code: -32_601, message: 'Unknown.' })
+  })
+
+  test('an error that names no request still answers the request', async () => {
+    send({ id: 1, method: 'nameless' })
+    assert.deepEqual(await errorTo(1), { code: -32_603, message: 'A header is missing.' })
   })
 
   test('a lost answer is an error that says how to repeat a payment', async () => {

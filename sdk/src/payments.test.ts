@@ -189,6 +189,19 @@ describe('a payment', () => {
     )
   })
 
+  test('does not wait for a token forever, and not after an abort', async () => {
+    const bursar = api.openWithToken(() => new Promise(() => undefined))
+    const controller = new AbortController()
+    const aborted = failureOf(bursar.payments.create(PARAMS, { signal: controller.signal }))
+    controller.abort()
+    assert.ok((await aborted) instanceof AbortedError)
+    const late = failureOf(bursar.payments.create(PARAMS, { retriesMax: 0 }))
+    api.endTimers()
+    const error = await late
+    assert.ok(error instanceof ConnectionError)
+    assert.deepEqual([error.outcome, error.attempts], ['not_paid', 0])
+  })
+
   test('needs a credential that can be sent', async () => {
     for (const apiKey of ['', 'svc_test_1\n', 'svc_test_…']) {
       assert.throws(() => new Bursar({ baseUrl: api.baseUrl, apiKey }), TypeError)

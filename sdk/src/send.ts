@@ -98,23 +98,26 @@ async function attempt<T>(
   call: Call<T>,
   { options, endsAt, progress }: { options: CallOptions; endsAt: number; progress: Progress },
 ): Promise<Success<T> | Failure> {
+  const { signal } = options
+  const timeLeftMs = (): number => {
+    const timeoutMs = options.timeoutMs ?? call.timeoutMs ?? TIMEOUT_MS
+    return Math.max(1, Math.min(timeoutMs, endsAt - connection.runtime.now()))
+  }
   let credential: string
   try {
-    credential = await connection.getToken({ isRejected: progress.isRejected })
-    if (!isCredential(credential)) throw new TypeError('getToken returned no token.')
+    credential = await readToken(connection, { isRejected: progress.isRejected, timeoutMs: timeLeftMs(), signal })
   } catch (cause) {
-    return tokenFailure(cause)
+    return signal?.aborted === true ? abortFailure(signal) : tokenFailure(cause)
   }
-  if (options.signal?.aborted === true) return { ...abortFailure(options.signal), mayHavePaid: false }
+  if (signal?.aborted === true) return abortFailure(signal)
   progress.attempts += 1
-  const timeoutMs = options.timeoutMs ?? call.timeoutMs ?? TIMEOUT_MS
   const request: WireRequest = {
     url: connection.baseUrl + call.path,
     method: call.method,
     body: call.body === undefined ? null : JSON.stringify(call.body),
     credential,
-    timeoutMs: Math.max(1, Math.min(timeoutMs, endsAt - connection.runtime.now())),
-    signal: options.signal,
+    timeoutMs: timeLeftMs(),
+    signal,
   }
   const result = await makeAttempt(connection.runtime, request, (body) => call.read(body))
   if (result.kind === 'failure') {
@@ -122,6 +125,30 @@ async function attempt<T>(
     progress.requestId = result.requestId
   }
   return result
+}
+
+/** Calls the caller's `getToken`, but waits no longer than for a response of the service. */
+async function readToken(
+  { getToken, runtime }: Connection,
+  { isRejected, timeoutMs, signal }: { isRejected: boolean; timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<string> {
+  let stop = (): void => undefined
+  const end = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => reject(new Error('The call was aborted.'))
+    const stopTimer = runtime.startTimer(timeoutMs, () => reject(new Error(`It took more than ${timeoutMs} ms.`)))
+    signal?.addEventListener('abort', onAbort)
+    stop = () => {
+      stopTimer()
+      signal?.removeEventListener('abort', onAbort)
+    }
+  })
+  try {
+    const token = await Promise.race([getToken({ isRejected }), end])
+    if (!isCredential(token)) throw new TypeError('It returned no token.')
+    return token
+  } finally {
+    stop()
+  }
 }
 
 /** Returns how long to wait before the next attempt, or null if there is none. */
@@ -161,6 +188,6 @@ function tokenFailure(cause: unknown): Failure {
     isRetryable: true,
     retryAfterSeconds: null,
     mayHavePaid: false,
-    createError: (context) => new ConnectionError('getToken failed, so nothing was sent.', context, { cause }),
+    createError: (context) => new ConnectionError('getToken failed, so this attempt was not sent.', context, { cause }),
   }
 }

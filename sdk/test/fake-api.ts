@@ -52,6 +52,8 @@ export interface FakeApi {
   /** Sets what one operation returns, such as `GET /v1/me`, until `reset`. */
   handle(operation: string, handler: Handler): void
   openWithToken(getToken: GetToken): Bursar
+  /** Ends the time limits of everything that is under way. */
+  endTimers(): void
   /** Forgets everything that has happened. */
   reset(): void
   close(): Promise<void>
@@ -153,6 +155,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       behaviours = next
     },
     handle: (operation, handler) => handlers.set(operation, handler),
+    endTimers: () => timers.forEach((end) => end()),
     openWithToken: (getToken) => new Bursar({ baseUrl, getToken, runtime }),
     reset: () => {
       behaviours = []

@@ -72,5 +72,6 @@ function describeSubject({ data, id }: Event): string {
     return `${paymentId}  ${amount} USDC to ${to}${code === null ? '' : `  ${code}`}`
   }
   if ('deposit' in data) return `${data.deposit.id}  ${data.deposit.amount_usdc} USDC from ${data.deposit.from}`
+  if ('grant' in data) return `${data.grant.id}  ${data.grant.agent_id} on ${data.grant.wallet}`
   return id
 }

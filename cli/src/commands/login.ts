@@ -88,16 +88,16 @@ async function login(cli: Cli, urlArgument: string | undefined, options: LoginOp
     body: { signed_in: { url: baseUrl, file, scopes: session.scope.split(' '), ...identityOf(me) } },
     next: credential === undefined ? cli.next('wallets') : null,
     human: (paint) =>
-      formatPairs(
+      `${paint('green', 'Signed in.')}\n${formatPairs(
         [
-          [paint('green', 'Signed in'), baseUrl],
+          ['Service', baseUrl],
           ['Workspace', `${me.account_name} (${me.mode} mode)`],
           ['Agent', me.agent_id],
           ['Scopes', session.scope],
           ['Stored in', file],
         ],
         paint,
-      ),
+      )}`,
   })
   if (credential !== undefined) {
     output.note(`${credential} is set, so commands use it instead of this sign-in. Unset it to use the sign-in.`)
@@ -124,8 +124,7 @@ async function chooseUrl({ env, globals }: Cli, folder: string, argument: string
   const url = namedUrl(env, globals.url)?.baseUrl ?? (await readDefaultUrl(folder))
   if (url !== null) return url
   throw usageError('Which service do you want to sign in to?', {
-    hint: 'Name its address. A sandbox on this machine is at http://localhost:4100.',
-    next: ['bursar', 'login', 'http://localhost:4100'],
+    hint: 'Name its address, such as `bursar login https://bursar.example.com`. A sandbox on this machine is usually at http://localhost:4100.',
   })
 }
 

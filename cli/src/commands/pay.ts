@@ -81,7 +81,7 @@ export function chooseKey({ idempotencyKey, purchaseId }: KeyOptions): {
 export function announceKey({ output }: Cli, key: string, retry: readonly string[]): void {
   output.notice(
     { sending: { idempotency_key: key }, next: retry },
-    `Idempotency key: ${key}. To repeat safely: ${formatCommand(retry)}`,
+    `Idempotency key: ${key}\nTo repeat this safely: ${formatCommand(retry)}`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** What the authorization server sends back with the browser. */
@@ -34,6 +34,8 @@ export async function openLoopbackServer(read: ReadCallback): Promise<LoopbackSe
   const callback = new Promise<Callback>((settle) => {
     resolve = settle
   })
+  // Only a sign-in needs a server. Loading this module would double the time in which every other command starts.
+  const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo
     const url = new URL(request.url ?? '/', `http://127.0.0.1:${port}`)

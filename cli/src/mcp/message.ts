@@ -60,10 +60,11 @@ export function formatRpcError(id: MessageId | null, code: number, message: stri
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
 }
 
-/** Returns whether the text is a JSON-RPC response, such as the server's error for a request. */
-export function isResponse(text: string): boolean {
+/** Returns whether the text is the response to a request: its result, or the server's error. */
+export function isResponse(text: string, id: MessageId | null): boolean {
   const value = parseJson(text)
-  return isObject(value) && value['jsonrpc'] === '2.0' && ('result' in value || 'error' in value)
+  if (!isObject(value) || value['jsonrpc'] !== '2.0' || value['id'] !== id) return false
+  return 'result' in value || 'error' in value
 }
 
 /** Wraps a value that is no plain ASCII, as the protocol defines. */

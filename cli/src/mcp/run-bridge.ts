@@ -54,6 +54,13 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   await bridge.finish()
 }
 
+/** How far a request is. */
+interface Progress {
+  readonly canceled: AbortSignal
+  /** Whether the client has got the response. */
+  hasAnswer: boolean
+}
+
 class Bridge {
   readonly #options: BridgeOptions
   readonly #open = new Set<Promise<void>>()
@@ -97,12 +104,13 @@ class Bridge {
   async #pass(line: string, message: Message): Promise<void> {
     const { id } = message
     const canceled = new AbortController()
+    const progress: Progress = { canceled: canceled.signal, hasAnswer: false }
     if (id !== null) this.#cancels.set(id, canceled)
     try {
-      await this.#send(line, message, canceled.signal)
+      await this.#send(line, message, progress)
     } catch (error) {
-      // A client that has canceled a request expects no response to it.
-      if (canceled.signal.aborted || this.#options.stop.aborted) return
+      // A client that has canceled a request, or has its response, expects no other.
+      if (canceled.signal.aborted || progress.hasAnswer || this.#options.stop.aborted) return
       const { code, text } = describeFailure(error, message)
       this.#options.log(text)
       if (id !== null) this.#options.write(formatRpcError(id, code, text))
@@ -111,8 +119,9 @@ class Bridge {
     }
   }
 
-  async #send(line: string, message: Message, canceled: AbortSignal): Promise<void> {
+  async #send(line: string, message: Message, progress: Progress): Promise<void> {
     const { url, fetch, stop } = this.#options
+    const { canceled } = progress
     const response = await fetch(url, {
       method: 'POST',
       headers: {
@@ -123,12 +132,12 @@ class Bridge {
       body: line,
       signal: AbortSignal.any([canceled, stop, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     })
-    let hasAnswer = false
     const write = (text: string): void => {
       if (canceled.aborted) return
-      // A response may be spread over lines. One message is one line here.
-      this.#options.write(JSON.stringify(JSON.parse(text)))
-      hasAnswer ||= isResponse(text)
+      if (parseMessage(text) === null) throw new Error('The service sent something else than a message.')
+      // A message may be spread over lines, and is one line here. It is not formatted anew: a large number would change.
+      this.#options.write(text.replaceAll(/[\r\n]+/g, ' '))
+      progress.hasAnswer ||= isResponse(text, message.id)
       if (message.method === 'initialize') this.#agreed ??= agreedVersion(text)
     }
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
@@ -136,10 +145,11 @@ class Bridge {
       for await (const text of readEvents(response.body)) write(text)
     } else {
       const text = await response.text()
-      if (isResponse(text) && message.id !== null) write(text)
+      // An error without the id of the request would leave the client waiting.
+      if (message.id !== null && isResponse(text, message.id)) write(text)
       else if (!response.ok) throw rejected(response.status, text)
     }
-    if (!hasAnswer && message.id !== null) throw new Error('The service sent no answer.')
+    if (!progress.hasAnswer && message.id !== null) throw new Error('The service sent no answer.')
   }
 }
 

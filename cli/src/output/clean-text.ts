@@ -23,8 +23,15 @@ export function cleanBlock(text: string): string {
  * a program reads the same value.
  */
 export function toSafeJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent)
-  return text.replaceAll(UNSAFE_PATTERN, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  // The line breaks of the indented form are the only ones: those of the value are escapes already.
+  return JSON.stringify(value, null, indent).split('\n').map(escapeUnsafe).join('\n')
+}
+
+/** Replaces unsafe characters by escapes, as JSON and shells (in `$'…'`) understand them. */
+export function escapeUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE_PATTERN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+export function hasUnsafe(text: string): boolean {
+  return text.search(UNSAFE_PATTERN) >= 0
 }

@@ -1,6 +1,17 @@
+import { escapeUnsafe, hasUnsafe } from './clean-text.ts'
+
 const PLAIN = /^[\w@%+=:,./-]+$/
 
-/** Writes a command for a person to copy into a shell. Arguments with unusual characters are quoted. */
+/**
+ * Writes a command for a person to copy into a shell, so that it has exactly these arguments. Control and invisible
+ * characters are written as escapes.
+ */
 export function formatCommand(argv: readonly string[]): string {
-  return argv.map((part) => (PLAIN.test(part) ? part : `'${part.replaceAll("'", String.raw`'\''`)}'`)).join(' ')
+  return argv.map(quote).join(' ')
+}
+
+function quote(part: string): string {
+  if (PLAIN.test(part)) return part
+  if (!hasUnsafe(part)) return `'${part.replaceAll("'", String.raw`'\''`)}'`
+  return `$'${escapeUnsafe(part.replaceAll(/[\\']/g, String.raw`\$&`))}'`
 }

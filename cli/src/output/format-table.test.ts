@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
+import { cleanLine } from './clean-text.ts'
 import { formatCommand } from './format-command.ts'
 import { formatPairs, formatTable } from './format-table.ts'
 import { createPaint, usesColor } from './style.ts'
@@ -63,5 +65,17 @@ describe('a command to copy', () => {
   test('arguments with unusual characters are quoted', () => {
     const argv = ['bursar', 'pay', '0xab', '1.5', '--memo', "it's $HOME", '--x', '']
     assert.equal(formatCommand(argv), String.raw`bursar pay 0xab 1.5 --memo 'it'\''s $HOME' --x ''`)
+  })
+
+  test('a shell reads exactly these arguments, and the text itself is harmless', () => {
+    const argv = ['plain', "it's", 'a\n\u001b[2J\\b', "tab\t'quote'", '$(id) `id` $HOME', '\u202eé', '']
+    const command = formatCommand(argv)
+    assert.equal(cleanLine(command), command)
+    const print = `process.stdout.write(JSON.stringify(process.argv.slice(1)))`
+    const script = `export LC_ALL=C.UTF-8; "$0" -e "$1" -- ${command}`
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script, process.execPath, print], {
+      encoding: 'utf8',
+    })
+    assert.deepEqual(JSON.parse(stdout), argv, stderr)
   })
 })

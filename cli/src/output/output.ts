@@ -83,7 +83,7 @@ export class Output {
     if (!this.isJson) this.#writeError(`${this.#paintError('dim', text)}\n`)
   }
 
-  /** Writes to standard error in both forms: a line of JSON, or a sentence. */
+  /** Writes to standard error in both forms: a line of JSON, or text. */
   notice(body: unknown, text: string): void {
     this.#writeError(this.isJson ? `${toSafeJson(body)}\n` : `${text}\n`)
   }
