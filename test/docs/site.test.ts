@@ -3,11 +3,13 @@ import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { listAgentHosts } from '../../dashboard/src/pages/developers/agent-hosts.ts'
 import { readPages } from '../../docs/site/src/pages.ts'
 import { writeTwin } from '../../docs/site/src/write-twin.ts'
 import { ENDPOINTS } from '../../sandbox/src/control/endpoints.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../../server/src/values/problem.ts'
 import { send, type Answer } from '../support/http-client.ts'
+import { readBlocks } from './read-blocks.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,6 +23,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const pages = readPages()
+const byPath = new Map(pages.map((page) => [page.path, page]))
 
 describe('the documentation that the service serves', () => {
   let given: TestService
@@ -149,6 +152,20 @@ describe('the documentation that the service serves', () => {
     }
   })
 
+  test("the pages of agent hosts show what the dashboard's page Connections shows", () => {
+    const hosts = listAgentHosts('http://localhost:4100/mcp').filter(({ id }) => byPath.has(`hosts/${id}`))
+    for (const { id, code, withKey } of hosts) {
+      const shown = readBlocks(byPath.get(`hosts/${id}`)?.markdown ?? '').map((block) => plain(block.code))
+      for (const given of [...code, ...(withKey === undefined ? [] : [withKey.code])]) {
+        assert.ok(shown.includes(plain(given.code)), `hosts/${id} does not show\n${given.code}`)
+      }
+    }
+    assert.deepEqual(
+      hosts.map(({ id }) => id),
+      ['claude-code', 'claude', 'chatgpt', 'cursor', 'vs-code'],
+    )
+  })
+
   test('the page of settings has every setting that the service reads, and no other', () => {
     const source = readFileSync(join(ROOT, 'server/src/config.ts'), 'utf8')
     const read = [...source.matchAll(/['`](\$\{prefix\}_[A-Z_]+|[A-Z]{2}[A-Z_]+)['`]/g)].flatMap(([, name = '']) =>
@@ -174,6 +191,11 @@ describe('the documentation that the service serves', () => {
     return text
   }
 })
+
+/** JSON can be written in several forms. */
+function plain(code: string): string {
+  return code.replaceAll(/\s/g, '')
+}
 
 function addressOf({ path }: { readonly path: string }): string {
   return `/docs/${path === 'index' ? '' : path}`
