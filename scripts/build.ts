@@ -1,5 +1,5 @@
-// `npm run build`: builds the static files of the dashboard and of the signer page, the client, the command line,
-// and the programs that the sandbox starts. Builds nothing that was already built from the same sources.
+// `npm run build`: builds the static files of the dashboard, the signer page and the documentation, the client, the
+// command line, and the programs that the sandbox starts. Builds nothing that was already built from the same sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,12 +13,30 @@ import { buildOnce } from './stamped-build.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DASHBOARD = join(ROOT, 'dashboard')
+const DOCS = join(ROOT, 'docs', 'site')
 const CLI = join(ROOT, 'cli')
 const SHARED_SOURCES = [
   'scripts/build.ts',
   'scripts/stamped-build.ts',
   'sandbox/src/processes/hash-sources.ts',
   'package-lock.json',
+]
+/** The documentation's own files, and what it shows of other parts of the project. */
+const DOCS_SOURCES = [
+  ...['pages', 'pictures', 'layouts', 'client', 'src'].map((folder) => `docs/site/${folder}`),
+  'docs/site/package.json',
+  'docs/glossary.md',
+  'docs/signer-page.md',
+  'SECURITY.md',
+  'openapi.json',
+  'server/src/values/problem.ts',
+  'sandbox/src/control/endpoints.ts',
+  'sandbox/src/enclave',
+  'sandbox/src/seller',
+  'sdk/examples',
+  'sdk/src',
+  'cli/src',
+  ...SHARED_SOURCES,
 ]
 /** The list of the signer page's files and their SHA-256 hashes, in the format of `sha256sum`. */
 const SUMS_NAME = 'SHA256SUMS'
@@ -63,6 +81,12 @@ const BUILDS = [
     ],
     build: buildCommandLine,
   },
+  {
+    name: 'documentation',
+    output: 'docs/site/dist',
+    sources: DOCS_SOURCES,
+    build: buildDocs,
+  },
   ...Object.entries(PROGRAMS).map(([name, { output, sources, entry }]) => ({
     name,
     output,
@@ -105,6 +129,10 @@ function buildSigner(folder: string): string | null {
   const sums = listFiles(`${folder}/`, '').map((file) => `${sha256(join(folder, file))}  ${relative('.', file)}\n`)
   writeFileSync(join(folder, SUMS_NAME), sums.join(''))
   return null
+}
+
+function buildDocs(folder: string): string | null {
+  return runNode([join(DOCS, 'src', 'build.ts'), folder], DOCS)
 }
 
 /** Writes the modules and declarations that the package contains. */

@@ -37,6 +37,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
+  /** The folder of the built documentation. */
+  readonly docsDir: string
   /**
    * The folder of the signer page's built files, which are served on the host of `signerUrl`; null if they are not
    * served. The service does not start if there is no page in a required folder.
@@ -80,8 +82,9 @@ const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
 const NO_EXPLORER = 'none'
 const FAUCET_SITE = 'https://faucet.circle.com'
 
-/** Where `npm run build` puts the files of the dashboard and of the signer page in a checkout of the repository. */
+/** Where `npm run build` puts the files of the dashboard, the documentation and the signer page in a checkout. */
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+const DOCS_DIR = fileURLToPath(new URL('../../docs/site/dist', import.meta.url))
 const SIGNER_DIR = fileURLToPath(new URL('../../signer/dist', import.meta.url))
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -107,6 +110,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
     dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
+    docsDir: reader.text('DOCS_DIR', DOCS_DIR),
     signerDir: readSignerDir(reader, production),
     database: {
       url: reader.text('DATABASE_URL'),

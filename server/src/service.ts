@@ -12,6 +12,7 @@ import { migrate } from './db/migrate.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
+import { addDocs } from './http/add-docs.ts'
 import { addHealth } from './http/add-health.ts'
 import { addSignerPage } from './http/add-signer-page.ts'
 import { CONNECTIONS_WAITING_MAX, KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
@@ -139,6 +140,7 @@ export async function openService(config: Config): Promise<Service> {
  * never import each other, so what one door needs from another is passed to it here.
  */
 async function addDoors(http: HttpServer, context: Context, config: Config): Promise<void> {
+  await addDocs(http, config)
   await addApi(http, context, config)
   await addConsole(http, context, config)
   await addMcp(http, context, {

@@ -13,11 +13,17 @@ import { addPaymentRoutes } from './routes/payments.ts'
 import { addX402Routes } from './routes/x402.ts'
 import { addWalletRoutes } from './routes/wallets.ts'
 
+export interface ApiOptions extends Origins {
+  /** The folder of the built documentation, whose pages `/llms.txt` lists. */
+  readonly docsDir: string
+}
+
 /**
  * Adds the `/v1` routes, and their contract at `/openapi.json`, which is generated from what the routes declare.
  * Returns a function that creates the contract when the server is ready.
  */
-export async function addApi(http: HttpServer, ctx: Context, origins: Origins): Promise<() => Contract> {
+export async function addApi(http: HttpServer, ctx: Context, options: ApiOptions): Promise<() => Contract> {
+  const origins: Origins = options
   const describeContract = await describeRoutes(http, origins)
   const authenticate: Authenticate = (requirements) => createAuthenticate(ctx, origins, requirements)
   await http.register(async (scope: HttpServer) => {
@@ -32,7 +38,7 @@ export async function addApi(http: HttpServer, ctx: Context, origins: Origins): 
     addMeRoute(scope, ctx, authenticate)
     addEventRoutes(scope, ctx, authenticate)
   })
-  await addGuides(http, origins)
+  await addGuides(http, options)
   // The contract is created at the first request, and never changes while the process runs.
   let contract: string | null = null
   http.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {

@@ -32,7 +32,8 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
     config = readConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice = 'Correct these settings in the environment (README, "Run it for real"), then run the doctor again.'
+    const advice =
+      'Correct these settings in the environment (see "Settings" in the documentation), then run the doctor again.'
     report({ level: 'fail', name, observed: error.message, advice })
     return 1
   }

@@ -60,7 +60,7 @@ export async function runProviderCheck({ config, clock, funding, print }: Provid
 
 const RUN_ID_CHARS = 13
 
-/** Runs the steps in the order of the list in the README. Skips a step if an earlier step that it needs has failed. */
+/** Runs the steps in the order in which the documentation describes them (docs/site/pages/operate/going-live.md). Skips a step if an earlier step that it needs has failed. */
 async function runSteps(
   run: CheckRun,
   { funding, print }: Pick<ProviderCheckOptions, 'funding' | 'print'>,

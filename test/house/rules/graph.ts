@@ -11,6 +11,7 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'cli/src/main.ts', owns: 'cli/src/' },
   { entry: 'sandbox/src/main.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/reset.ts', owns: 'sandbox/src/' },
+  { entry: 'sandbox/src/print-environment.ts', owns: 'sandbox/src/' },
   { entry: 'sandbox/src/demo/main.ts', owns: 'sandbox/src/' },
 ]
 /** Every file in these folders is a separate program. */

@@ -34,6 +34,7 @@ interface Described {
 const TAGS = [
   { name: 'Agents', description: 'Agents are the software identities that pay.' },
   { name: 'Payments', description: 'A payment is one USDC transfer from a wallet, within the limits of a grant.' },
+  { name: 'Purchases', description: 'A purchase is a payment for an HTTP resource that asks for one (x402, MPP).' },
   { name: 'Wallets', description: 'Wallets hold the USDC that agents spend.' },
   { name: 'Ledger', description: 'The ledger lists what moved: payments, deposits and withdrawals.' },
   { name: 'Events', description: 'Events report changes. Webhooks deliver them, and these requests read them later.' },

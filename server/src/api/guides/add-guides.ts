@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { allowCrossOrigin } from '../../http/cross-origin.ts'
 import type { Origins } from '../../http/hosts.ts'
+import { readDocsIndex } from '../../http/add-docs.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { describeServer } from './describe-server.ts'
 
@@ -16,13 +17,21 @@ const TEXTS = {
  * Serves what agents and their hosts read about this service, on both hosts, without a credential (D71a): `/llms.txt`,
  * a skill, and the entry for an MCP registry. The addresses in them come from the configuration.
  */
-export async function addGuides(http: HttpServer, origins: Origins): Promise<void> {
+export async function addGuides(http: HttpServer, options: Origins & { readonly docsDir: string }): Promise<void> {
+  const docs = await readDocsIndex(options.docsDir)
   const guides = [
-    ...Object.entries(TEXTS).map(([path, [file, type]]) => ({ path, type, content: fillIn(read(file), origins) })),
+    ...Object.entries(TEXTS).map(([path, [file, type]]) => ({
+      path,
+      type,
+      content: fillIn(
+        read(file).replace('{{docs}}', () => docs),
+        options,
+      ),
+    })),
     {
       path: '/server.json',
       type: 'application/json; charset=utf-8',
-      content: `${JSON.stringify(describeServer(origins), null, 2)}\n`,
+      content: `${JSON.stringify(describeServer(options), null, 2)}\n`,
     },
   ]
   await http.register(async (scope: HttpServer) => {

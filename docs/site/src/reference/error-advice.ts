@@ -1,0 +1,122 @@
+import type { ProblemCode, ProblemType } from '../../../../server/src/values/problem.ts'
+
+/** What to do about each error that has a code. The compiler reports a code that has no advice. */
+export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
+  amount_invalid:
+    'Send the amount as a string of USDC, more than 0 and with at most 6 decimal places, such as `"1.25"`.',
+  address_invalid: 'Check the address that `details` names. Ask for it again; do not change single characters.',
+  agent_cap_reached: 'Delete agents that you no longer need, or ask the operator for a larger plan.',
+  wallet_cap_reached: 'Use a wallet that you have, or ask the operator for a larger plan.',
+  https_required: 'Use `https`. The credential was sent unencrypted, so replace it: rotate the key, or connect again.',
+  amount_too_large:
+    '`details.max_per_tx_usdc` is the most that one payment may be. Do not split the payment: the owner chose this limit. Ask the owner to replace the grant if the payment is right.',
+  daily_cap_exceeded:
+    '`details.remaining_24h_usdc` is what fits now, and `details.resets_at` is when this amount fits. Pay then, if it is still wanted. The same `idempotency_key` is free, because nothing was recorded under it.',
+  recipient_not_allowed: 'Check the address. If it is right, ask the owner of the wallet to add it to the grant.',
+  contract_not_allowed: 'Ask the owner of the wallet for a new grant. A retry cannot help.',
+  permission_expired: 'Ask the owner of the wallet for a new grant. `details.expires_at` says when this one ended.',
+  purchases_not_allowed: 'Ask the owner of the wallet to replace the grant with one that allows purchases.',
+  idempotency_key_in_header: 'Send the key as the member `idempotency_key` of the body. Nothing was paid.',
+  insufficient_balance: 'Send USDC to the wallet, then send the same request again.',
+  insufficient_gas:
+    "Send some of the chain's native coin to the wallet. Less USDC does not help. This error occurs only where wallets pay their own gas.",
+  plan_cap_exceeded: 'Wait until next month, or ask the operator for a larger plan. Test payments do not count.',
+  agent_not_found:
+    'Check the id, and that the credential has the mode (test or live) of the agent. `GET /v1/agents` lists the agents.',
+  has_active_grants: 'Revoke the grants that `details.grants` lists, then delete the agent.',
+  wallet_not_found:
+    'Check the address, and that the credential has the mode (test or live) of the wallet. `GET /v1/wallets` lists the wallets.',
+  permission_not_found: 'Ask the owner of the wallet to sign a grant for this agent. It may be suspended or revoked.',
+  grant_exists: 'Replace the grant that exists, or revoke it first.',
+  grant_limit_reached: 'Revoke a grant of this wallet that is no longer needed, or use another wallet.',
+  grant_not_pending: 'Reload the page. The grant was signed, revoked or replaced in the meantime.',
+  grant_not_active: 'Reload the page. Only an active grant can be suspended, resumed or replaced.',
+  grant_not_suspended: 'Nothing: the grant already allows payments.',
+  grant_revoked: 'Create a new grant. A revoked grant stays revoked.',
+  signer_not_configured: 'The operator sets `SIGNER_URL`. See [Host the signer page](../operate/signer-page.md).',
+  wallet_not_moved: "Move the wallet to a wallet passkey on the wallet's page, then try again.",
+  signing_request_expired: 'Sign again. A signing request is valid for five minutes.',
+  signing_request_stale: 'Reload the page, check the terms, and sign again.',
+  signer_change_under_way: 'Wait until `details.retry_at`, then try again.',
+  signature_invalid: "Sign again with a passkey that owns this wallet. The wallet's page lists its owners.",
+  key_not_rotatable: 'Create a new key. This one was rotated or revoked before.',
+  key_not_found: 'Reload the list of keys. The key belongs to another workspace, or was deleted.',
+  key_limit_reached: 'Revoke a key that is no longer used, then create the new one.',
+  agent_not_authorized: 'Send the agent id that `GET /v1/me` returns for this credential.',
+  insufficient_scope:
+    'Use an API key with the scope, or connect again and request it. The header `WWW-Authenticate` names the scopes.',
+  api_key_required: 'Use an API key without restrictions. An access token or a restricted key cannot do this.',
+  cross_origin: 'Use the pages of the service itself. Another site sent this request.',
+  ceremony_expired: 'Start again with your passkey. A request is valid for five minutes, and once.',
+  sign_up_invited_only: 'Ask an owner or admin of a workspace for an invitation, and open its link.',
+  passkey_unknown: 'Choose another passkey, or sign in with a recovery code.',
+  passkey_invalid: 'Try again. If it fails again, use another passkey or a recovery code.',
+  passkey_exists: 'Nothing: you can already sign in with this passkey.',
+  passkey_not_found: 'Reload the page. The passkey was probably removed.',
+  passkey_limit_reached: 'Remove a passkey that you no longer use.',
+  passkey_owns_wallets: "Remove the passkey from the owners of each wallet first, on the wallets' pages.",
+  owner_exists: 'Nothing: this passkey already owns the wallet.',
+  owner_not_found: 'Reload the page. The owner was probably removed.',
+  owner_limit_reached: "Remove one of the wallet's owners first.",
+  last_wallet_owner:
+    'Add another wallet passkey as an owner first. A wallet without an owner could never be used again.',
+  wallet_moved: 'Nothing: the wallet is already owned by wallet passkeys.',
+  owner_request_not_found: 'Reload the page. The request was done or canceled.',
+  last_passkey: 'Add a second passkey first.',
+  session_not_found: 'Nothing: the session has ended.',
+  recovery_code_invalid: 'Check the code. Each code works once, so use the next one of your list.',
+  verification_required: 'Confirm with your passkey. This action needs a proof from the last ten minutes.',
+  role_insufficient: 'Ask an owner or admin of the workspace to do this, or to change your role.',
+  last_owner: 'Make another member an owner first.',
+  member_not_found: 'Reload the list of members. The person has probably left.',
+  workspace_limit_reached: 'Leave a workspace that you no longer need.',
+  invitation_not_found: 'Ask for a new invitation.',
+  invitation_limit_reached: 'Revoke an open invitation first.',
+  authorization_request_not_found: 'Go back to the application and connect again.',
+  authorization_request_decided: 'Go back to the application. To decide anew, connect again from there.',
+  connection_not_found: 'Reload the list of connections. The connection was probably revoked.',
+  webhook_not_found: 'Reload the list of webhooks. The endpoint was probably deleted.',
+  delivery_not_found: 'Reload the list of deliveries.',
+  event_not_found: 'Events are kept for 30 days. Read the payment or the ledger instead.',
+  endpoint_disabled: 'Enable the endpoint, then send the event again.',
+  replays_pending: 'Wait until the events that were resent earlier have been sent.',
+  endpoint_limit_reached: 'Delete an endpoint that is no longer used.',
+  url_not_allowed: '`details.reason` says what is wrong. Use a public `https` URL.',
+  withdrawal_not_found: 'Start a new withdrawal.',
+  recipient_not_found: 'Nothing: this address has no name.',
+  recipient_limit_reached: 'Remove the name of an address that is no longer used.',
+  faucet_not_available: "Send test USDC from a public faucet, such as Circle's faucet for Base Sepolia.",
+  resource_url_not_allowed: 'Check the URL. `details.reason` says what is wrong with it.',
+  resource_unreachable: 'Send the same request with the same `idempotency_key` later. Nothing was paid.',
+  payment_protocol_unknown: 'This resource cannot be bought with Bursar. Look for another one.',
+  payment_option_unsupported:
+    'This resource cannot be bought with Bursar. `details.skipped` says why, for each of its offers.',
+  price_too_high:
+    'If the price is acceptable, send the same request with a higher `max_amount_usdc` and the same `idempotency_key`.',
+  challenge_already_paid: 'Ask the resource again, and sign its new challenge. Nothing was paid twice.',
+  rate_limit_exceeded: 'Wait as many seconds as the header `Retry-After` says, then send the same request again.',
+  enclave_outcome_unknown: 'Look a few minutes later whether the change was made, before you try again.',
+  wallet_not_created: 'Create the wallet again.',
+  enclave_refused: "Ask the operator. The service's log contains the reason, under the id in the header `Request-Id`.",
+  enclave_record_differs:
+    "Try again in a few minutes. If the error stays, the operator finds the difference in the service's log.",
+  privy_call_failed:
+    'The outcome is unknown. Send the same request with the same `idempotency_key` again: it never pays twice. Without a key, do not retry; read the payment that `details.payment_id` names.',
+}
+
+/** What to do about errors without a code, which have only a type. */
+export const TYPE_ADVICE: Readonly<Record<ProblemType, string>> = {
+  validation_failed: 'Correct the members that `details` names. A retry of the same request fails again.',
+  unauthenticated: 'Send a valid API key or access token: `Authorization: Bearer …`. It may be revoked or expired.',
+  forbidden: 'This credential does not allow the request. Read the code.',
+  not_found: 'Check the path and the id. A credential sees only its own workspace and mode.',
+  conflict: 'Read the code: something already exists, or has changed in the meantime.',
+  payload_too_large: 'Send a smaller body.',
+  unsupported_media_type: 'Send JSON with the header `Content-Type: application/json`.',
+  rate_limited: 'Wait as many seconds as the header `Retry-After` says, then send the same request again.',
+  internal:
+    'Send the same request with the same `idempotency_key` again. Tell the operator the id in the header `Request-Id`.',
+  bad_gateway: 'Another server gave no answer. Send the same request with the same `idempotency_key` later.',
+  unavailable:
+    'The service is overloaded or is stopping, or its database does not respond. Wait as many seconds as `Retry-After` says, then send the same request with the same `idempotency_key` again.',
+}

@@ -1,0 +1,13 @@
+import type { Page } from './pages.ts'
+
+const FENCE_SETTINGS = /^```(?<language>\w+) .*$/gm
+const PICTURE = /!\[(?<text>[^\]]*)\]\([^)]+\.svg\)/g
+
+/**
+ * Returns the page as Markdown for programs and agents. What the first lines of code blocks say to the tests is left
+ * out, and a picture is replaced by its description.
+ */
+export function writeTwin({ title, markdown }: Page): string {
+  const text = markdown.replaceAll(FENCE_SETTINGS, '```$<language>').replaceAll(PICTURE, '_In a picture: $<text>_')
+  return `# ${title}\n\n${text}`
+}

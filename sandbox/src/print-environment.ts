@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfig } from './config.ts'
+import { FACTS_FILE_NAME, type SandboxFacts } from './state/sandbox-facts.ts'
+
+// `npm run -s sandbox:env` prints the running sandbox's addresses and the test values of its demo workspace, as commands
+// for a shell: `eval "$(npm run -s sandbox:env)"`.
+
+function main(): number {
+  try {
+    const { dataDir } = readConfig()
+    process.stdout.write(formatEnvironment(readFacts(dataDir)))
+    return 0
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  }
+}
+
+/** The sandbox writes the file when it is ready, and deletes it when it stops. */
+function readFacts(dataDir: string): SandboxFacts {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, FACTS_FILE_NAME), 'utf8')) as SandboxFacts
+  } catch (error) {
+    throw new Error(`No sandbox runs with its data in ${dataDir}. Start one with npm start.`, { cause: error })
+  }
+}
+
+function formatEnvironment({ workspace, ...facts }: SandboxFacts): string {
+  const variables = {
+    BURSAR_URL: facts.base_url,
+    BURSAR_AUTH_URL: facts.auth_url,
+    BURSAR_CONTROL_URL: facts.control_url,
+    BURSAR_SELLER_URL: facts.seller_url,
+    BURSAR_API_KEY: workspace.keys.test,
+    BURSAR_AGENT: workspace.agent_id,
+    BURSAR_WALLET: workspace.wallets.test,
+  }
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`)
+    .join('')
+}
+
+process.exitCode = main()
