@@ -12,6 +12,7 @@ export function formatWelcome(facts: SandboxFacts, dataDir: string): string {
   const rows = [
     ['REST API', facts.base_url],
     ['MCP server', `${facts.base_url}/mcp`],
+    ['documentation', `${facts.base_url}/docs/`],
     ['dashboard, OAuth', facts.auth_url],
     ['control API', facts.control_url],
     ['enclave', facts.enclave_url],
