@@ -8,7 +8,9 @@ import { findAnvil } from './find-anvil.ts'
 import {
   BLOCK_GAS_MAX,
   HISTORY_STATES_MAX,
+  NODE_CHECK_TIMEOUT_MS,
   NODE_POLL_MS,
+  NODE_STARTS_MAX,
   NODE_START_TIMEOUT_MS,
   NODE_STOP_TIMEOUT_MS,
   PORT_RELEASE_TIMEOUT_MS,
@@ -43,14 +45,20 @@ export const startNode = async (options: StartNodeOptions): Promise<Node> => {
   const state = readState(stateFile)
   if (state !== undefined) writeFileSync(loadFile, state, { mode: 0o600 })
   const logFile = `${stateFile}.log`
-  const child = spawnNode(anvil, formatArgs(options, state === undefined ? [] : ['--load-state', loadFile]), logFile)
-  const failed = await waitForNode(child, rpcUrl)
-  rmSync(loadFile, { force: true })
-  if (failed) {
-    await stopChild(child)
-    throw new Error(`the chain's node did not start: ${readFileSync(logFile, 'utf8').trim()}`)
+  const args = formatArgs(options, state === undefined ? [] : ['--load-state', loadFile])
+  try {
+    for (let starts = 1; ; starts += 1) {
+      const child = spawnNode(anvil, args, logFile)
+      if (await waitForNode(child, rpcUrl)) return watchNode(child, rpcUrl)
+      const hangs = isRunning(child)
+      await stopChild(child)
+      if (hangs && starts < NODE_STARTS_MAX) continue
+      const how = hangs ? 'it did not answer' : 'it ended'
+      throw new Error(`the chain's node did not start (${how}): ${readFileSync(logFile, 'utf8').trim()}`)
+    }
+  } finally {
+    rmSync(loadFile, { force: true })
   }
-  return watchNode(child, rpcUrl)
 }
 
 const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]): string[] => {
@@ -102,17 +110,18 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, HOST, () => server.close(() => resolve(true)))
   })
 
+/** Returns whether the node answers within its time. */
 const waitForNode = async (child: ChildProcess, rpcUrl: string): Promise<boolean> => {
   const deadline = performance.now() + NODE_START_TIMEOUT_MS
   while (isRunning(child) && performance.now() < deadline) {
-    if (await isAnswering(rpcUrl)) return false
+    if (await isAnswering(rpcUrl)) return true
     await delay(NODE_POLL_MS)
   }
-  return true
+  return false
 }
 
 const isAnswering = (rpcUrl: string): Promise<boolean> =>
-  callRpc(rpcUrl, 'eth_chainId').then(
+  callRpc(rpcUrl, 'eth_chainId', [], NODE_CHECK_TIMEOUT_MS).then(
     () => true,
     () => false,
   )
