@@ -26,6 +26,10 @@ export interface ScaleTargets {
 
 const YEAR_DAYS = 365
 const WALLETS_PER_AGENT = 50
+/** Crockford's base 32. */
+const BASE_32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+/** The positions of the ten groups of five bits, the highest first. */
+const ID_SHIFTS = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
 const MAINTENANCE_MEMORY = '512MB'
 
 export function chooseTargets(targets: readonly BenchTarget[]): ScaleTargets {
@@ -42,7 +46,6 @@ export async function generateScale(
   await client.connect()
   try {
     await client.query(`set maintenance_work_mem = '${MAINTENANCE_MEMORY}'; set synchronous_commit = off`)
-    await client.query(FUNCTIONS)
     const { huge, stuck, busy } = chooseTargets(targets)
     await insertAgents(client, { huge, count: scale.agents, now })
     await client.query('begin')
@@ -81,16 +84,16 @@ function positionOf(targets: readonly BenchTarget[], target: BenchTarget): strin
   return String(targets.indexOf(target) + 1)
 }
 
+const millisecondsOf = (at: string): string => `floor(extract(epoch from ${at}) * 1000)::bigint`
+
 /**
- * Ids sort by time, so an id begins with the milliseconds of its time in ten characters of Crockford's base 32. The
- * other sixteen are random; hexadecimal digits are part of this alphabet.
+ * Returns an SQL expression for an id. Ids sort by time, so an id begins with the milliseconds of its time in ten
+ * characters of Crockford's base 32. The other sixteen are random; hexadecimal digits are part of this alphabet.
  */
-const FUNCTIONS = `
-  create or replace function pg_temp.sortable(prefix text, at timestamptz, seed text) returns text language sql immutable as $$
-    select prefix || string_agg(substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + ((ms >> shift) & 31)::int, 1), '' order by shift desc)
-      || upper(left(md5(seed), 16))
-    from (select floor(extract(epoch from at) * 1000)::bigint as ms) t, generate_series(0, 45, 5) as shift
-  $$`
+const sortable = (prefix: string, at: string, seed: string): string => {
+  const digits = ID_SHIFTS.map((shift) => `substr('${BASE_32}', 1 + ((${at} >> ${shift}) & 31)::int, 1)`)
+  return `('${prefix}' || ${digits.join(' || ')} || upper(left(md5(${seed}), 16)))`
+}
 
 /** Creates agents of one workspace, 50 for each wallet, each with an active grant. */
 async function insertAgents(
@@ -111,7 +114,7 @@ async function insertAgents(
   await client.query(
     `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
         recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
-      select $1, pg_temp.sortable('grt_', $2::timestamptz, 'grant ' || n), 'test', 'fleet-' || n,
+      select $1, ${sortable('grt_', millisecondsOf('$2::timestamptz'), "'grant ' || n")}, 'test', 'fleet-' || n,
         '0x' || md5('wallet ' || w) || left(md5('more ' || w), 8), 1000000, 1000000000000, '{}', '{usdc}', 'active',
         'policy ' || n, $2::timestamptz, $2::timestamptz
       from generate_series(1, $3::int) n, lateral (select 1 + (n - 1) / ${WALLETS_PER_AGENT} as w) t`,
@@ -120,25 +123,28 @@ async function insertAgents(
 }
 
 /**
- * Empties the table, and drops its indexes and foreign keys. Returns the statements that create them again. In the
- * transaction that emptied a table, PostgreSQL needs no log for what is inserted.
+ * Empties the table, and drops its indexes and the foreign keys from and to it. Returns the statements that create them
+ * again. In the transaction that emptied a table, PostgreSQL needs no log for what is inserted.
  */
 async function emptyPayments(client: pg.Client): Promise<string[]> {
   await client.query('create temp table kept on commit drop as select * from payments')
-  await client.query('truncate payments')
-  const { rows: keys } = await client.query<{ name: string; definition: string; kind: string }>(
-    `select conname as name, pg_get_constraintdef(oid) as definition, contype::text as kind from pg_constraint
-      where conrelid = 'payments'::regclass and contype in ('p', 'f') order by contype desc`,
+  const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(
+    `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
+      from pg_constraint
+      where contype in ('p', 'f') and 'payments'::regclass in (conrelid, confrelid)
+      order by contype desc`,
   )
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
       where indrelid = 'payments'::regclass and not indisprimary`,
   )
-  for (const { name } of keys) await client.query(`alter table payments drop constraint ${name}`)
+  const foreignFirst = keys.toReversed()
+  for (const { table, name } of foreignFirst) await client.query(`alter table ${table} drop constraint ${name}`)
   for (const { name } of indexes) await client.query(`drop index ${name}`)
+  await client.query('truncate payments')
   return [
     'insert into payments select * from kept',
-    ...keys.map(({ name, definition }) => `alter table payments add constraint ${name} ${definition}`),
+    ...keys.map(({ table, name, definition }) => `alter table ${table} add constraint ${name} ${definition}`),
     ...indexes.map(({ definition }) => definition),
   ]
 }
@@ -163,11 +169,12 @@ async function insertPayments(client: pg.Client, order: PaymentsOrder): Promise<
     `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
         status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, accepted_at,
         enclave_transaction_id, mined_block, mined_block_hash, settled_at)
-      select p."accountId", 'test', pg_temp.sortable('pay_', at, $1 || n), p."agentId", p.wallet, p."grantId", p.wallet, 1,
+      select p."accountId", 'test', ${sortable('pay_', 'ms', '$1 || n')}, p."agentId", p.wallet, p."grantId", p.wallet, 1,
         '0.000001', $2, '0x' || md5($1 || n) || md5(n || $1), at, 1000000, 1000000000000, 0, 1, at, 'tx ' || $1 || n,
         ${settled ? `n, '0x' || md5('block ' || n), at + interval '2 seconds'` : 'null, null, null'}
       from generate_series(1, $3::bigint) n
       cross join lateral (select $4::timestamptz - $5::interval + ($5::interval - $6::interval) * (n::float8 / $3::bigint) as at) t
+      cross join lateral (select ${millisecondsOf('at')} as ms offset 0) u
       join payers p on p.ordinality = ${payer}`,
     [seed, status, count, now, agoMax, agoMin],
   )
