@@ -230,13 +230,13 @@ describe('the doctor', () => {
   })
 
   describe('reports about the enclave', () => {
-    test('that it refuses the credentials', async () => {
+    test('that it refuses the credentials', async (t) => {
       const strict = await startFakeServer((_request, _body, response) =>
         answerJson(response, { error: 'Invalid app ID or app secret.' }, 401),
       )
+      t.after(() => strict.close())
       config = { ...config, enclave: { ...config.enclave, apiUrl: strict.url, appSecret: SECRET } }
       await expectOne(/^fail {2}enclave \(127\.0\.0\.1:\d+\): it rejects the credentials \(401\)\n/)
-      await strict.close()
     })
 
     test('that it cannot be reached, or is another program', async () => {
