@@ -37,11 +37,12 @@ describe('fetch', () => {
   const run = (args: readonly string[], input = ''): Promise<CliResult> =>
     home.run(['fetch', ...args], { input, env: { BURSAR_URL: service.url, BURSAR_API_KEY: KEY } })
   /** Makes the service sell this answer. */
-  const sell = (response: object | null, delivery = 'delivered'): void => {
+  const sell = (response: object | null, delivery = 'delivered', changes: object = {}): void => {
     service.routes.set('POST /v1/x402/pay', ({ body }) => {
       const params = JSON.parse(body) as Record<string, unknown>
       sent.push(params)
-      const payment = paymentOf({ kind: 'x402', idempotency_key: params['idempotency_key'], amount_usdc: '0.01' })
+      const key = params['idempotency_key']
+      const payment = paymentOf({ kind: 'x402', idempotency_key: key, amount_usdc: '0.01', ...changes })
       return { payment, purchase: { ...PURCHASE, delivery }, response, delivery }
     })
   }
@@ -152,6 +153,15 @@ describe('fetch', () => {
     assert.deepEqual([error['code'], delivery, key], ['delivery_unknown', 'unknown', sent[0]?.['idempotency_key']])
     assert.deepEqual((next as string[]).slice(-3), ['--idempotency-key', key, URL_OF_GOODS])
     assert.equal(sent.length, 1)
+  })
+
+  test('a payment that failed: exit code 1, and no advice to ask again with the same key', async () => {
+    sell(null, 'unknown', { status: 'failed', failure_code: 'enclave_refused' })
+    const result = await run(['--pay', '--max', '0.05', URL_OF_GOODS])
+    const { error, next } = errorOf(result)
+    assert.deepEqual([result.code, error['code']], [1, 'payment_failed'])
+    assert.match(String(error['message']), /^Nothing was paid: .*enclave_refused/)
+    assert.deepEqual((next as string[]).slice(0, 3), ['bursar', 'payments', 'get'])
   })
 
   test('a seller that took the money and failed: exit code 1, with its answer', async () => {

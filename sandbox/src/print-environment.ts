@@ -22,7 +22,10 @@ function readFacts(dataDir: string): SandboxFacts {
   try {
     return JSON.parse(readFileSync(join(dataDir, FACTS_FILE_NAME), 'utf8')) as SandboxFacts
   } catch (error) {
-    throw new Error(`No sandbox runs with its data in ${dataDir}. Start one with npm start.`, { cause: error })
+    throw new Error(
+      `No sandbox runs with its data in ${dataDir}. Start one with npm start. If it runs with another data folder, set BURSAR_DATA_DIR to this folder here too.`,
+      { cause: error },
+    )
   }
 }
 

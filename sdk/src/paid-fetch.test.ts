@@ -22,9 +22,9 @@ describe('bursar.fetch', () => {
   after(() => api.close())
 
   /** The service returns this answer of the seller, with a payment for each idempotency key. */
-  function sell(answer: object | null, { delivery = 'delivered', headers = {} } = {}): void {
+  function sell(answer: object | null, { delivery = 'delivered', headers = {}, payment: changes = {} } = {}): void {
     api.handle('POST /v1/x402/pay', ({ body }): WireAnswer => {
-      const payment = makePayment({ id: 'pay_1', kind: 'x402', idempotency_key: body['idempotency_key'] })
+      const payment = makePayment({ id: 'pay_1', kind: 'x402', idempotency_key: body['idempotency_key'], ...changes })
       return { status: 200, body: { payment, purchase: null, response: answer, delivery }, headers }
     })
   }
@@ -131,6 +131,16 @@ describe('bursar.fetch', () => {
       assert.ok(error instanceof PurchaseUnansweredError)
       assert.deepEqual([error.payment?.id, error.delivery, error.idempotencyKey], ['pay_1', 'unknown', 'task-1'])
       return error.outcome === 'unknown'
+    })
+  })
+
+  test('says that nothing was paid if the payment has failed', async () => {
+    sell(null, { delivery: 'unknown', payment: { status: 'failed', failure_code: 'enclave_refused' } })
+    const call = api.bursar.fetch(URL_SOLD, undefined, { ...PAYER, purchaseId: 'task-1' })
+    await assert.rejects(call, (error) => {
+      assert.ok(error instanceof PurchaseUnansweredError)
+      assert.match(error.message, /^Nothing was paid .*\(enclave_refused\)\.$/)
+      return error.outcome === 'not_paid'
     })
   })
 

@@ -36,9 +36,9 @@ export interface PaidResponse extends Response {
 }
 
 /**
- * The purchase was paid, or may have been, but the seller's answer is not known, or is no longer kept. `payment.status`
- * says whether the money has moved. Calling again with the same purchase id asks for the answer again, and never pays
- * twice.
+ * There is no response of the seller: it is not known, or no longer stored, or the payment has failed. If
+ * `payment.status` is `failed`, `outcome` is `not_paid`, and this purchase id stays failed. Otherwise the money may have
+ * moved: calling again with the same purchase id asks for the response again, and never pays twice.
  */
 export class PurchaseUnansweredError extends BursarError {
   override readonly name: string = 'PurchaseUnansweredError'
@@ -46,7 +46,12 @@ export class PurchaseUnansweredError extends BursarError {
   readonly delivery: string | null
 
   constructor(answer: PaidAnswer, context: ErrorContext) {
-    super('The answer of the seller is not known. The payment may have been made: see its status.', context)
+    super(
+      answer.payment?.status === 'failed'
+        ? `Nothing was paid and nothing was bought: the payment failed (${answer.payment.failure_code ?? 'no code'}).`
+        : 'The response of the seller is not known. The payment may have been made: see its status.',
+      context,
+    )
     this.payment = answer.payment
     this.delivery = answer.delivery
   }
@@ -80,7 +85,7 @@ export async function fetchPaid(
   }
   const paid = await x402.pay(params, { ...options, signal: request.signal }).withResponse()
   const { response, payment, delivery } = paid.data
-  const context: ErrorContext = { ...paid, outcome: 'unknown' }
+  const context: ErrorContext = { ...paid, outcome: payment?.status === 'failed' ? 'not_paid' : 'unknown' }
   if (response === null) throw new PurchaseUnansweredError(paid.data, context)
   return createResponse(response, {
     url: request.url,

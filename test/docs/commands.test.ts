@@ -97,7 +97,10 @@ describe('the commands of the documentation', () => {
     })
     await rm(empty, { recursive: true })
     assert.equal(exitCode, 1)
-    assert.match(output, /^No sandbox runs with its data in .+\. Start one with npm start\.\n$/)
+    assert.match(
+      output,
+      /^No sandbox runs with its data in .+\. Start one with npm start\. If .+ BURSAR_DATA_DIR .+\n$/,
+    )
   })
 })
 

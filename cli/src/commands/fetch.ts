@@ -132,10 +132,10 @@ async function deliver(
       : Buffer.from(response.body ?? response.body_base64 ?? '', response.body === null ? 'base64' : 'utf8')
   if (response === null || bytes === null || response.truncated) {
     if (response !== null && bytes !== null) await writeBody(cli, bytes, file)
-    const isUnknown = delivery === 'unknown'
+    const isUnknown = delivery === 'unknown' && payment?.status !== 'failed'
     throw new CliError(explainLoss(answer), {
       exitCode: EXIT.failure,
-      code: response === null ? `delivery_${delivery ?? 'unknown'}` : 'truncated',
+      code: codeOfLoss(answer),
       hint: isUnknown ? 'Repeat the command with the same key. It never pays twice.' : undefined,
       next: isUnknown ? retry : payment === null ? null : cli.next('payments', 'get', payment.id),
       answer: about,
@@ -167,9 +167,16 @@ async function writeBody({ output }: Cli, bytes: Buffer, file: string | undefine
   output.bytes(cleaned.endsWith('\n') ? cleaned : `${cleaned}\n`)
 }
 
+function codeOfLoss({ payment, response, delivery }: PaidAnswer): string {
+  if (response !== null) return 'truncated'
+  return payment?.status === 'failed' ? 'payment_failed' : `delivery_${delivery ?? 'unknown'}`
+}
+
 function explainLoss({ delivery, response, payment }: PaidAnswer): string {
   if (response?.truncated === true)
     return 'The body is not complete: it is larger than 1 MiB, or did not arrive in time.'
+  if (payment?.status === 'failed')
+    return `Nothing was paid: the payment failed (${payment.failure_code ?? 'no code'}).`
   if (delivery === 'unknown') return 'The seller has not answered yet. The payment may have been made.'
   return payment === null
     ? 'The resource sent no answer.'

@@ -81,6 +81,12 @@ export const mineBlocks = async (rpcUrl: string, blocks: number): Promise<void> 
   await callRpc(rpcUrl, 'anvil_mine', [blocks])
 }
 
+/** Moves the time of the next blocks forward, and mines one immediately. */
+export const advanceChainTime = async (rpcUrl: string, seconds: number): Promise<void> => {
+  await callRpc(rpcUrl, 'evm_increaseTime', [seconds])
+  await callRpc(rpcUrl, 'evm_mine')
+}
+
 /** Checks a number of blocks. @throws Error unless `blocks` is a whole number from 1 to `blocksMax`. */
 export const checkCount = (blocks: number, blocksMax: number): void => {
   if (Number.isSafeInteger(blocks) && blocks >= 1 && blocks <= blocksMax) return

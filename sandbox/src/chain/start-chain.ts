@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { callRpcNumber, callRpcString } from './call-rpc.ts'
 import { installAccountContracts } from './install-account-contracts.ts'
-import { mineBlocks, startMiner } from './miner.ts'
+import { advanceChainTime, mineBlocks, startMiner } from './miner.ts'
 import { reorgChain } from './reorg-chain.ts'
 import { startNode } from './start-node.ts'
 import { writeState } from './state-file.ts'
@@ -30,6 +30,8 @@ export type Chain = {
   setMining(enabled: boolean): void
   /** Mines `blocks` blocks immediately, even if automatic mining is off. */
   mine(blocks: number): Promise<void>
+  /** Moves the chain's time forward, and mines a block with the new time. It cannot be moved back. */
+  advanceTime(seconds: number): Promise<void>
   /**
    * Replaces the last `blocks` blocks with empty ones. The transactions in them lose their receipts and are mined again
    * in later blocks.
@@ -84,6 +86,7 @@ export const startChain = async (options: StartChainOptions): Promise<Chain> => 
     blockNumber: () => callRpcNumber(rpcUrl, 'eth_blockNumber'),
     setMining: (enabled) => miner.setMining(enabled),
     mine: (blocks) => enqueue(() => mineBlocks(rpcUrl, blocks)).then(() => miner.touch()),
+    advanceTime: (seconds) => enqueue(() => advanceChainTime(rpcUrl, seconds)).then(() => miner.touch()),
     reorg: (blocks) => enqueue(() => reorgChain(rpcUrl, blocks)).then(() => miner.touch()),
     save: () => enqueue(save),
     stop: () => (stopping ??= stop()),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Body, type Client } from '../demo/http-client.ts'
+import { callRpc } from '../chain/call-rpc.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { prepareSandbox } from '../../../test/support/sandbox/prepared-sandbox.ts'
@@ -44,6 +45,11 @@ async function awaitStatus(api: Client, { body }: Answer, status: string): Promi
 
 async function nowAt(path: string): Promise<number> {
   return Date.parse(String((await control.get(path)).body['now']))
+}
+
+async function readChainTime(): Promise<number> {
+  const block = await callRpc(sandbox.facts.chains.test.rpc_url, 'eth_getBlockByNumber', ['latest', false])
+  return Number((block as { timestamp: string }).timestamp)
 }
 
 async function statusOf(key: string): Promise<number> {
@@ -127,6 +133,16 @@ describe('people', () => {
     assert.equal(textAt((await pay('1')).body, 'error.code'), 'permission_not_found')
   })
 
+  it('suspend a grant, and resume it', async () => {
+    const { grantId, pay } = await makeSpender()
+    const suspended = await control.post(`/grants/${grantId}/suspend`, {})
+    assert.match(textAt(suspended.body, 'grant.suspended_at'), /^20/)
+    assert.equal(textAt((await pay('1')).body, 'error.code'), 'permission_not_found')
+    const resumed = await control.post(`/grants/${grantId}/resume`, {})
+    assert.deepEqual([resumed.status, textAt(resumed.body, 'grant.status')], [200, 'active'])
+    assert.equal((await pay('1')).status, 201)
+  })
+
   it('sign for several agents of one wallet at once', async () => {
     const { slug, api, terms } = await makeSpender()
     const answers = await Promise.all(
@@ -190,6 +206,14 @@ describe('the faucet, the clock, the chains and the enclave', () => {
     assert.equal(Number(mined.body['block_number']), Number(stopped.body['block_number']) + 2)
     await awaitStatus(api, paid, 'confirmed')
     await control.post('/chains/test', { mining: true })
+  })
+
+  it('the time of a chain is moved forward, and payments are confirmed as before', async () => {
+    const { pay, api } = await makeSpender()
+    const before = await readChainTime()
+    assert.equal((await control.post('/chains/test', { advance_seconds: 3_600 })).status, 200)
+    assert.ok((await readChainTime()) >= before + 3_600)
+    await awaitStatus(api, await pay('1'), 'confirmed')
   })
 
   it('the last blocks are replaced, and the payment is mined again', async () => {
@@ -289,6 +313,7 @@ describe('an invalid request', () => {
     ['/clock', { advance_seconds: 1e12 }, 400, /^advance_seconds /],
     ['/clock', { reset: false }, 400, /^reset /],
     ['/chains/test', { mine: 0 }, 400, /^mine /],
+    ['/chains/test', { advance_seconds: 0 }, 400, /^advance_seconds /],
     ['/chains/test', { mine: 1, reorg: 1 }, 400, /mine, reorg/],
     ['/chains/test', { reorg: 1_000 }, 400, /^reorg /],
     ['/chains/other', { mine: 1 }, 400, /^mode /],

@@ -34,6 +34,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
   'POST /grants/:id/sign': {},
   'POST /grants/:id/revoke': {},
   'POST /grants/:id/suspend': {},
+  'POST /grants/:id/resume': {},
   'POST /deliveries/:id/replay': {},
   'POST /keys/rotate': { key: 'the secret' },
   'POST /keys/revoke': { key: 'the secret' },
@@ -44,7 +45,9 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
       "decimal: an amount of USDC, or of the chain's native coin for wallets that pay their own gas",
   },
   'POST /clock': { 'advance_seconds | reset': 'integer, or true' },
-  'POST /chains/:mode': { 'mining | mine | reorg | fail_transfers': 'boolean, or a number of blocks or transfers' },
+  'POST /chains/:mode': {
+    'mining | mine | reorg | fail_transfers | advance_seconds': 'boolean, or a number of blocks, transfers or seconds',
+  },
   'GET /enclave/faults': {},
   'POST /enclave/faults': {
     fault: `${READ_FAULTS.join(' or ')}, or for sends one of: ${SEND_FAULTS.join(', ')}; random; none, which removes the faults that no request has met yet`,

@@ -14,7 +14,7 @@ import type { ControlContext } from './control-context.ts'
 const queues = new Map<string, Enqueue>()
 
 /**
- * Activates or revokes a grant as its owner: fetches the request to sign, signs it with the wallet passkey, and submits
+ * Activates, revokes or resumes a grant as its owner: fetches the request to sign, signs it with the wallet passkey, and submits
  * the signature.
  */
 export async function signGrant(

@@ -80,6 +80,10 @@ ${post(
     )} | jq -r .grant.id)
 ${post('/grants/$OTHER/suspend')}`,
   },
+  'POST /grants/:id/resume': {
+    meaning: "Resumes a suspended grant, with the owner's signature of the same terms.",
+    example: post('/grants/$OTHER/resume'),
+  },
   'POST /deliveries/:id/replay': {
     meaning: 'Sends an event again, in a new delivery.',
     example: `DELIVERY=
@@ -102,12 +106,12 @@ ${post('/deliveries/$DELIVERY/replay')}`,
   },
   'POST /clock': {
     meaning:
-      'Moves the clock of all processes forward, to see what expires, or back to the real time. The time of the chains moves with their next block.',
+      'Moves the clock of the service and the enclave forward, to see what expires, or back to the real time. The chains keep their own time: `POST /chains/{mode}` moves it.',
     example: `${post('/clock', '{"advance_seconds":3600}')}\n${post('/clock', '{"reset":true}')}`,
   },
   'POST /chains/:mode': {
     meaning:
-      'Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks by others without their transactions, and `fail_transfers` lets the next transfers revert.',
+      "Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks with others without their transactions, and `fail_transfers` lets the next transfers revert. `advance_seconds` moves the chain's time forward: after 130 seconds, an authorization that a seller has not used has expired. The time of a chain cannot be moved back, so move the clock by as many seconds too. Otherwise the chain takes every later authorization for expired.",
     example: post('/chains/test', '{"mine":2}'),
   },
   'GET /enclave/faults': {

@@ -6,9 +6,14 @@ import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const FAILING_TRANSFERS_MAX = 1_000_000
-const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers'] as const
+/** Longer than any authorization or lifetime that a test needs to see end. */
+const ADVANCE_SECONDS_MAX = 31 * 24 * 60 * 60
+const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers', 'advance_seconds'] as const
 
-/** Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. */
+/**
+ * Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. It
+ * also moves the chain's time, to show what expires there.
+ */
 export function addChainRoutes(http: HttpServer, control: ControlContext): void {
   http.post('/chains/:mode', async (request) => {
     const mode = new Fields(request.params).mode()
@@ -30,6 +35,8 @@ async function move({ chains, enclave }: ControlContext, mode: Mode, fields: Fie
         throw new Problem('validation_failed', 'reorg is longer than the chain.')
       return await chain.reorg(blocks)
     }
+    case 'advance_seconds':
+      return await chain.advanceTime(fields.integer('advance_seconds', { min: 1, max: ADVANCE_SECONDS_MAX }))
     case 'fail_transfers':
       return await enclave.failTransfers(mode, fields.integer('fail_transfers', { min: 1, max: FAILING_TRANSFERS_MAX }))
   }

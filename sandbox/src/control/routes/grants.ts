@@ -12,7 +12,7 @@ import { idIn, slugIn } from '../path-fields.ts'
 import { signGrant } from '../sign-grant.ts'
 import type { ControlContext } from '../control-context.ts'
 
-/** Adds the routes that open, sign, revoke and suspend grants as the wallet's owner. */
+/** Adds the routes that open, sign, revoke, suspend and resume grants as the wallet's owner. */
 export function addGrantRoutes(http: HttpServer, control: ControlContext): void {
   const { context, state } = control
 
@@ -36,6 +36,7 @@ export function addGrantRoutes(http: HttpServer, control: ControlContext): void 
   }
   addSigning('/grants/:id/sign', 'activate')
   addSigning('/grants/:id/revoke', 'revoke')
+  addSigning('/grants/:id/resume', 'resume')
 
   // Suspending requires no signature, because an owner must be able to stop an agent at once (D15).
   http.post('/grants/:id/suspend', async (request) => {
