@@ -107,7 +107,7 @@ ${post('/deliveries/$DELIVERY/replay')}`,
   },
   'POST /chains/:mode': {
     meaning:
-      'Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks by others without their transactions, and `fail_transfers` lets the next transfers revert.',
+      'Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks with others without their transactions, and `fail_transfers` lets the next transfers revert.',
     example: post('/chains/test', '{"mine":2}'),
   },
   'GET /enclave/faults': {
