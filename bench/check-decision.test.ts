@@ -33,7 +33,7 @@ describe('the decision of bench:check', () => {
     assert.match(rise([round(8), round(8), round(8), round(4)]) ?? '', /3 of 4 rounds/)
   })
 
-  test('another machine than the recorded one may need up to half more', () => {
+  test('a machine other than the recorded one may need up to half more', () => {
     const rounds = [round(5.9), round(5.9), round(5.9), round(5.9)]
     assert.equal(rise(rounds, { ...MACHINE, processors: 64 }), null)
     assert.notEqual(rise(rounds), null)

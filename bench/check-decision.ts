@@ -23,7 +23,7 @@ export interface Machine {
 /** The processor time of a request may rise by this share before the check fails. */
 const RISE_MAX = 0.25
 /**
- * The same on another machine than the one that the costs were recorded on. Processors differ in how much they need for
+ * The same on a machine other than the one that the costs were recorded on. Processors differ in how much they need for
  * the floor's work and for ours.
  */
 const RISE_MAX_ELSEWHERE = 0.5

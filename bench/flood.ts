@@ -15,7 +15,7 @@ export interface FloodOrder {
 export interface FloodFigures {
   readonly turnedAwayMs: readonly number[]
   readonly servedMs: readonly number[]
-  /** The number of responses with another status than 201, 429 or 503, and of requests without a response. */
+  /** The number of responses with a status other than 201, 429 or 503, and of requests without a response. */
   readonly failed: number
 }
 

@@ -94,7 +94,7 @@ function toRequest({ rotate, ...request }: LoadRequest): autocannon.Request {
   }
 }
 
-/** Adds the figures of runs that went on at the same time. The percentiles are those of the slowest run. */
+/** Adds the figures of runs that took place at the same time. The percentiles are those of the slowest run. */
 function combine(runs: readonly LoadFigures[]): LoadFigures {
   const sum = (read: (figures: LoadFigures) => number): number => runs.reduce((total, one) => total + read(one), 0)
   const failure = runs.find((one) => one.failure !== undefined)?.failure

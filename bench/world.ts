@@ -41,7 +41,7 @@ export interface World {
   /** Returns the first server. It runs no background jobs, so only requests are measured. Starts it if necessary. */
   server(): Promise<Endpoint>
   floor(): Promise<Endpoint>
-  /** Starts another server, with changes of its environment. */
+  /** Starts another server, with changes to its environment. */
   startServer(changes?: Record<string, string>): Promise<Endpoint>
   /** Keeps a process until the world is closed. */
   keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready>

@@ -19,7 +19,7 @@ export function keepPaths(locate: (file: string) => string): Plugin {
           (text, { start, end }) => text.slice(0, start) + locate(file) + text.slice(end + PROPERTY.length),
           code,
         )
-        // The lines stay the same, and the present source map stays good enough.
+        // The lines stay the same, and the current source map stays good enough.
         return { code: replaced, map: null }
       },
     },

@@ -28,7 +28,7 @@ const SHARING: readonly { readonly name: string; readonly files: string }[] = [
 ]
 /**
  * Tests that start programs and wait for them. Only a few of these files share a process, which loads the sources of
- * the service once, because such a file takes long.
+ * the service once, because such a file takes a long time.
  */
 const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'test/flows-alone', files: 'test/flows/**' },

@@ -37,7 +37,7 @@ export async function choosePayer(cli: Cli, { bursar, options }: Service, chosen
   if (only !== undefined && others.length === 0) return only
   if (only !== undefined) {
     const list = fitting.map((payer) => `--agent ${payer.agentId} --wallet ${payer.wallet}`).join('\n  ')
-    throw usageError('Who pays? More than one wallet can.', {
+    throw usageError('Several agents or wallets can pay. Choose one with --agent and --wallet.', {
       code: 'payer_required',
       hint: `Add one of these:\n  ${list}`,
       details: fitting.map((payer) => ({ agent_id: payer.agentId, wallet: payer.wallet })),

@@ -10,7 +10,8 @@ export function formatPreview(preview: PaymentPreview, paint: Paint): string {
     return `${paint('red', 'Not allowed:')} ${cleanLine(message)}\n${formatDetails(details, paint)}`
   }
   if (preview.existing_payment !== null) {
-    return `${paint('yellow', 'Paid already:')} the idempotency key belongs to ${preview.existing_payment.id}.\n`
+    const { id, status } = preview.existing_payment
+    return `${paint('yellow', 'The key is already used:')} it belongs to ${id}, which is ${status}.\n`
   }
   const pairs = formatPairs(
     [

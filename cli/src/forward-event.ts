@@ -38,7 +38,7 @@ export async function forwardEvent(
     return { delivered: response.ok, status: response.status, error: null }
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
-    return { delivered: false, status: null, error: isLate ? 'no answer in 10 seconds' : 'cannot be reached' }
+    return { delivered: false, status: null, error: isLate ? 'no response in 10 seconds' : 'cannot be reached' }
   }
 }
 

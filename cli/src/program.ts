@@ -20,7 +20,7 @@ import { VERSION } from './version.ts'
 const DESCRIPTION = `Pays in USDC within the limits that a wallet's owner has signed.
 
 Sign in once with \`bursar login\`, or set BURSAR_URL and BURSAR_API_KEY. Credentials are never arguments.
-Answers are JSON with --json, or when standard output is not a terminal; \`next\` in them is the command to run next.`
+Output is JSON with --json, or when standard output is not a terminal; \`next\` in it is the command to run next.`
 
 const EPILOGUE = `
 Environment:

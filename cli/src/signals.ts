@@ -18,8 +18,8 @@ export function stoppedCode(): ExitCode {
 }
 
 /**
- * Lets the work end even if a signal arrives meanwhile. For the refresh of a token: if its answer were lost, the session
- * would be lost too.
+ * Lets the work end even if a signal arrives meanwhile. For the refresh of a token: if its response were lost, the
+ * session would be lost too.
  */
 export function finishBeforeExit<Result>(work: Promise<Result>): Promise<Result> {
   const settled = work.catch(() => undefined)

@@ -36,7 +36,7 @@ describe('fetch', () => {
   })
   const run = (args: readonly string[], input = ''): Promise<CliResult> =>
     home.run(['fetch', ...args], { input, env: { BURSAR_URL: service.url, BURSAR_API_KEY: KEY } })
-  /** Makes the service sell this answer. */
+  /** Makes the service return this response of the seller. */
   const sell = (response: object | null, delivery = 'delivered', changes: object = {}): void => {
     service.routes.set('POST /v1/x402/pay', ({ body }) => {
       const params = JSON.parse(body) as Record<string, unknown>
@@ -145,7 +145,7 @@ describe('fetch', () => {
     assert.doesNotMatch(result.stderr, /sk_live/)
   })
 
-  test('a seller that has not answered: exit code 1, and the command that asks again with the same key', async () => {
+  test('a seller that has not responded: exit code 1, and the command that asks again with the same key', async () => {
     sell(null, 'unknown')
     const result = await run(['--pay', '--max', '0.05', URL_OF_GOODS])
     assert.deepEqual([result.code, result.stdout], [1, ''])

@@ -120,7 +120,7 @@ describe('the MCP bridge', () => {
     assert.deepEqual(await errorTo(1), { code: -32_603, message: 'A header is missing.' })
   })
 
-  test('a lost answer is an error that says how to repeat a payment', async () => {
+  test('a lost response is an error that says how to repeat a payment', async () => {
     send({ id: 1, method: 'drop' })
     assert.doesNotMatch((await errorTo(1)).message, /purchase_id/)
     service.routes.set('POST /mcp', (_request, response) => void response.destroy())
@@ -130,7 +130,7 @@ describe('the MCP bridge', () => {
     assert.match(message, /repeat it with the same purchase_id/)
   })
 
-  test('a line that is no message gets an error, and the bridge goes on', async () => {
+  test('a line that is no message gets an error, and the bridge continues', async () => {
     bridge.process.stdin.write('[]\n')
     assert.equal((await errorTo(null)).code, -32_700)
     bridge.process.stdin.write(`"${'x'.repeat(300_000)}"\n`)

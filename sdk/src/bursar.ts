@@ -85,8 +85,8 @@ export class Bursar {
    * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
    * payments are not sent. The body of the response has at most 1 MiB: reading a longer one fails after that.
    *
-   * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's answer is not known. `TypeError` if it is not
-   * clear which agent or wallet pays.
+   * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's response is not known. `TypeError` if it is
+   * not clear which agent or wallet pays.
    *
    * @example
    * ```ts

@@ -3,7 +3,7 @@ import { withMembers } from './read-body.ts'
 import { send, type CallOptions, type Connection } from './send.ts'
 import type { LedgerEntry, LedgerPage, ListLedgerParams } from './types.ts'
 
-/** What moved into and out of the wallets. Use `bursar.ledger`. */
+/** Payments, deposits and withdrawals. Use `bursar.ledger`. */
 export class Ledger {
   readonly #connection: Connection
 

@@ -21,7 +21,7 @@ describe('bursar.fetch', () => {
   afterEach(() => api.reset())
   after(() => api.close())
 
-  /** The service returns this answer of the seller, with a payment for each idempotency key. */
+  /** The service returns this response of the seller, with a payment for each idempotency key. */
   function sell(answer: object | null, { delivery = 'delivered', headers = {}, payment: changes = {} } = {}): void {
     api.handle('POST /v1/x402/pay', ({ body }): WireAnswer => {
       const payment = makePayment({ id: 'pay_1', kind: 'x402', idempotency_key: body['idempotency_key'], ...changes })
@@ -124,7 +124,7 @@ describe('bursar.fetch', () => {
     assert.deepEqual([await response.text(), response.purchase.payment], ['goods', null])
   })
 
-  test('throws if the answer of the seller is not known, with the payment and the key', async () => {
+  test('throws if the response of the seller is not known, with the payment and the key', async () => {
     sell(null, { delivery: 'unknown' })
     const call = api.bursar.fetch(URL_SOLD, undefined, { ...PAYER, purchaseId: 'task-1' })
     await assert.rejects(call, (error) => {

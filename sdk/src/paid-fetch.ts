@@ -10,7 +10,7 @@ export interface FetchOptions extends Omit<CallOptions, 'signal'> {
   readonly maxAmountUsdc: string
   /**
    * The id of this purchase: 1 to 64 characters, such as the id of the task that needs the resource. The same id never
-   * pays twice, and gets the same answer for 24 hours. Without it, the client makes a new id for each call.
+   * pays twice, and gets the same response for 24 hours. Without it, the client makes a new id for each call.
    */
   readonly purchaseId?: string | undefined
   /** The agent that pays. The default is the agent of the credential, which the client asks the service for. */
@@ -25,7 +25,9 @@ export interface FetchOptions extends Omit<CallOptions, 'signal'> {
 export interface PaidPurchase {
   /** The payment, or null if the resource asked for none. Its status says whether the money has moved. */
   readonly payment: Payment | null
-  /** `delivered` or `failed`: whether the seller answered the paid request with a success. Null without a payment. */
+  /**
+   * `delivered` or `failed`: whether the seller responded to the paid request with a success. Null without a payment.
+   */
   readonly delivery: string | null
   readonly purchaseId: string
 }
@@ -68,7 +70,7 @@ const CHUNK_BYTES = 8_192
 
 type Method = NonNullable<PayParams['method']>
 
-/** Fetches a resource through `POST /v1/x402/pay`, and returns the answer as `fetch` would. */
+/** Fetches a resource through `POST /v1/x402/pay`, and returns the response as `fetch` would. */
 export async function fetchPaid(
   { x402, me }: { readonly x402: X402; readonly me: () => Promise<Identity> },
   request: Request,

@@ -38,9 +38,9 @@ export type ListWalletsParams = Query<'listWallets'>
 /** A payment, and what it bought if its kind is `x402`. */
 export type PaymentWithPurchase = Success<'getPayment', 200>
 export type PriceCheck = Success<'checkPrice', 200>
-/** What the seller answered, and the payment. `payment` is null if the resource asked for no payment. */
+/** The seller's response, and the payment. `payment` is null if the resource asked for no payment. */
 export type PaidAnswer = Success<'payForResource', 200>
-/** The header that pays, for a request that you send yourself. */
+/** The payment header, for a request that you send yourself. */
 export type SignedHeader = Success<'signForResource', 201>
 
 export type LedgerPage = Success<'listLedger', 200>

@@ -35,7 +35,7 @@ interface Fault {
 
 const FAULTS: readonly Fault[] = [
   { title: 'no fault', behaviours: [], carelessPayments: 1 },
-  { title: 'a lost answer', behaviours: [drop({ afterWork: true })], carelessPayments: 2 },
+  { title: 'a lost response', behaviours: [drop({ afterWork: true })], carelessPayments: 2 },
   { title: 'a 429', behaviours: [fail(429, RATE_LIMITED, { headers: { 'retry-after': '1' } })], carelessPayments: 1 },
   { title: 'a 500', behaviours: [fail(500, CALL_FAILED, { afterWork: true })], carelessPayments: 2 },
   { title: 'a timeout', behaviours: [hang({ afterWork: true })], timeoutMs: SHORT_TIMEOUT_MS, carelessPayments: 2 },

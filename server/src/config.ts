@@ -147,7 +147,7 @@ function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config
   const ours = [baseUrl, authUrl].flatMap((url) => (URL.canParse(url) ? new URL(url).hostname : []))
   if (ours.some((host) => host === signer || host.endsWith(`.${signer}`))) {
     reader.faults.push(
-      'SIGNER_URL must have another host than BASE_URL and AUTH_URL, and not a parent domain of theirs',
+      'SIGNER_URL must have a host other than BASE_URL and AUTH_URL, and not a parent domain of theirs',
     )
   }
 }

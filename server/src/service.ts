@@ -136,8 +136,8 @@ export async function openService(config: Config): Promise<Service> {
 }
 
 /**
- * Adds the four groups of endpoints that we call doors: the REST API, the dashboard, the MCP server and OAuth. Doors
- * never import each other, so what one door needs from another is passed to it here.
+ * Adds the four entry points with endpoints: the REST API, the dashboard, the MCP server and OAuth. Entry points never
+ * import each other, so what one of them needs from another is passed to it here.
  */
 async function addDoors(http: HttpServer, context: Context, config: Config): Promise<void> {
   await addDocs(http, config)

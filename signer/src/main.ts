@@ -107,7 +107,7 @@ async function create({ options, claims }: CreateMessage, origin: string): Promi
 
 /**
  * Shows what the request does, asks the passkey, and hands back its assertion. The assertion is verified first, with
- * the public key that confirmed the wallet: a signature of another passkey is never handed over.
+ * the public key that confirmed the wallet: a signature of another passkey is never sent.
  */
 async function sign(message: SignMessage, origin: string): Promise<Reply> {
   const { payload, claims } = message
@@ -138,7 +138,7 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   if (publicKey === undefined || !(await verifyAssertion(assertion.response, { payload, publicKey, rpId }))) {
     throw new Refusal(
       'passkey_invalid',
-      'The passkey that signed is not one of this wallet, so nothing was handed over.',
+      'The passkey that you used does not own this wallet, so the signature was not sent.',
     )
   }
   rememberRecord(store, statement)

@@ -54,6 +54,6 @@ function idsOf({ enclaveUrl, appId, walletId, quorumId, policies, signers }: Wal
 function differs(reason: string): Refusal {
   return new Refusal(
     'record_differs',
-    `${reason}, so this page signs nothing. Ask whoever runs the service why the record has changed.`,
+    `${reason}, so this page signs nothing. Ask the server operator why the record has changed.`,
   )
 }

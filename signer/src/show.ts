@@ -42,7 +42,7 @@ export function showRefusal({ origin, message }: { origin: string; message: stri
   )
 }
 
-/** Shows a request, and returns whether the person wants to go on. */
+/** Shows a request, and returns whether the person wants to continue. */
 export async function ask({ origin, claims, description, expiresAt = null }: Question): Promise<boolean> {
   const { title, summary, facts, warnings, button } = description
   const confirm = element('button', { className: 'primary' }, button)
@@ -87,7 +87,7 @@ function asker(origin: string): HTMLElement {
   return element('p', { className: 'quiet' }, 'The request comes from ', element('strong', {}, origin))
 }
 
-/** What only the service says is set apart, so that nobody takes it for a part of the signed request. */
+/** Shows the names from the service separately, so that nobody mistakes them for part of the signed request. */
 function claimed({ workspace, walletName, agentName }: Claims): readonly HTMLElement[] {
   const said = [
     { label: 'Agent', value: agentName },

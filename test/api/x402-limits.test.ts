@@ -79,7 +79,7 @@ describe('purchases that wait for a seller', () => {
     assert.deepEqual(row, { delivery: 'delivered', kept: true })
   })
 
-  test('a stop does not wait for ever: the delivery is unknown, and a retry sends the same header to the seller', async () => {
+  test('a stop does not wait forever: the delivery is unknown, and a retry sends the same header to the seller', async () => {
     const buyer = await seedBuyer(given)
     const { paying, stopped } = await stopDuringPurchase(buyer)
     const lost = readBody<Bought>(await paying, 200)
@@ -97,7 +97,7 @@ describe('purchases that wait for a seller', () => {
     assert.equal(given.enclave.authorizations.length, 1)
   })
 
-  /** Begins a purchase, and stops the service once the seller has the header that pays. */
+  /** Begins a purchase, and stops the service once the seller has the payment header. */
   async function stopDuringPurchase(buyer: Seed): Promise<{ paying: Promise<Answer>; stopped: Promise<void> }> {
     const arrived = Promise.withResolvers<void>()
     seller.deliver = (response) => {

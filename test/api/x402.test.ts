@@ -57,7 +57,7 @@ describe('purchases over HTTP', () => {
     assert.deepEqual(readBody(read, 200), { payment, purchase })
   })
 
-  test('the same key returns the kept answer, and asks and signs nothing again', async () => {
+  test('the same key returns the stored response, and asks and signs nothing again', async () => {
     const buyer = await seedBuyer(given)
     const first = readBody<Bought>(await pay(buyer), 200)
     const requests = seller.requests.length
@@ -69,7 +69,7 @@ describe('purchases over HTTP', () => {
     assert.equal(given.enclave.authorizations.length, 1)
   })
 
-  test('a lost answer is asked for again with the same header', async () => {
+  test('a lost response is asked for again with the same header', async () => {
     const buyer = await seedBuyer(given)
     seller.deliver = (response) => {
       if (seller.paid.length === 1) response.destroy()
@@ -254,7 +254,7 @@ describe('purchases over HTTP', () => {
     assert.equal(row?.['status'], 'pending')
   })
 
-  test('a request that differs names the members, returns the kept answer, and sends nothing', async () => {
+  test('a request that differs names the members, returns the stored response, and sends nothing', async () => {
     const buyer = await seedBuyer(given)
     const first = readBody<Bought>(await pay(buyer), 200)
     const sent = seller.requests.length

@@ -31,7 +31,7 @@ describe('the documentation in a browser', () => {
     const { page } = await fixture.enter()
     await page.goto('/docs/')
     await page.keyboard.press('/')
-    await page.keyboard.type('lost answer')
+    await page.keyboard.type('lost response')
     const results = page.locator('.results a')
     await results.first().waitFor()
     await inspectPage(page, 'docs-search')

@@ -210,7 +210,7 @@ describe('how owners keep and use their wallets', () => {
     await page.evaluate("postMessage({ bursar: 'canceled' }, location.origin)")
     await inspect(page, 'account-waiting')
     await popup.close()
-    await page.getByRole('alert').getByText('The signer window was closed before it was finished.').waitFor()
+    await page.getByRole('alert').getByText('The signer window was closed before you finished.').waitFor()
     const [second] = await Promise.all([page.waitForEvent('popup'), button(page, 'Add a wallet passkey').click()])
     const closed = second.waitForEvent('close')
     await button(page, 'Stop').click()

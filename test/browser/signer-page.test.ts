@@ -140,7 +140,7 @@ describe('the signer page', () => {
     })
   })
 
-  test('signs a change of a grant, and shows what it was', async () => {
+  test('signs a change to a grant, and shows what it was', async () => {
     const { chain, token, native, time } = CONDITIONS
     const old = rule([chain, token, native, onCall('transfer.amount', 'lte', '5000000'), time])
     await sign(request(), {

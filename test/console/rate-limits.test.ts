@@ -36,7 +36,7 @@ describe('rate limits of the dashboard', () => {
       for (const browser of browsers) expectTooMany(await browser.call('POST', path, body))
     }
     assert.equal((await new Browser(server, '10.1.0.2').call('POST', '/console/sign-in/options', {})).status, 200)
-    assert.equal((await pick(browsers, 0).call('GET', '/console/session')).status, 200, 'the rest goes on')
+    assert.equal((await pick(browsers, 0).call('GET', '/console/session')).status, 200, 'the rest continues')
     server.clock.setOffset(WINDOW_MS)
     assert.equal((await pick(browsers, 0).call('POST', '/console/sign-in/options', {})).status, 200)
   })

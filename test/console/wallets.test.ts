@@ -35,7 +35,7 @@ describe('wallets in the dashboard', () => {
   })
   after(() => server.close())
 
-  test('a wallet is made under a wallet passkey of whoever makes it, and shown with what it holds', async () => {
+  test('a wallet is made under a wallet passkey of the person who makes it, and shown with what it holds', async () => {
     server.chains.test.balanceMicro = 12_500_000n
     const made = await create({ name: ' Treasury ' })
     const expected = {
@@ -105,7 +105,7 @@ describe('wallets in the dashboard', () => {
     assert.deepEqual((await get(wallet)).owner, { passkey_name: null, user_name: null, is_mine: false })
   })
 
-  test('whoever registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
+  test('a person who registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
     const removed = await addPasskey('Laptop')
     const wallet = await createOwnedBySignIn(removed)
     const { credentialId: id } = removed

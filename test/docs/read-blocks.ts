@@ -4,7 +4,7 @@ export interface Block {
   readonly code: string
   /** Why the tests cannot run the block, or null if they run it. */
   readonly notRun: string | null
-  /** The statuses with errors that the block's requests get on purpose. */
+  /** The error statuses that the block's requests are expected to get. */
   readonly errors: readonly number[]
   /** The name under which the reader saves the block, or null. */
   readonly file: string | null

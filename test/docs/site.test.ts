@@ -127,7 +127,7 @@ describe('the documentation that the service serves', () => {
     assert.doesNotMatch(readFileSync(join(DIST, script), 'utf8'), /\bimport\s*[({'"]|https?:\/\//)
   })
 
-  test('assets are cached for ever', async () => {
+  test('assets are cached forever', async () => {
     const [, styles = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(texts.get('/docs/') ?? '') ?? []
     const { status, headers } = await get(styles)
     assert.deepEqual([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'])

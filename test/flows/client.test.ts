@@ -142,7 +142,7 @@ describe('the TypeScript client and the real service', () => {
   /** Asks again with the same purchase id, as the error says, if the answer of the seller is not known. */
   async function fetchUntilAnswered(url: string): Promise<PaidResponse> {
     const options = { maxAmountUsdc: PRICE_USDC, purchaseId: 'report-1', agentId: payer.agentId }
-    return await waitFor('the seller has answered', async () => {
+    return await waitFor('the seller has responded', async () => {
       return await bursar.fetch(url, undefined, options).catch((error: unknown) => {
         if (error instanceof PurchaseUnansweredError) return null
         throw error

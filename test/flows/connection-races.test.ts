@@ -8,7 +8,7 @@ import {
   refreshTokens,
   registerClient,
   startAuthorization,
-  type OauthDoor,
+  type OauthServer,
 } from '../support/sandbox/oauth-client.ts'
 
 /** The number of concurrent requests. The token endpoint allows 60 a minute for one client and address (D33). */
@@ -16,21 +16,21 @@ const REQUESTS = 50
 
 describe('connections on two server processes', () => {
   let host: OwnAgentHost
-  let doors: readonly [OauthDoor, OauthDoor]
+  let servers: readonly [OauthServer, OauthServer]
   before(async () => {
     host = await openAgentHost()
     const { authUrl } = host
-    doors = [{ authUrl }, { authUrl, processUrl: (await host.addServer()).baseUrl }]
+    servers = [{ authUrl }, { authUrl, processUrl: (await host.addServer()).baseUrl }]
   })
   after(() => host.close())
 
-  const race = <Answer>(request: (door: OauthDoor) => Promise<Answer>): Promise<Answer[]> =>
-    Promise.all(Array.from({ length: REQUESTS }, (_, index) => request(doors[index % 2 === 0 ? 0 : 1])))
+  const race = <Answer>(request: (server: OauthServer) => Promise<Answer>): Promise<Answer[]> =>
+    Promise.all(Array.from({ length: REQUESTS }, (_, index) => request(servers[index % 2 === 0 ? 0 : 1])))
 
   test('of 50 exchanges of one code, one gets tokens, and these are revoked when all have a response (D38)', async () => {
     const authorization = startAuthorization(host, await registerClient(host))
     const code = String((await host.consent(authorization.url)).searchParams.get('code'))
-    const answers = await race((door) => exchangeCode(door, authorization, code))
+    const answers = await race((server) => exchangeCode(server, authorization, code))
     const won = answers.filter(({ error }) => error === undefined)
     assert.equal(won.length, 1)
     assert.equal(answers.filter(({ error }) => error === 'invalid_grant').length, REQUESTS - 1)
@@ -39,7 +39,7 @@ describe('connections on two server processes', () => {
 
   test('of 50 refreshes with one token, one gets tokens, and the connection is over (D38)', async () => {
     const { clientId, tokens } = await connect(host)
-    const answers = await race((door) => refreshTokens(door, clientId, tokens.refresh_token))
+    const answers = await race((server) => refreshTokens(server, clientId, tokens.refresh_token))
     const won = answers.filter(({ error }) => error === undefined)
     assert.equal(won.length, 1)
     for (const token of [tokens.access_token, String(won[0]?.access_token)]) {
@@ -52,8 +52,8 @@ describe('connections on two server processes', () => {
     for (let round = 0; round < 5; round += 1) {
       const { clientId, tokens } = await connect(host)
       const [refreshed, { status }] = await Promise.all([
-        refreshTokens(doors[0], clientId, tokens.refresh_token),
-        postForm(doors[1], '/oauth/revoke', { token: tokens.access_token, client_id: clientId }),
+        refreshTokens(servers[0], clientId, tokens.refresh_token),
+        postForm(servers[1], '/oauth/revoke', { token: tokens.access_token, client_id: clientId }),
       ])
       assert.equal(status, 200)
       const made = refreshed.error === undefined ? [refreshed.access_token] : []
@@ -66,7 +66,7 @@ describe('connections on two server processes', () => {
   test('a revocation by one process takes effect in the other process at once', async () => {
     const { clientId, tokens } = await connect(host)
     const form = { token: tokens.refresh_token, client_id: clientId }
-    assert.equal((await postForm(doors[1], '/oauth/revoke', form)).status, 200)
+    assert.equal((await postForm(servers[1], '/oauth/revoke', form)).status, 200)
     assert.equal(await host.statusOfMe(tokens.access_token), 401)
   })
 })

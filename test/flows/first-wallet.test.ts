@@ -10,7 +10,7 @@ import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { openClockFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/** How old a balance that the service shows may be. */
+/** The maximum age of a balance that the service shows. */
 const BALANCE_SNAPSHOT_SECONDS = 1
 
 describe('the first wallet of a new workspace, in the sandbox', () => {

@@ -93,11 +93,11 @@ describe('a model that makes a mistake', () => {
     await checkMoved(payer, model, ['1.25'])
   })
 
-  for (const era of ['auto', 'legacy'] as const) {
+  for (const negotiation of ['auto', 'legacy'] as const) {
     for (const side of ['request', 'answer'] as const) {
       const where = side === 'request' ? 'has not received the payment' : 'has signed the payment'
-      test(`${era}: gives up while the enclave ${where}, and calls again: the purchase is paid once`, async () => {
-        const { payer, model, purchase } = await connect({}, era)
+      test(`${negotiation}: gives up while the enclave ${where}, and calls again: the purchase is paid once`, async () => {
+        const { payer, model, purchase } = await connect({}, negotiation)
         const hold = fixture.enclave.hold(side)
         const timeout = new AbortController()
         const lost = model.call('send_payment', purchase, { signal: timeout.signal })
@@ -117,9 +117,9 @@ describe('a model that makes a mistake', () => {
     }
   }
 
-  async function connect(options: PayerOptions = {}, era: 'auto' | 'legacy' = 'auto') {
+  async function connect(options: PayerOptions = {}, negotiation: 'auto' | 'legacy' = 'auto') {
     const payer = await createPayer(fixture, options)
-    const model = await connectModel(fixture, payer, era)
+    const model = await connectModel(fixture, payer, negotiation)
     const purchase = { to: payer.recipient, amount_usdc: '1.25', purchase_id: 'order-17' }
     return { payer, model, purchase }
   }

@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const PRICE = 10_000n
 const PRICE_USDC = '0.01'
-/** Longer than any authorization of x402 is valid. */
+/** Longer than the longest validity of an x402 authorization. */
 const PAST_EVERY_AUTHORIZATION_SECONDS = 130
 
 /** A response of `POST /v1/x402/pay` or `GET /v1/payments/{id}`, or an error. */
@@ -179,7 +179,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     })
   }
 
-  test('the client of the x402 project pays twice for a lost answer; one idempotency key pays once', async () => {
+  test('the client of the x402 project pays twice for a lost response; one idempotency key pays once', async () => {
     const lossy: WireBehaviour = { price_usdc: PRICE_USDC, faults: ['answer_lost'], fault_count: 1 }
     const [theirs, ours] = [await createResource(fixture, lossy), await createResource(fixture, lossy)]
     const buyer = privateKeyToAccount(generatePrivateKey())
@@ -192,7 +192,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
 
     const first = await buy(ours, { key: 1 })
     const again = await buy(ours, { key: 1 })
-    bought.push({ title: 'a lost answer', id: first.payment.id, isPaid: true })
+    bought.push({ title: 'a lost response', id: first.payment.id, isPaid: true })
     assert.equal(again.payment.id, first.payment.id)
     await waitFor('the seller is paid as expected', async () => (await readTakings(fixture, ours)) === PRICE)
     assert.equal((await readCounters(fixture, ours)).authorizations, 1)
@@ -211,7 +211,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
       body: JSON.stringify({ url: resource.url, ...terms }),
       signal: lost.signal,
     })
-    await waitFor('the seller has the header that pays', async () => {
+    await waitFor('the seller has the payment header', async () => {
       return (await readCounters(fixture, resource)).paid_requests === 1
     })
     lost.abort()

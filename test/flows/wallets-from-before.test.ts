@@ -14,7 +14,7 @@ describe('a wallet from before there were slots', () => {
     fixture = await openSharedSandboxFixture()
   })
 
-  test('goes on paying, can be suspended, and is told to be moved before anything else changes', async () => {
+  test('continues to pay, can be suspended, and is told to be moved before anything else changes', async () => {
     const payer = await createLegacyPayer()
     const { slug, key, wallet, grantId } = payer
     const paid = await pay(fixture, payer)

@@ -7,7 +7,7 @@ import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { seedTokens } from '../support/context/connection-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { expectError } from '../support/http-client.ts'
-import { callTool, ERAS, readRpc, sendMcp } from '../support/service/mcp-client.ts'
+import { callTool, PROTOCOL_VERSIONS, readRpc, sendMcp } from '../support/service/mcp-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const METADATA = 'resource_metadata="http://localhost:4100/.well-known/oauth-protected-resource/mcp"'
@@ -27,8 +27,8 @@ describe('credentials of the MCP server', () => {
 
   test('without a valid credential, the challenge names the metadata of this resource, on both hosts', async () => {
     for (const key of [undefined, 'svc_oat_nonsense', 'svc_test_nonsense', 'x']) {
-      for (const era of ERAS) {
-        const answer = await sendMcp(given, { era, method: 'tools/list', ...(key === undefined ? {} : { key }) })
+      for (const version of PROTOCOL_VERSIONS) {
+        const answer = await sendMcp(given, { version, method: 'tools/list', ...(key === undefined ? {} : { key }) })
         expectError(answer, { type: 'unauthenticated' })
         assert.match(answer.text, /Authorization: Bearer/)
         const error = key === undefined ? '' : 'error="invalid_token", '
@@ -75,10 +75,10 @@ describe('credentials of the MCP server', () => {
     const { account, mode, agentId } = seeded
     const restriction = { agentId, scopes: ['wallet:read'] } as const
     const { secret } = await issueKey(given.context, { accountId: account.id, mode, ...restriction, actor: OPERATOR })
-    for (const era of ERAS) {
+    for (const version of PROTOCOL_VERSIONS) {
       for (const name of ['send_payment', 'preview_payment']) {
         const args = { purchase_id: 'one', to: RECIPIENT, amount_usdc: '1' }
-        const { error } = await callTool(given, secret, name, args, era)
+        const { error } = await callTool(given, secret, name, args, version)
         assert.equal(error?.code, 'insufficient_scope')
         assert.match(error.message, /This API key may not call/)
         assert.match(error.next, /an API key that has the scope wallet:transfer/)
@@ -91,18 +91,18 @@ describe('credentials of the MCP server', () => {
     assert.match(String(refused.headers['www-authenticate']), /error="insufficient_scope"/)
   })
 
-  for (const era of ERAS) {
-    test(`${era}: a token without the scope gets 403, and the challenge names its own scopes and the missing one`, async () => {
+  for (const version of PROTOCOL_VERSIONS) {
+    test(`${version}: a token without the scope gets 403, and the challenge names its own scopes and the missing one`, async () => {
       const { accessToken } = (await connect(['wallet:read'])).tokens
       const params = { name: 'send_payment', arguments: {} }
-      const answer = await sendMcp(given, { key: accessToken, era, method: 'tools/call', params })
+      const answer = await sendMcp(given, { key: accessToken, version, method: 'tools/call', params })
       expectError(answer, { type: 'forbidden', code: 'insufficient_scope' })
       const scopes = 'wallet:read wallet:transfer'
       assert.equal(
         answer.headers['www-authenticate'],
         `Bearer error="insufficient_scope", scope="${scopes}", ${METADATA}`,
       )
-      assert.equal((await callTool(given, accessToken, 'get_budget', {}, era)).isError, false)
+      assert.equal((await callTool(given, accessToken, 'get_budget', {}, version)).isError, false)
     })
   }
 
@@ -128,15 +128,15 @@ describe('credentials of the MCP server', () => {
     })
   }
 
-  test('calls count in the buckets of /v1, and a call over the limit is a result that the model can read', async () => {
+  test('calls count against the buckets of /v1, and a call over the limit is a result that the model can read', async () => {
     const key = await given.issueKey(seeded)
     const invalid = { key, path: '/v1/payments', body: {} }
     for (let count = 0; count < PAYMENTS_LIMIT - 1; count += 1) assert.equal((await given.call(invalid)).status, 400)
     const args = { agent_id: seeded.agentId, to: RECIPIENT, amount_usdc: '1', purchase_id: 'limited' }
     assert.equal((await callTool(given, key, 'send_payment', args)).isError, false)
-    for (const era of ERAS) {
+    for (const version of PROTOCOL_VERSIONS) {
       const params = { name: 'send_payment', arguments: args }
-      const answer = await sendMcp(given, { key, era, method: 'tools/call', params })
+      const answer = await sendMcp(given, { key, version, method: 'tools/call', params })
       const seconds = Number(answer.headers['retry-after'])
       assert.ok(answer.status === 200 && seconds >= 1)
       assert.equal(answer.headers['x-ratelimit-remaining'], '0')

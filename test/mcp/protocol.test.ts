@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { expectError, type Answer, type Call } from '../support/http-client.ts'
-import { callTool, ERAS, readRpc, sendMcp, type McpRequest } from '../support/service/mcp-client.ts'
+import { callTool, PROTOCOL_VERSIONS, readRpc, sendMcp, type McpRequest } from '../support/service/mcp-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const HOST = 'localhost:4100'
@@ -18,7 +18,7 @@ interface ListedTool {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-/** What a client of either era of MCP gets from `/mcp` on the wire (D71). */
+/** What a client of either protocol version of MCP gets from `/mcp` on the wire (D71). */
 describe('the MCP server on the wire', () => {
   let given: TestService
   let seeded: Seed
@@ -28,8 +28,8 @@ describe('the MCP server on the wire', () => {
   })
   after(() => given.close())
 
-  test('a client of the earlier era initializes, and gets no session', async () => {
-    const answer = await sendMcp(given, { key: seeded.key, era: '2025-11-25', ...INITIALIZE })
+  test('a client of the earlier protocol version initializes, and gets no session', async () => {
+    const answer = await sendMcp(given, { key: seeded.key, version: '2025-11-25', ...INITIALIZE })
     const { result } = readRpc(answer)
     assert.equal(answer.headers['mcp-session-id'], undefined)
     assert.equal(answer.headers['connection'], 'close', 'as the client asked for')
@@ -48,9 +48,11 @@ describe('the MCP server on the wire', () => {
     assert.match(String(result['instructions']), /purchase_id/)
   })
 
-  test('both eras list the same tools in the same order, with schemas and hints', async () => {
+  test('both protocol versions list the same tools in the same order, with schemas and hints', async () => {
     const lists = await Promise.all(
-      ERAS.map(async (era) => readRpc(await sendMcp(given, { key: seeded.key, era, method: 'tools/list' })).result),
+      PROTOCOL_VERSIONS.map(
+        async (version) => readRpc(await sendMcp(given, { key: seeded.key, version, method: 'tools/list' })).result,
+      ),
     )
     const [earlier, modern] = lists
     assert.deepEqual(earlier?.['tools'], modern?.['tools'])
@@ -68,15 +70,15 @@ describe('the MCP server on the wire', () => {
     }
   })
 
-  for (const era of ERAS) {
-    test(`${era}: a tool is called, and a payment is made once`, async () => {
+  for (const version of PROTOCOL_VERSIONS) {
+    test(`${version}: a tool is called, and a payment is made once`, async () => {
       const { key, agentId, wallet } = await seed(given.context)
-      const args = { agent_id: agentId, to: RECIPIENT, amount_usdc: '1.25', purchase_id: `one ${era}` }
-      const first = await callTool(given, key, 'send_payment', args, era)
-      const again = await callTool(given, key, 'send_payment', args, era)
+      const args = { agent_id: agentId, to: RECIPIENT, amount_usdc: '1.25', purchase_id: `one ${version}` }
+      const first = await callTool(given, key, 'send_payment', args, version)
+      const again = await callTool(given, key, 'send_payment', args, version)
       assert.deepEqual([first['replayed'], again['replayed']], [false, true])
       assert.equal((first['payment'] as { from: string }).from, wallet)
-      const paid = await callTool(given, key, 'get_budget', { agent_id: agentId }, era)
+      const paid = await callTool(given, key, 'get_budget', { agent_id: agentId }, version)
       assert.equal((paid['wallets'] as { spent_24h_usdc: string }[])[0]?.spent_24h_usdc, '1.25')
     })
   }
@@ -94,9 +96,14 @@ describe('the MCP server on the wire', () => {
       400,
       -32_020,
     ],
-    ['a version that does not exist', { method: 'tools/list', era: '2099-01-01' as '2026-07-28' }, 400, -32_022],
+    ['a version that does not exist', { method: 'tools/list', version: '2099-01-01' as '2026-07-28' }, 400, -32_022],
     ['an unknown method', { method: 'tools/burn' }, 404, -32_601],
-    ['an unknown method of the earlier era', { method: 'tools/burn', era: '2025-11-25' }, 200, -32_601],
+    [
+      'an unknown method of the earlier protocol version',
+      { method: 'tools/burn', version: '2025-11-25' },
+      200,
+      -32_601,
+    ],
     ['an unknown tool', { method: 'tools/call', params: { name: 'drain' } }, 200, -32_602],
     [
       'a subscription, because nothing changes',

@@ -108,7 +108,7 @@ describe('reading over MCP', () => {
     assert.deepEqual(unread, [null, `${limits} The balance of the wallet could not be read.`])
   })
 
-  test('get_payment says who paid, if it was another agent than the caller', async () => {
+  test('get_payment says who paid, if it was an agent other than the caller', async () => {
     const id = async (agentId: string): Promise<string> => {
       const body = paymentBody(seeded, { agent_id: agentId, idempotency_key: `who paid: ${agentId}` })
       const answer = await given.call({ path: '/v1/payments', key: seeded.key, body })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { RECIPIENT, seed } from '../support/context/seed.ts'
-import { callTool, ERAS, toolRequest } from '../support/service/mcp-client.ts'
+import { callTool, PROTOCOL_VERSIONS, toolRequest } from '../support/service/mcp-client.ts'
 import { openTestService } from '../support/service/test-service.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 /** The time limit of a stop. It is far below the time for which the calls would wait. */
 const STOP_MS_MAX = 5_000
 
-test('a client that leaves does not delay a stop, and a stop ends the calls that wait, in both eras (D72)', async () => {
+test('a client that leaves does not delay a stop, and a stop ends the calls that wait, in both protocol versions (D72)', async () => {
   const given = await openTestService()
   try {
     const seeded = await seed(given.context)
@@ -18,11 +18,11 @@ test('a client that leaves does not delay a stop, and a stop ends the calls that
     const paid = await callTool(given, seeded.key, 'send_payment', args)
     const waiting = { payment_id: (paid['payment'] as { id: string }).id, wait_seconds: 45 }
     const before = await countRequests()
-    const answers = ERAS.map((era) => callTool(given, seeded.key, 'get_payment', waiting, era))
+    const answers = PROTOCOL_VERSIONS.map((version) => callTool(given, seeded.key, 'get_payment', waiting, version))
     const { path, headers, body } = toolRequest(seeded.key, 'get_payment', waiting)
     const leaving = request(given.url + path, { method: 'POST', headers })
     leaving.on('error', () => undefined).end(body)
-    await waitFor('three calls', async () => (await countRequests()) === before + ERAS.length + 1)
+    await waitFor('three calls', async () => (await countRequests()) === before + PROTOCOL_VERSIONS.length + 1)
     leaving.destroy()
     const startedAt = performance.now()
     await given.service.stop()

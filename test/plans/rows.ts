@@ -36,7 +36,7 @@ export const PREPARE = `
   insert into tenants values (0, '${HUGE}', 120);
   insert into tenants select k, 'acc_s' || lpad(k::text, 2, '0'), 4 from generate_series(1, ${SMALL_COUNT}) k;`
 
-/** Replaces the workspaces by the new one, so that the statements below insert its rows. */
+/** Replaces the workspaces with the new one, so that the statements below insert its rows. */
 export const SELECT_NEW = `truncate tenants; insert into tenants values (99, '${NEW}', 4)`
 /** Selects all workspaces again. */
 export const SELECT_ALL = `

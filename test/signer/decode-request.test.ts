@@ -258,7 +258,7 @@ describe('a service that has been taken over', () => {
     'a call of another function': transfer({ data: `0x095ea7b3${'0'.repeat(128)}` }),
     'a call with more data than a transfer has': transfer({ data: `0xa9059cbb${'0'.repeat(130)}` }),
     'a withdrawal of native value': transfer({ value: '0x1' }),
-    'a withdrawal on another chain than it says': transfer({}, { caip2: 'eip155:1' }),
+    'a withdrawal on a chain other than it says': transfer({}, { caip2: 'eip155:1' }),
     'a transaction with an authorization list': transfer({ authorization_list: [] }),
     'a withdrawal that could be repeated': {
       ...(transfer() as Record<string, Json>),
@@ -279,7 +279,7 @@ describe('a service that has been taken over', () => {
     }),
     'typed data with an unknown field in its domain': authorization({ domain: { salt: '0x00' } }),
     'typed data with an unknown field in its message': authorization({ message: { data: '0x' } }),
-    'typed data for another chain than the request': authorization({ body: { caip2: 'eip155:1' } }),
+    'typed data for a chain other than that of the request': authorization({ body: { caip2: 'eip155:1' } }),
     'typed data with options': authorization({ body: { signature_options: {} } }),
     'another method of the wallet': transfer({}, { method: 'personal_sign' }),
   }

@@ -79,7 +79,7 @@ describe('what the page shows of a grant', () => {
   test('whether it allows purchases, and what that means', () => {
     assert.equal(textOf(show(request()), 'Purchases'), 'not allowed')
     const shown = show(request({ body: { rules: [rule(), purchaseRule()] } }))
-    assert.equal(textOf(shown, 'Purchases'), 'allowed, each within the same limit, recipients and end')
+    assert.equal(textOf(shown, 'Purchases'), 'allowed, under the same per-payment limit, recipients and end date')
     assert.ok(shown.warnings.some((warning) => warning.includes('does not end authorizations')))
     const changed = show(request({ body: { rules: [rule(), purchaseRule()] } }), { claims: { before: [rule()] } })
     assert.equal(beforeOf(changed, 'Purchases'), 'not allowed')
@@ -138,7 +138,7 @@ describe('what the page shows of a grant', () => {
     assert.equal(beforeOf(shown, 'Network'), undefined)
   })
 
-  test('another token and another chain than the service says are in force', () => {
+  test('a token and a chain other than those that the service says are in force', () => {
     const old = rule([onTransaction('chain_id', 'eq', '1'), onTransaction('to', 'in', [OTHER_TOKEN]), native, amount])
     const shown = show(request(), { claims: { before: [old] } })
     assert.equal(beforeOf(shown, 'At most in one payment'), '10.00 of a token below')

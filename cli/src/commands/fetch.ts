@@ -29,7 +29,7 @@ export function addFetchCommand(program: Command, run: Run): Command {
     .command('fetch')
     .summary('Buys a web resource, or asks for its price.')
     .description(
-      'Asks what a web resource costs. With --pay, buys it (x402 version 1 and 2, MPP) and writes its body to standard output. Repeating the command with the same idempotency key never pays twice: it returns the answer again, for 24 hours.',
+      'Asks what a web resource costs. With --pay, buys it (x402 version 1 and 2, MPP) and writes its body to standard output. Repeating the command with the same idempotency key never pays twice: it returns the response again, for 24 hours.',
     )
     .argument('<url>', 'The https URL of the resource.')
     .option('--pay', 'Pays for the resource. Without it, nothing is paid.')
@@ -66,7 +66,7 @@ async function askPrice(cli: Cli, request: ResourceRequest, options: FetchOption
     throw usageError('--max and --output need --pay.', { hint: 'Without --pay, the command only asks for the price.' })
   }
   const service = openService(await cli.settings())
-  // A price can be asked without a wallet. With exactly one, the answer also says whether the limits allow it.
+  // A price can be asked without a wallet. With exactly one, the response also says whether the limits allow it.
   const payer = await choosePayer(cli, service, options).catch((error: unknown) => {
     const isOpen = error instanceof CliError && ['payer_required', 'no_wallet'].includes(error.code)
     if (!isOpen || options.agent !== undefined || options.wallet !== undefined) throw error
@@ -177,10 +177,10 @@ function explainLoss({ delivery, response, payment }: PaidAnswer): string {
     return 'The body is not complete: it is larger than 1 MiB, or did not arrive in time.'
   if (payment?.status === 'failed')
     return `Nothing was paid: the payment failed (${payment.failure_code ?? 'no code'}).`
-  if (delivery === 'unknown') return 'The seller has not answered yet. The payment may have been made.'
+  if (delivery === 'unknown') return 'The seller has not responded yet. The payment may have been made.'
   return payment === null
-    ? 'The resource sent no answer.'
-    : 'The answer of the seller is no longer stored. It is kept for 24 hours.'
+    ? 'The resource sent no response.'
+    : "The seller's response is no longer stored. It is kept for 24 hours."
 }
 
 /** The options that describe the request, for a command that repeats it. */

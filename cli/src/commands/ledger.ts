@@ -26,9 +26,9 @@ interface LedgerOptions {
 export function addLedgerCommand(program: Command, run: Run): Command {
   const command = program
     .command('ledger')
-    .summary('Lists what moved: payments, deposits and withdrawals.')
-    .description('Lists what moved into and out of the wallets, newest first.')
-    .option('--limit <count>', `The most entries, ${LIMIT} unless you say otherwise, at most ${LIMIT_MAX}.`)
+    .summary('Lists payments, deposits and withdrawals.')
+    .description('Lists payments, deposits and withdrawals, newest first. Pending and failed payments are listed too.')
+    .option('--limit <count>', `Lists at most this many entries. The default is ${LIMIT}, the maximum ${LIMIT_MAX}.`)
     .option('--type <types>', `Only these types, separated by commas: ${TYPES.join(', ')}.`)
     .option('--agent <id>', 'Only payments of this agent.')
     .option('--wallet <address>', 'Only entries of this wallet.')
@@ -62,7 +62,7 @@ async function listLedger(cli: Cli, options: LedgerOptions): Promise<void> {
   cli.output.answer({
     body: { entries: shown, has_more: hasMore },
     next: hasMore && last !== undefined ? cli.next('ledger', ...repeat(options), '--starting-after', last.id) : null,
-    human: (paint) => (shown.length === 0 ? 'Nothing has moved.\n' : formatTable(COLUMNS, shown, paint)),
+    human: (paint) => (shown.length === 0 ? 'There are no entries.\n' : formatTable(COLUMNS, shown, paint)),
   })
 }
 

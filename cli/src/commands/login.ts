@@ -138,12 +138,12 @@ function parseScopes(text: string): string {
 function describeUrl(url: string, { isOpened, canPaste }: { isOpened: boolean; canPaste: boolean }): string {
   const ask = isOpened ? 'Approve in the browser. If it does not open, go to:' : 'Open this address and approve:'
   const paste = canPaste
-    ? '\nIs the browser on another computer? Then it ends at an address that it cannot open. Paste that address here.'
+    ? '\nIf the browser is on another computer, it shows an error after you approve. Paste the address of that error page here.'
     : ''
   return `${ask}\n\n  ${url}\n${paste}`
 }
 
-/** Reads the address at which the browser ended from the terminal. Without a terminal, nothing is asked. */
+/** Reads the address at which the browser ended from the terminal. Without a terminal, it never prompts. */
 async function readPasted({ isInteractive }: Cli): Promise<string> {
   if (!isInteractive) return await new Promise(() => undefined)
   const lines = createInterface({ input: process.stdin })

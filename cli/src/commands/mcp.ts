@@ -10,7 +10,7 @@ export function addMcpCommand(program: Command, run: Run): Command {
     .command('mcp')
     .summary('Connects an MCP host that has no OAuth.')
     .description(
-      'Connects an agent host that starts MCP servers as programs. Passes its messages from standard input to the /mcp of the service with your credential, and the responses to standard output, one JSON-RPC message in each line.',
+      "Connects an agent host that starts MCP servers as programs. Passes the host's messages from standard input to the service's /mcp endpoint with your credential, and the responses to standard output, one JSON-RPC message in each line.",
     )
     .action(async (_options: object, self: Command) => {
       await run(self, async (cli) => {

@@ -59,7 +59,7 @@ export function addPayerOptions(command: Command): Command {
 export function addKeyOptions(command: Command): Command {
   return command
     .option('--idempotency-key <key>', 'The name of this payment, 1 to 64 characters. One is made if you give none.')
-    .option('--purchase-id <key>', 'The same, by the name that it has in MCP.')
+    .option('--purchase-id <key>', 'The same as --idempotency-key. The MCP tools use this name.')
 }
 
 /** Returns the idempotency key, and whether it was made here. */

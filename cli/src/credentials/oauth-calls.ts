@@ -138,11 +138,11 @@ async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> 
 
 async function request(url: string, init: RequestInit): Promise<Response> {
   try {
-    // Not followed, because the answer of another host would be trusted as that of this one.
+    // Not followed, because the response of another host would be trusted as that of this one.
     return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
-    throw new CliError(`${new URL(url).origin} ${isLate ? 'did not answer in time' : 'cannot be reached'}.`, {
+    throw new CliError(`${new URL(url).origin} ${isLate ? 'did not respond in time' : 'cannot be reached'}.`, {
       exitCode: isLate ? EXIT.timeout : EXIT.failure,
       code: isLate ? 'timeout' : 'unreachable',
       hint: 'Check the address, and whether the service runs.',
@@ -165,7 +165,7 @@ function refusalOf(response: Response, body: Readonly<Record<string, unknown>>):
   const { error, error_description: description } = body
   return new OauthRefusal(
     typeof error === 'string' ? error : 'server_error',
-    typeof description === 'string' ? description : `The server answered with the status ${response.status}.`,
+    typeof description === 'string' ? description : `The server responded with the status ${response.status}.`,
   )
 }
 

@@ -69,7 +69,10 @@ function assessGrant({ address, balance_usdc: balance }: Wallet, grant: Wallet['
   if (state === 'pending')
     return warning('the grant is not signed yet.', 'The owner of the wallet signs it in the dashboard.')
   if (state === 'suspended')
-    return warning('the grant is suspended.', 'A member of the workspace can resume it in the dashboard.')
+    return warning(
+      'the grant is suspended.',
+      'The owner of the wallet must sign the same terms again in the dashboard.',
+    )
   if (state === 'expired') return warning('the grant has expired.', 'Ask the owner of the wallet for a new grant.')
   if (left === '0')
     return warning('the 24-hour limit is used up.', 'Wait until earlier payments are older than 24 hours.')

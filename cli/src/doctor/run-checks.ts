@@ -38,7 +38,7 @@ async function checkFile({ folder, baseUrl, credential }: Settings): Promise<Che
     {
       name: 'file',
       status: 'warning',
-      message: `Other users of this machine could read ${path}. The next command closes it to them.`,
+      message: `Other users of this machine could read ${path}. The next bursar command corrects its permissions.`,
       fix: 'If somebody else uses this machine, sign out and in again.',
     },
   ]

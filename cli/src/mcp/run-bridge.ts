@@ -134,7 +134,7 @@ class Bridge {
     })
     const write = (text: string): void => {
       if (canceled.aborted) return
-      if (parseMessage(text) === null) throw new Error('The service sent something else than a message.')
+      if (parseMessage(text) === null) throw new Error('The service sent something other than a JSON-RPC message.')
       // A message may be spread over lines, and is one line here. It is not formatted anew: a large number would change.
       this.#options.write(text.replaceAll(/[\r\n]+/g, ' '))
       progress.hasAnswer ||= isResponse(text, message.id)
@@ -149,13 +149,13 @@ class Bridge {
       if (message.id !== null && isResponse(text, message.id)) write(text)
       else if (!response.ok) throw rejected(response.status, text)
     }
-    if (!progress.hasAnswer && message.id !== null) throw new Error('The service sent no answer.')
+    if (!progress.hasAnswer && message.id !== null) throw new Error('The service sent no response.')
   }
 }
 
 /** Returns the error for an answer that is no JSON-RPC message: the service rejected the request before it read it. */
 function rejected(status: number, text: string): CliError {
-  const message = readMessage(text) ?? `The service answered with the status ${status}.`
+  const message = readMessage(text) ?? `The service responded with the status ${status}.`
   return new CliError(message, { exitCode: status === 401 ? EXIT.signIn : EXIT.failure, code: String(status) })
 }
 
@@ -175,7 +175,9 @@ function describeFailure(error: unknown, { method }: Message): { readonly code: 
     return { code: isSignIn ? RPC_ERROR.unauthorized : RPC_ERROR.internal, text: error.message + advice }
   }
   const isLate = error instanceof Error && error.name === 'TimeoutError'
-  const what = isLate ? 'The service did not answer in time.' : 'The service cannot be reached, or its answer was lost.'
+  const what = isLate
+    ? 'The service did not respond in time.'
+    : 'The service cannot be reached, or its response was lost.'
   // A call that pays may have had its effect. With the same id, it is never paid twice.
   const advice = method === 'tools/call' ? ' If this call pays, repeat it with the same purchase_id.' : ''
   return { code: RPC_ERROR.internal, text: what + advice }

@@ -27,7 +27,7 @@ export function toSafeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).split('\n').map(escapeUnsafe).join('\n')
 }
 
-/** Replaces unsafe characters by escapes, as JSON and shells (in `$'…'`) understand them. */
+/** Replaces unsafe characters with escapes, as JSON and shells (in `$'…'`) understand them. */
 export function escapeUnsafe(text: string): string {
   return text.replaceAll(UNSAFE_PATTERN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

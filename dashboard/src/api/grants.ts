@@ -55,7 +55,7 @@ export async function prepareReplacement(slug: string, id: string, terms: GrantT
 export type GrantChange = 'activate' | 'resume' | 'revoke'
 
 /**
- * Signs a change of a grant in the signer window, with a passkey that owns its wallet. Every call asks the server for a
+ * Signs a change to a grant in the signer window, with a passkey that owns its wallet. Every call asks the server for a
  * new signing request, so a user whose signing request has expired only needs to click again.
  *
  * @throws ApiError, or SignerError if the user did not sign. In that case nothing has changed.

@@ -16,15 +16,15 @@ const TEXTS: Readonly<Record<ConnectionError['code'], ErrorText>> = {
     next: `${AGAIN} If this happens again, the application probably cannot reach this service.`,
   },
   code_expired: {
-    what: 'The sign-in code had expired. It works for 60 seconds.',
+    what: 'The authorization code had expired. It is valid for 60 seconds.',
     next: AGAIN,
   },
   code_blocked: {
-    what: 'The sign-in code was blocked after five wrong attempts.',
+    what: 'The authorization code was blocked after five wrong attempts.',
     next: AGAIN_OR_REPORT,
   },
   code_used_twice: {
-    what: 'The sign-in code was used twice. Somebody may have copied it, so Bursar ended the connection.',
+    what: 'The authorization code was used twice. Somebody may have copied it, so Bursar ended the connection.',
     next: AGAIN,
   },
   client_mismatch: {

@@ -12,7 +12,7 @@ const MESSAGES: Readonly<Record<Exclude<SignerErrorCode, 'refused'>, string>> = 
   not_configured: 'The signer page is not set up. The operator of this server must set SIGNER_URL.',
   blocked: 'Your browser blocked the signer window. Allow pop-ups for this site, then try again.',
   not_loaded: 'The signer page did not load. Try again. If it fails again, tell the operator of this server.',
-  closed: 'The signer window was closed before it was finished. Try again.',
+  closed: 'The signer window was closed before you finished. Try again.',
   canceled: 'You canceled in the signer window.',
   timeout: 'The signer window was open for too long. Try again.',
 }
@@ -21,11 +21,11 @@ export class SignerError extends Error {
   override readonly name = 'SignerError'
   readonly code: SignerErrorCode
 
-  /** `reason` is the sentence of the signer page. It is given exactly if the signer page refused the request. */
+  /** `reason` is the message. It is given exactly if the signer page did not do what it was asked for. */
   constructor(code: 'refused', reason: string)
   constructor(code: Exclude<SignerErrorCode, 'refused'>)
   constructor(code: SignerErrorCode, reason = '') {
-    super(code === 'refused' ? `The signer page refused the request: ${reason}` : MESSAGES[code])
+    super(code === 'refused' ? reason : MESSAGES[code])
     this.code = code
   }
 }

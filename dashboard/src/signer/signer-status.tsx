@@ -22,7 +22,7 @@ export function SignerStatus({ signer, isCreation = false }: SignerStatusProps) 
           <Notice>
             <p>
               {isBlocked
-                ? 'Your browser did not open the signer window. Open it to go on.'
+                ? 'Your browser did not open the signer window. Open it to continue.'
                 : isCreation
                   ? 'Continue in the signer window. You create the passkey there.'
                   : 'Continue in the signer window. It shows what you sign, and asks for your wallet passkey.'}

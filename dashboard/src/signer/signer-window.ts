@@ -94,7 +94,8 @@ export function openSignerWindow(signerUrl: string): SignerWindow | null {
         pending = { message, resolve, reject }
         if (isReady) opened.postMessage(message, origin)
       })
-      if (reply.bursar === 'refused') throw new SignerError('refused', reply.message)
+      if (reply.bursar === 'refused')
+        throw new SignerError('refused', `The signer page refused the request: ${reply.message}`)
       if (reply.bursar === 'canceled') throw new SignerError('canceled')
       return reply
     } finally {
@@ -105,12 +106,14 @@ export function openSignerWindow(signerUrl: string): SignerWindow | null {
   return {
     sign: async (message) => {
       const reply = await request({ bursar: 'sign', ...message })
-      if (reply.bursar !== 'signed') throw new SignerError('refused', 'It sent another answer than a signature.')
+      if (reply.bursar !== 'signed')
+        throw new SignerError('refused', 'The signer page did not return a signature. Try again.')
       return reply.assertion
     },
     create: async (message) => {
       const reply = await request({ bursar: 'create', ...message })
-      if (reply.bursar !== 'created') throw new SignerError('refused', 'It sent another answer than a passkey.')
+      if (reply.bursar !== 'created')
+        throw new SignerError('refused', 'The signer page did not return a passkey. Try again.')
       return reply.registration
     },
     focus: () => opened.focus(),

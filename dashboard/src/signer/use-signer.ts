@@ -49,7 +49,7 @@ export function useSigner<Data = unknown, Variables = void>(
   const { signer_url: signerUrl } = useSession()
   const current = useRef<SignerWindow | null>(null)
   const isRunning = useRef(false)
-  /** While the window is blocked: goes on with the window that another click has opened, or stops with null. */
+  /** While the window is blocked: continues with the window that another click has opened, or stops with null. */
   const goOn = useRef<((opened: SignerWindow | null) => void) | null>(null)
   const [isBlocked, setBlocked] = useState(false)
   const open = (): SignerWindow | null => (signerUrl === null ? null : openSignerWindow(signerUrl))

@@ -16,7 +16,7 @@ import { writeTwin } from './write-twin.ts'
 
 /** Where the service serves the site. */
 const BASE = '/docs'
-/** The length of the hash in the name of an asset. Browsers may cache such a file for ever. */
+/** The length of the hash in the name of an asset. Browsers may cache such a file forever. */
 const HASH_LENGTH = 10
 const COMPRESSED = new Set(['.html', '.css', '.js', '.json'])
 

@@ -8,7 +8,7 @@ import { walletOwnerOf } from './owners.ts'
 import type { ControlContext } from './control-context.ts'
 
 /**
- * A queue for each workspace. The workspace's owner signs one change at a time, because two concurrent changes of a
+ * A queue for each workspace. The workspace's owner signs one change at a time, because two concurrent changes to a
  * wallet's grants would be rejected.
  */
 const queues = new Map<string, Enqueue>()

@@ -74,7 +74,7 @@ test('a grant becomes active with the signature of the passkey that owns the wal
   assert.equal(quorum.authorization_threshold, 1)
 })
 
-test('a change of a wallet without a signature is 401', async () => {
+test('a change to a wallet without a signature is 401', async () => {
   const { wallet } = await openGrant(enclave, USDC)
   await assert.rejects(enclave.client.wallets().update(wallet.id, { additional_signers: [] }), MISSING)
 })

@@ -186,7 +186,7 @@ for (const [fault, status] of [
   })
 }
 
-test('replaced: another transaction than the first one lands, and the send has its hash', async () => {
+test('replaced: a transaction other than the first one lands, and the send has its hash', async () => {
   const start = await balance()
   const { told, tx } = await watchTelling('replaced', 'replaced+hash')
   assert.deepEqual(told, ['broadcasted+hash', 'replaced+hash'])

@@ -54,7 +54,7 @@ describe('owners', () => {
     assert.deepEqual([emptied.status, emptied.body['rules']], [200, []])
   })
 
-  test("a quorum's members are changed by its present members only", async () => {
+  test("a quorum's members are changed by its current members only", async () => {
     const [first, second, third] = [createPasskey(), createPasskey(), createPasskey()]
     const id = await createQuorum([first])
     const path = `/v1/key_quorums/${id}`

@@ -1,4 +1,4 @@
-/** The delay between two checks of whether a server has started or stopped. */
+/** How long to wait before checking again whether a server has started or stopped. */
 export const PROCESS_POLL_MS = 10
 
 /**

@@ -28,7 +28,7 @@ describe('the file with which a program starts', () => {
     return true
   }
 
-  test('is the build, if it was made from the present sources', () => {
+  test('is the build, if it was made from the current sources', () => {
     assert.equal(isBuilt(), true)
   })
 

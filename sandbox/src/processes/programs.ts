@@ -51,7 +51,7 @@ export const PROGRAMS = {
 const found = new Map<ProgramName, URL>()
 
 /**
- * Returns the file of a program: its build if that was made from the present sources, and otherwise its source. The
+ * Returns the file of a program: its build if that was made from the current sources, and otherwise its source. The
  * sources are compared once in each process.
  */
 export function findProgram(name: ProgramName): URL {

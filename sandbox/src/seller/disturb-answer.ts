@@ -53,14 +53,14 @@ function replaceEnd(resource: Resource, { socket }: Request, response: Response)
   response.end = replaced as typeof response.end
 }
 
-/** Returns the header that pays, in any of the protocols. */
+/** Returns the payment header, in any of the protocols. */
 export function readPaymentHeader(request: Request): string | undefined {
   const authorization = request.get('authorization')
   const mpp = authorization?.startsWith('Payment ') === true ? authorization.slice('Payment '.length) : undefined
   return request.get('payment-signature') ?? request.get('x-payment') ?? mpp
 }
 
-/** Returns the nonce of the authorization in a header that pays. Returns null if there is none. */
+/** Returns the nonce of the authorization in a payment header. Returns null if there is none. */
 export function readNonce(header: string): string | null {
   try {
     const sent = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as {

@@ -27,7 +27,9 @@ interface Stall {
   readonly handlers: () => readonly RequestHandler[]
 }
 
-/** Starts a shop whose goods are paid by x402 and MPP, with its own facilitator, and resolves when it listens. */
+/**
+ * Starts a shop whose goods can be paid for with x402 or MPP, with its own facilitator, and resolves when it listens.
+ */
 export async function openSeller(config: SellerConfig): Promise<Seller> {
   const app = express()
   const server = createServer(app)

@@ -5,13 +5,13 @@ import type { Behaviour, Fault } from './behaviour.ts'
 /** What a resource has seen and done, from the seller's view. */
 export interface Counters {
   readonly requests: number
-  /** Requests with a header that pays. */
+  /** Requests with a payment header. */
   readonly paid_requests: number
   /** How many different authorizations these requests contained. A careful payer signs one for each purchase. */
   readonly authorizations: number
   /** Transactions that the facilitator sent to the chain. */
   readonly settlements: number
-  /** How often the goods were handed over, even if the answer was lost. */
+  /** How often the goods were handed over, even if the response was lost. */
   readonly deliveries: number
 }
 

@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts'
 import type { SellerChain } from './seller-chain.ts'
 
 /**
- * Returns a handler that asks to be paid by x402 version 1. The server packages of the x402 project speak version 2
+ * Returns a handler that asks to be paid with x402 version 1. The server packages of the x402 project speak version 2
  * only, so the offer and the headers are our own. Their facilitator still speaks version 1.
  */
 export function sellByX402V1(chain: SellerChain, resource: Resource, facilitatorUrl: string): RequestHandler {

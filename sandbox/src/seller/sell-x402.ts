@@ -28,7 +28,9 @@ const OTHER_OFFERS: Readonly<Record<Exclude<OfferKind, 'own'>, (own: Offer) => O
   other_domain: (own) => ({ ...own, extra: { ...own.extra, name: 'USDC Coin' } }),
 }
 
-/** Returns a handler that asks to be paid by x402 version 2, with the packages of the x402 project without changes. */
+/**
+ * Returns a handler that asks to be paid with x402 version 2, with the packages of the x402 project without changes.
+ */
 export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUrl: string): RequestHandler {
   const { behaviour } = resource
   const isImpatient = behaviour.faults.includes('settle_late')

@@ -63,7 +63,7 @@ async function signTransfer(
   return { signature, authorization: { ...message, ...texts } }
 }
 
-/** Signs for the first offer, and returns the header that pays. */
+/** Signs for the first offer, and returns the payment header. */
 async function makeHeader(payer: PrivateKeyAccount, required: Required): Promise<string> {
   const [accepted] = required.accepts
   const payload = await signTransfer(payer, { to: accepted.payTo, value: accepted.amount })
@@ -145,7 +145,7 @@ describe('the seller', { concurrency: true }, () => {
     }
   })
 
-  it('after a lost answer, the client of the x402 project pays a second time', async () => {
+  it('after a lost response, the client of the x402 project pays a second time', async () => {
     const [payer, resource] = await Promise.all([
       seller.makePayer(),
       seller.create({ faults: ['answer_lost'], faultCount: 1 }),

@@ -38,7 +38,7 @@ it('keeps files that the sandbox did not create', async () => {
   assert.deepEqual(readdirSync(dataDir), ['notes.txt'])
 })
 
-it('rejects a folder of somebody else, and does nothing if the folder does not exist', async () => {
+it("rejects somebody else's folder, and does nothing if the folder does not exist", async () => {
   const stranger = join(folder, 'stranger')
   mkdirSync(join(stranger, 'logs'), { recursive: true })
   await assert.rejects(removeDataDir(stranger, nothing), { message: /not the data directory of a sandbox/ })

@@ -69,10 +69,10 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 
 /**
  * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of
- * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). The same
- * holds for an API key without the scope at `/mcp`: the host of a key cannot request more scopes, so a challenge does
- * not help it. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a valid
- * credential has the rate limit headers (D32).
+ * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). It also
+ * returns the 403 of an API key that lacks the scope at `/mcp`, without a challenge: a host that uses an API key cannot
+ * request more scopes. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a
+ * valid credential has the rate limit headers (D32).
  */
 export async function identifyCaller(
   ctx: Context,

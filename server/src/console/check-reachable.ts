@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Every open page asks, but a check is made at most once in this time. */
 const CHECK_GAP_MS = 5_000
-/** How long a caller waits for a check. A check that takes longer goes on, and a later caller gets its result. */
+/** How long a caller waits for a check. A check that takes longer continues, and a later caller gets its result. */
 const WAIT_MS_MAX = 2_000
 
 /**

@@ -54,7 +54,7 @@ function formatLines(payments: readonly ListedPayment[]): string {
   return payments.map((payment) => formatLine(toRow(payment))).join('')
 }
 
-/** The resource of a purchase has no query, which may hold secrets. */
+/** The URL of a purchase's resource is exported without its query, because a query may contain secrets. */
 function toRow(payment: ListedPayment) {
   const { purchase, ...row } = formatListedPayment(payment)
   return { ...row, resource: purchase?.resource_url ?? null, delivery: purchase?.delivery ?? null }

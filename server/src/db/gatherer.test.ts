@@ -120,7 +120,7 @@ describe('the gatherer', () => {
     assert.ok(failed?.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
   })
 
-  test('a deadlock is retried, but not for ever', async () => {
+  test('a deadlock is retried, but not forever', async () => {
     const answers = await Promise.all(['one', 'conflict'].map((word) => gatherer.run(BY_WORD, word)))
     assert.deepEqual(
       answers.map(({ word }) => word),
@@ -175,7 +175,7 @@ describe('the gatherer', () => {
     for (const answer of locked) assert.equal((await answer).word, 'locked')
   })
 
-  test('if a row stays locked, the other items of its statement go on, and its own are rejected', async () => {
+  test('if a row stays locked, the other items of its statement continue, and its own are rejected', async () => {
     await gatherer.close()
     gatherer = open({ lock_timeout: 100 })
     const release = await holdRow()

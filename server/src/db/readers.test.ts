@@ -12,7 +12,7 @@ import type { Query } from './query.ts'
 const READERS = 3
 const READS_WAITING_MAX = 100
 
-describe('reads that may take long', () => {
+describe('reads that may take a long time', () => {
   let fresh: FreshDatabase
   let db: Database
   before(async () => {

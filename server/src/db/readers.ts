@@ -14,7 +14,7 @@ const READ_TIMEOUT_MS = 5_000
 const READS_WAITING_MAX = 100
 const WAIT_MS_MAX = 3_000
 
-/** Separate connections for reads that may take long, so that no payment waits for such a read. */
+/** Separate connections for reads that may take a long time, so that no payment waits for such a read. */
 export interface Readers {
   /**
    * Runs the queries in one round trip. `group` is the workspace that reads: workspaces share the connections, and take

@@ -34,7 +34,7 @@ describe('a transaction', () => {
     assert.equal(await find('c'), 0)
   })
 
-  test('if a verb ignores the error of a failed statement, the commit throws anyway', async () => {
+  test('if an operation ignores the error of a failed statement, the commit throws anyway', async () => {
     await assert.rejects(
       single.transaction(async (transaction) => {
         await transaction.batch([insert('d')])
@@ -46,7 +46,7 @@ describe('a transaction', () => {
     assert.equal(await find('d'), null)
   })
 
-  test('a verb that throws is rolled back, and one that leaves the transaction open is committed', async () => {
+  test('an operation that throws is rolled back, and one that leaves the transaction open is committed', async () => {
     await assert.rejects(
       single.transaction(async (transaction) => {
         await transaction.run(insert('e'))

@@ -10,7 +10,7 @@ import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
 export type EnclaveOptions = {
-  /** Must not end in a slash, because then the SDK would sign another URL than the one that it calls. */
+  /** Must not end in a slash, because then the SDK would sign a URL other than the one that it calls. */
   readonly apiUrl: string
   readonly appId: string
   readonly appSecret: string

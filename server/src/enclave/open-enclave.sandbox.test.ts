@@ -234,7 +234,7 @@ describe('the local enclave', () => {
     assert.deepEqual((await enclave.readPolicy(granted.policyId)).rules, [])
   })
 
-  it('takes another owner by the signature of a present one, and then obeys both', async () => {
+  it('takes another owner by the signature of a current one, and then obeys both', async () => {
     const granted = await grant()
     const second = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:3000' })
     const publicKeys = [passkey.publicKeySpki, second.publicKeySpki]

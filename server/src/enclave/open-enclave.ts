@@ -149,7 +149,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toMembers(operation, quorumId, await call(operation, async () => sdk.keyQuorums().get(quorumId)))
   }
 
-  /** Replaces a quorum's members, and returns them. The passkey of a present member has signed exactly this request. */
+  /** Replaces a quorum's members, and returns them. The passkey of a current member has signed exactly this request. */
   async function applyOwnersChange({
     assertion,
     ...change
@@ -173,7 +173,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toWallet(operation, await call(operation, async () => sdk.wallets().get(enclaveWalletId)))
   }
 
-  /** Gives a wallet other owners and signers. The passkey of its present owner has signed exactly this request. */
+  /** Gives a wallet other owners and signers. The passkey of its current owner has signed exactly this request. */
   async function applyWalletMove({
     assertion,
     ...move

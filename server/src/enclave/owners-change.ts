@@ -1,6 +1,6 @@
 import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
 
-/** The change of a quorum's members that a present member signs. Any one of the members may sign afterwards. */
+/** The change to a quorum's members that a current member signs. Any one of the members may sign afterwards. */
 export type OwnersChange = {
   readonly quorumId: string
   /** All members after the change, as base64 SPKI DER of P-256 keys. */

@@ -183,7 +183,7 @@ const members = (rules: Json): Json =>
   rules[1]?.['conditions']?.[2]?.['typed_data']?.['types']?.['TransferWithAuthorization'] as Json
 const typedData = (rules: Json): Json => rules[1]?.['conditions']?.[2]?.['typed_data'] as Json
 
-/** Changes of a grant with purchases, each of which could allow more, or nothing. */
+/** Changes to a grant with purchases, each of which could allow more, or nothing. */
 const DIFFERENT_PURCHASES: [string, Edit][] = [
   ['no rule for purchases', (rules) => rules.pop()],
   ['a rule for purchases twice', (rules) => rules.push(rules[1] as Json)],

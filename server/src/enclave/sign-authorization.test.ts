@@ -155,7 +155,7 @@ const OUTCOMES: [name: string, answer: StubAnswer, kind: Kind, code: string][] =
   ['an error of the enclave', refuse(500, { error: 'Oops' }), 'unknown', 'unexpected_status'],
   ["a proxy's page", PAGE, 'unknown', 'forbidden'],
   ['a policy violation that a proxy wrote', refuse(400, { code: 'policy_violation' }), 'unknown', 'policy_violation'],
-  ['a lost answer', (response) => response.destroy(), 'unknown', 'econnreset'],
+  ['a lost response', (response) => response.destroy(), 'unknown', 'econnreset'],
   ['no answer in time', () => undefined, 'unknown', 'timeout'],
   ['no signature', accept(undefined), 'unknown', 'malformed_answer'],
   ['a signature that is not hexadecimal', accept('0xzz'), 'unknown', 'malformed_answer'],

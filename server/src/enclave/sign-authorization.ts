@@ -30,7 +30,7 @@ export type AuthorizationOrder = {
 }
 
 export type SigningAnswer =
-  /** Secret: whoever has the authorization and this signature can have the amount moved to the payee. */
+  /** Secret: anyone who has the authorization and this signature can move the amount to the payee. */
   | { readonly kind: 'signed'; readonly signature: Hex }
   /**
    * The enclave rejected this authorization, signed nothing, and would reject it again. If its policy was the reason,

@@ -89,7 +89,7 @@ function findFile({ url, headers }: FastifyRequest, files: ReadonlySet<string>):
   return found !== null && found === path && found.endsWith('.html') ? null : found
 }
 
-/** Pages are checked by their ETag at each visit. Assets are cached for ever. */
+/** Pages are checked by their ETag at each visit. Assets are cached forever. */
 function setFileHeaders(reply: FastifyReply, path: string): void {
   const isAsset = path.includes(`${sep}assets${sep}`)
   const caching = isAsset ? `public, max-age=${ASSET_SECONDS}, immutable` : 'no-cache'

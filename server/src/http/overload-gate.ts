@@ -10,7 +10,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `database` means that a request to this route waits for nothing but the database, and `payment` that it makes a
-     * payment. Any other request may also wait for the enclave, a chain, or a server of somebody else.
+     * payment. Any other request may also wait for the enclave, a chain, or somebody else's server.
      */
     readonly load?: 'database' | 'payment'
   }

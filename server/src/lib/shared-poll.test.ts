@@ -22,7 +22,7 @@ describe('a shared poll', () => {
     assert.equal(polled.length, count)
   })
 
-  test('whoever knows that a wait is over can end it before the next poll', async () => {
+  test('anyone who knows that a wait is over can end it before the next poll', async () => {
     const { poll } = open()
     const waits = ['a', 'a', 'b'].map((id) => poll.wait(key(id), { msMax: PATIENT_MS, signal: NEVER }))
     poll.end([key('a'), key('c')])

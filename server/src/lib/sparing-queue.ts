@@ -15,7 +15,7 @@ export interface SparingQueueOptions {
 /**
  * Does small pieces of work in the order in which they were added, without taking the process's time from its other
  * work. In each turn of the event loop, the queue works for a share of the time that the turn took. So it does more in
- * long turns, and nothing waits for many of them. The number of pieces is limited by whoever adds them.
+ * long turns, and nothing waits for many of them. The code that adds pieces limits their number.
  */
 export class SparingQueue {
   readonly #options: Required<SparingQueueOptions>

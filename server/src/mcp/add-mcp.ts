@@ -27,7 +27,7 @@ export interface McpOptions extends Origins {
   ): Promise<{ readonly caller: ToolCaller; readonly rejection: Problem | null }>
 }
 
-/** A message that calls no tool needs any scope, and counts in the bucket of the reads of `/v1`. */
+/** A message that calls no tool needs any scope, and counts against the bucket of the reads of `/v1`. */
 const REQUIREMENTS: Tool['requirements'] = { bucket: 'default' }
 /** The headers that the protocol reads. In particular, the credential is not passed on. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
@@ -91,7 +91,7 @@ const BATCH_REJECTED = {
   error: { code: INVALID_REQUEST, message: 'Send one message per request. Batches are not supported.' },
 }
 
-/** Creates what work needs that goes on after its call. A stop of the service waits for this work. */
+/** Keeps track of work that continues after its request has ended. When the service stops, it waits for this work. */
 function createBackground(scope: HttpServer): Background {
   const stopping = new AbortController()
   const works = new Set<Promise<unknown>>()

@@ -9,7 +9,7 @@ const AGENTS_NAMED_MAX = 20
 
 /**
  * Returns the agent as which a tool acts: the agent to which the credential is bound, or the one that the arguments
- * name. Throws if the arguments name another agent than the bound one (D25), or none although the credential is not
+ * name. Throws if the arguments name an agent other than the bound one (D25), or none although the credential is not
  * bound.
  */
 export async function chooseAgent(

@@ -13,7 +13,7 @@ export function parseAmountInput(text: string, path = 'amount_usdc'): MicroUsdc 
 
 /**
  * Parses a recipient. Names, such as ENS names or the name of a recipient in the workspace, are never resolved: the
- * model, or somebody who influences it, could mean another recipient than the one that is found.
+ * model, or somebody who influences it, could mean a recipient other than the one that is found.
  */
 export function parseRecipient(text: string, usdc: Address): Address {
   const to = parseAddress(text)

@@ -99,7 +99,7 @@ export async function findSamePurchase(
 }
 
 /**
- * Throws if the payment with this `purchase_id` is another purchase than the one that is asked for now. To return that
+ * Throws if the payment with this `purchase_id` is a purchase other than the one that is asked for now. To return that
  * payment as if it were the new one could make the model believe that it has paid something that it has not.
  */
 export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet: string | undefined): void {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../values/problem.ts'
 
-/** What must be known of a request before the protocol's own code reads it. */
+/** What we read from a request before the MCP SDK handles it. */
 export interface ReadMessage {
   /** The parsed body. Undefined if the body is empty or is not JSON. */
   readonly body: unknown

@@ -65,7 +65,7 @@ async function checkNotRepeated(
 /** The fields that a retry may change: the price is paid already, and a memo is only a note. */
 const IGNORED: readonly string[] = ['max_amount_usdc', 'memo']
 
-/** Throws `purchase_id_used` if the payment with this `purchase_id` is another purchase than the one asked for now. */
+/** Throws `purchase_id_used` if the payment with this `purchase_id` is a purchase other than the one asked for now. */
 export function checkSameResource(
   { payment, mismatches }: Pick<EarlierPurchase, 'mismatches'> & { readonly payment: Payment },
   { agentId }: Pick<PurchaseTerms, 'agentId'>,

@@ -38,7 +38,7 @@ export interface ToolRun {
  * Runs a tool, and returns its result within `limitMs`, whatever happens. A failure is a result too: the model reads it
  * and can act on it, whereas many hosts hide an error of the protocol from the model (D72).
  *
- * If the time is over while a payment is being made, the payment goes on. A call with the same `purchase_id` returns
+ * If the time is over while a payment is being made, the payment continues. A call with the same `purchase_id` returns
  * it.
  */
 export async function runTool(

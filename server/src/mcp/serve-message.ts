@@ -28,7 +28,7 @@ export interface McpCall {
 }
 
 /**
- * Responds to one message. One handler serves both eras of the protocol: version 2026-07-28, and the earlier ones that
+ * Responds to one message. One handler serves both kinds of protocol version: 2026-07-28, and the earlier ones that
  * begin with `initialize`. No state is kept between requests, so any process can respond to any of them (decision
  * 0036).
  */

@@ -30,11 +30,11 @@ export interface ToolCall<Arguments = Record<string, unknown>> {
   readonly signal: AbortSignal
   /** Called when the call begins to wait for a payment. */
   readonly onWait?: (() => void) | undefined
-  /** For work that goes on after the call. */
+  /** For work that continues after the call. */
   readonly background?: Background | undefined
 }
 
-/** What work needs that goes on after its call. */
+/** Keeps track of work that continues after its call. */
 export interface Background {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal

@@ -30,7 +30,7 @@ export function markUntrustedBody(body: string): { readonly text: UntrustedText;
   return { text: { untrusted: `${visible.toWellFormed()}${isShortened ? '…' : ''}` }, isShortened }
 }
 
-/** Marks text as untrusted, replaces hidden characters by spaces, and cuts it to 200 characters. */
+/** Marks text as untrusted, replaces hidden characters with spaces, and cuts it to 200 characters. */
 export function markUntrusted(text: string): UntrustedText
 export function markUntrusted(text: string | null): UntrustedText | null
 export function markUntrusted(text: string | null): UntrustedText | null {

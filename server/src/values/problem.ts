@@ -194,11 +194,11 @@ export const PROBLEM_CODES = {
   ],
   resource_unreachable: [
     'bad_gateway',
-    'The resource gave no answer when it was asked for its price. Nothing was paid, so you can retry.',
+    'The resource did not respond when it was asked for its price. Nothing was paid, so you can retry.',
   ],
   payment_protocol_unknown: [
     'validation_failed',
-    'The resource asks for a payment, but in no protocol that the service knows (x402 version 1 and 2, MPP). Nothing was paid. details.untrusted_body is the beginning of its answer.',
+    'The resource asks for a payment, but in no protocol that the service knows (x402 version 1 and 2, MPP). Nothing was paid. details.untrusted_body is the beginning of its response.',
   ],
   payment_option_unsupported: [
     'validation_failed',

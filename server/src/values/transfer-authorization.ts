@@ -4,7 +4,7 @@ import type { Address } from './address.ts'
 import type { MicroUsdc } from './money.ts'
 
 /**
- * An EIP-3009 authorization: whoever has it with a signature of `from` can have the USDC contract move the amount to
+ * An EIP-3009 authorization: anyone who has it with a signature of `from` can have the USDC contract move the amount to
  * `to`, once, in a block whose time is after `validAfterSeconds` and before `validBeforeSeconds`.
  */
 export interface TransferAuthorization {

@@ -86,7 +86,7 @@ describe('the authorization', () => {
   })
 })
 
-describe('the header that pays', () => {
+describe('the payment header', () => {
   const authorization = {
     ...{ from: WALLET, to: SELLER, valueMicro: microUsdc(10_000n), validAfterSeconds: 0n },
     ...{ validBeforeSeconds: 1_795_387_000n, nonce: NONCE },

@@ -17,7 +17,7 @@ export interface Offer {
   readonly validForSeconds: number | null
   /** What a challenge of MPP prescribes about the authorization. Null for x402. */
   readonly terms: { readonly nonce: `0x${string}`; readonly validBefore: Date } | null
-  /** What the header that pays repeats, exactly as the seller wrote it. JSON. */
+  /** What the payment header repeats, exactly as the seller wrote it. JSON. */
   readonly echo: unknown
 }
 

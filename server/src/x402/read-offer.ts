@@ -4,7 +4,7 @@ import { usdcDomain } from '../values/transfer-authorization.ts'
 import type { Offer, SkippedOffer, SkipReason } from './payment-required.ts'
 import { isObject, member, toWord, type JsonObject } from './wire-values.ts'
 
-/** The money that we pay with, and the time of the answer. */
+/** The chain and the token that we pay with, and the time at which the offer is read. */
 export interface AcceptedMoney {
   readonly chainId: number
   readonly usdc: Address

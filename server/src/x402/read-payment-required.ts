@@ -4,7 +4,7 @@ import { readChallenges } from './read-challenges.ts'
 import type { AcceptedMoney } from './read-offer.ts'
 import { readX402V1, readX402V2 } from './read-x402.ts'
 
-/** A seller's answer with the status 402. */
+/** A seller's response with the status 402. */
 export interface PaymentRequiredAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders

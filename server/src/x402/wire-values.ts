@@ -1,4 +1,4 @@
-/** How much of a seller's answer is read: more than any honest seller sends, and little enough to parse at once. */
+/** How much of a seller's response is read: more than any honest seller sends, and little enough to parse at once. */
 export const HEADER_CHARS_MAX = 16 * 1_024
 export const BODY_BYTES_MAX = 64 * 1_024
 /** How many ways of paying are read. */

@@ -131,7 +131,10 @@ function decodeCall(
   const method = typeof body === 'object' && body !== null && 'method' in body ? body['method'] : undefined
   if (method === 'eth_sendTransaction') {
     if (!isDoneOnce) {
-      throw new Refusal('request_unknown', 'The transfer could be repeated without asking, so this page signs nothing.')
+      throw new Refusal(
+        'request_unknown',
+        'The transfer could be repeated without asking you again, so this page signs nothing.',
+      )
     }
     return { kind: 'transfer', transfer: decodeTransfer(body) }
   }

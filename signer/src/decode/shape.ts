@@ -14,7 +14,7 @@ const HEX_PATTERN = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
 export function unknown(what: string): Refusal {
   return new Refusal(
     'request_unknown',
-    `This page does not understand ${cleanText(what)} of the request, so it signs nothing.`,
+    `This page cannot describe a part of the request (${cleanText(what)}), so it signs nothing.`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../canonical-json.ts'
 import { expect, readAddress, readInteger, readMembers, readQuantity, readText, unknown } from './shape.ts'
 
-/** An EIP-3009 authorization: whoever has the signature can make this one transfer, within the two times. */
+/** An EIP-3009 authorization: anyone who has the signature can make this one transfer, within the two times. */
 export interface TransferAuthorization {
   readonly chainId: bigint
   readonly token: string

@@ -46,7 +46,7 @@ function describeKey(key: string, { claims, keys }: { claims: Claims; keys: Know
 }
 
 /**
- * Whoever controls the service can also send keys of their own, so what it says about a key counts for nothing here.
+ * Anyone who controls the service can also send keys of their own, so what it says about a key counts for nothing here.
  */
 function nameKnownKey(key: string, { signing, created, remembered }: KnownKeys): string | null {
   if (signing === key) return 'the passkey that you sign with'

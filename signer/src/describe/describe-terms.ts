@@ -49,7 +49,7 @@ export function describeTerms(
       ...(terms.purchaseToken === null
         ? []
         : [
-            'For a purchase, the agent gives the seller a signed authorization, and the seller has the amount moved. Revoking the grant does not end authorizations that were given out before. The service lets each one live for 5 minutes at most; your signature does not cover that time, and this page cannot check it.',
+            'For a purchase, the agent gives the seller a signed authorization, with which the seller can take the amount. Revoking the grant does not end authorizations that were given out before. The service lets each one live for 5 minutes at most; your signature does not cover that time, and this page cannot check it.',
           ]),
       'The grant may also limit what the agent spends in 24 hours. Your signature does not cover that limit. Only the service that sent this request enforces that limit; this page cannot check it.',
     ],
@@ -76,7 +76,7 @@ function withoutId(rule: Json): Json {
 
 function formatPurchases({ purchaseToken, tokens }: RuleTerms): string {
   if (purchaseToken === null) return 'not allowed'
-  const limits = 'allowed, each within the same limit, recipients and end'
+  const limits = 'allowed, under the same per-payment limit, recipients and end date'
   return tokens.length === 1 ? limits : `${limits}, only with the token ${purchaseToken}`
 }
 

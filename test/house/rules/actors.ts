@@ -7,7 +7,7 @@ import { banInCode, isShipped } from '../rule.ts'
 const OPTIONAL_ACTOR = /\bactor\s*\?\s*:|(?<!\b(?:const|let)\s)\bactor\s*=(?![=>])/
 
 export const ACTOR_REQUIRED = banInCode({
-  name: 'no verb assumes who acts',
+  name: 'no operation assumes who acts',
   pattern: OPTIONAL_ACTOR,
   instead: 'make the actor required; with a default, a caller that forgets it writes the wrong name into the audit log',
   holdsIn: isShipped,

@@ -38,8 +38,8 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
 }
 
 /**
- * The room of the files directly in `domain/`, such as `context.ts`, which every verb receives. It is below all other
- * rooms of `domain/`.
+ * The room of the files directly in `domain/`, such as `context.ts`, which every operation receives. It is below all
+ * other rooms of `domain/`.
  */
 const DOMAIN_GROUND = 'domain'
 const DOMAIN_ROOMS = [DOMAIN_GROUND, ...Object.keys(DOMAIN_HEIGHTS).map((noun) => `domain/${noun}`)]
@@ -72,7 +72,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
 
 /** Every import between the server's rooms must lead to a lower floor. Tests may import anything. */
 export const FLOORS: Rule = {
-  name: 'every import of the server runs down the floors, and doors never import each other',
+  name: 'every import of the server runs down the floors, and entry points never import each other',
   check: (tree) => tree.modules.filter((module) => module.path.startsWith(ROOT) && !module.isTest).flatMap(checkModule),
 }
 

@@ -63,15 +63,15 @@ function checkImports(module: Module, tree: SourceTree): Violation[] {
     .map(({ specifier, line }) => ({
       path: module.path,
       line,
-      message: `a pure file may not import \`${specifier}\`, which reads or does something: take it as an argument, or move this to a verb`,
+      message: `a pure file may not import \`${specifier}\`, which reads or does something: take it as an argument, or move this to an operation`,
     }))
 }
 
 function checkCode(module: Module): Violation[] {
   const isDeciding = /\/(?:decide-[^/]+|policy)\.ts$/.test(module.path)
   return [
-    findInCode(module, ASYNC_PATTERN, 'move the waiting to a verb and hand its result in'),
-    findInCode(module, AMBIENT_PATTERN, 'move this to a verb and hand its result in'),
+    findInCode(module, ASYNC_PATTERN, 'move the waiting to an operation and hand its result in'),
+    findInCode(module, AMBIENT_PATTERN, 'move this to an operation and hand its result in'),
     isDeciding ? findInCode(module, RANDOM_PATTERN, 'take the random value as an argument') : [],
   ].flat()
 }

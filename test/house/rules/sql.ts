@@ -24,7 +24,8 @@ const WRITE_PATTERN =
 const CLOCK_INSPECTOR = 'server/src/db/inspect-database.ts'
 
 /**
- * Returns whether the file is a store: `store.ts`, or a file such as `grants-store.ts` next to the verbs that use it.
+ * Returns whether the file is a store: `store.ts`, or a file such as `grants-store.ts` next to the operations that use
+ * it.
  */
 function isStore(path: string): boolean {
   return path.endsWith('/store.ts') || path.endsWith('-store.ts')
@@ -86,7 +87,7 @@ export const OWN_TABLES: Rule = {
           const owner = owners.get(table) ?? room
           owners.set(table, owner)
           if (owner !== room)
-            return `\`${table}\` is written in ${owner} too: call a verb of the room that owns the table`
+            return `\`${table}\` is written in ${owner} too: call an operation of the room that owns the table`
         }
         return null
       },

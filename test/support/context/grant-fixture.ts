@@ -97,7 +97,7 @@ export function openNext(
   return openReplacement(ctx, { accountId, grantId, terms, actor })
 }
 
-/** Makes a change of a grant that requires the wallet owner's signature, and signs it. */
+/** Makes a change to a grant that requires the wallet owner's signature, and signs it. */
 export async function signChange(
   ctx: Context,
   { accountId, owner, actor }: Owned,

@@ -13,7 +13,7 @@ import { startDocumentServer, type DocumentServer } from '../wires/document-serv
 
 /**
  * A sandbox's service as an agent host uses it, and a person who consents. An agent host is an application that runs
- * agents, such as a chat client; it connects by OAuth.
+ * agents, such as a chat client; it connects with OAuth.
  */
 export interface AgentHost {
   readonly baseUrl: string

@@ -62,13 +62,13 @@ export function startAuthorization(
  * The authorization server's address. `processUrl` is the address of one of its processes, if that process should get
  * the request.
  */
-export interface OauthDoor {
+export interface OauthServer {
   readonly authUrl: string
   readonly processUrl?: string
 }
 
 export async function exchangeCode(
-  host: OauthDoor,
+  host: OauthServer,
   { clientId, redirectUri, verifier }: Authorization,
   code: string,
 ): Promise<TokenAnswer> {
@@ -76,7 +76,7 @@ export async function exchangeCode(
   return await askForTokens(host, { ...form, client_id: clientId })
 }
 
-export async function refreshTokens(host: OauthDoor, clientId: string, refreshToken: string): Promise<TokenAnswer> {
+export async function refreshTokens(host: OauthServer, clientId: string, refreshToken: string): Promise<TokenAnswer> {
   return await askForTokens(host, { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId })
 }
 
@@ -89,8 +89,8 @@ export async function connect(host: AgentHost, change: Readonly<Record<string, s
   return { ...authorization, code, tokens: await exchangeCode(host, authorization, code) }
 }
 
-async function askForTokens(door: OauthDoor, form: Record<string, string>): Promise<TokenAnswer> {
-  return JSON.parse((await postForm(door, '/oauth/token', form)).text) as TokenAnswer
+async function askForTokens(server: OauthServer, form: Record<string, string>): Promise<TokenAnswer> {
+  return JSON.parse((await postForm(server, '/oauth/token', form)).text) as TokenAnswer
 }
 
 /**
@@ -98,7 +98,7 @@ async function askForTokens(door: OauthDoor, form: Record<string, string>): Prom
  * receives the request.
  */
 export async function postForm(
-  { authUrl, processUrl = authUrl }: OauthDoor,
+  { authUrl, processUrl = authUrl }: OauthServer,
   path: string,
   form: Record<string, string>,
 ): Promise<Answer> {

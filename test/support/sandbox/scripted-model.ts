@@ -31,11 +31,11 @@ export interface ScriptedModel {
   close(): Promise<void>
 }
 
-/** Connects an agent host by OAuth, as the payer's agent. The mode `auto` speaks version 2026-07-28 of MCP. */
+/** Connects an agent host with OAuth, as the payer's agent. The mode `auto` speaks version 2026-07-28 of MCP. */
 export async function connectModel(
   fixture: SandboxFixture,
   { slug, mode, agentId }: PayerFixture,
-  era: 'auto' | 'legacy' = 'auto',
+  negotiation: 'auto' | 'legacy' = 'auto',
 ): Promise<ScriptedModel> {
   const authUrl = fixture.sandbox.facts.auth_url
   const authorization = startAuthorization({ authUrl }, await registerClient({ authUrl }))
@@ -44,7 +44,7 @@ export async function connectModel(
   const code = String(new URL(location).searchParams.get('code'))
   const { access_token: token } = await exchangeCode({ authUrl }, authorization, code)
 
-  const client = new Client({ name: 'scripted model', version: '1' }, { versionNegotiation: { mode: era } })
+  const client = new Client({ name: 'scripted model', version: '1' }, { versionNegotiation: { mode: negotiation } })
   const requestInit = { headers: { authorization: `Bearer ${token}` } }
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', fixture.baseUrl), { requestInit }))
   const { tools } = await client.listTools()

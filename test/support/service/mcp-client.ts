@@ -4,14 +4,14 @@ import { TOOLS } from '../../../server/src/mcp/tools/all-tools.ts'
 import type { Answer } from '../http-client.ts'
 import type { TestService } from './test-service.ts'
 
-/** The two eras of the protocol: the one with `initialize`, and the one of version 2026-07-28. */
-export const ERAS = ['2025-11-25', '2026-07-28'] as const
+/** The two protocol versions that the tests speak: one with `initialize`, and one without. */
+export const PROTOCOL_VERSIONS = ['2025-11-25', '2026-07-28'] as const
 
-export type Era = (typeof ERAS)[number]
+export type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number]
 
 export interface McpRequest {
   readonly key?: string
-  readonly era?: Era
+  readonly version?: ProtocolVersion
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
   /** Further headers, as a list in which names and values alternate. They replace those of the protocol. */
@@ -51,7 +51,7 @@ type Endpoint = Pick<TestService, 'call'>
 const HOST = 'localhost:4100'
 const ACCEPT = ['accept', 'application/json, text/event-stream'] as const
 
-/** Sends one message as a client of the given era does, and returns the response unchanged. */
+/** Sends one message as a client of the given protocol version does, and returns the response unchanged. */
 export async function sendMcp(given: Endpoint, message: McpRequest): Promise<Answer> {
   const { key, host = HOST } = message
   return await given.call({ path: '/mcp', host, ...(key === undefined ? {} : { key }), ...writeMessage(message) })
@@ -65,15 +65,15 @@ export function toolRequest(key: string, name: string, args: Readonly<Record<str
   return { path: '/mcp', headers: { ...common, ...Object.fromEntries(pairs) }, body: JSON.stringify(body) }
 }
 
-function writeMessage({ era = '2026-07-28', method, params = {}, headers = [] }: McpRequest) {
-  const isModern = era > '2026'
+function writeMessage({ version = '2026-07-28', method, params = {}, headers = [] }: McpRequest) {
+  const isModern = version > '2026'
   const meta = {
-    'io.modelcontextprotocol/protocolVersion': era,
+    'io.modelcontextprotocol/protocolVersion': version,
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   const named = typeof params['name'] === 'string' ? ['mcp-name', params['name']] : []
-  const protocol = ['mcp-protocol-version', era, ...(isModern ? ['mcp-method', method, ...named] : [])]
+  const protocol = ['mcp-protocol-version', version, ...(isModern ? ['mcp-method', method, ...named] : [])]
   const kept = protocol.filter((_, index) => !headers.includes(protocol[index - (index % 2)] ?? ''))
   return {
     headers: [...ACCEPT, ...kept, ...headers],
@@ -99,10 +99,15 @@ export async function callTool(
   key: string,
   name: string,
   args: Readonly<Record<string, unknown>> = {},
-  era?: Era,
+  version?: ProtocolVersion,
 ): Promise<ToolContent & { readonly isError: boolean }> {
   const params = { name, arguments: args }
-  const answer = await sendMcp(given, { key, method: 'tools/call', params, ...(era === undefined ? {} : { era }) })
+  const answer = await sendMcp(given, {
+    key,
+    method: 'tools/call',
+    params,
+    ...(version === undefined ? {} : { version }),
+  })
   assert.equal(answer.status, 200, answer.text)
   const { result, error } = readRpc(answer)
   assert.equal(error, undefined, answer.text)

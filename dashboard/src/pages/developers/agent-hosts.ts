@@ -173,7 +173,7 @@ function otherHost(mcpUrl: string): AgentHost {
         copied: 'the server with a header',
         code: formatJson({ url: mcpUrl, headers: { Authorization: 'Bearer YOUR_API_KEY' } }),
       },
-      note: 'Some hosts use other names than url and headers. The header itself is always the same.',
+      note: 'Some hosts use names other than url and headers. The header itself is always the same.',
     },
   }
 }

@@ -28,7 +28,7 @@ export function EventsPage() {
       <PageHeading
         title="Events"
         breadcrumb={name}
-        lead="Payments, deposits and changes of grants in the last 30 days, latest first. Webhooks and GET /v1/events deliver the same events."
+        lead="Payments, deposits and changes to grants in the last 30 days, latest first. Webhooks and GET /v1/events deliver the same events."
       />
       <div className="w-full sm:w-60">
         <SelectField

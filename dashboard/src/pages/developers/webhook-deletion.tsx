@@ -13,7 +13,7 @@ export function WebhookDeletion({ webhook }: { readonly webhook: Webhook }) {
   return (
     <Section
       title="Delete endpoint"
-      lead="To pause deliveries instead, disable the endpoint. You can enable it again later."
+      lead="To stop deliveries for a while, disable the endpoint instead. Events that happen meanwhile are never sent to it."
     >
       <p>
         <ConfirmDialog

@@ -157,7 +157,7 @@ function EndpointWarning({ webhook }: { readonly webhook: Webhook }) {
         <strong>
           This endpoint is failing. No attempt has succeeded since <TimeText at={failing_since} isExact />.
         </strong>{' '}
-        See the deliveries below for the reason. After five days without a success, the endpoint is disabled.
+        See the deliveries below for the reason. If all attempts fail for five days, the endpoint is disabled.
       </p>
     </Notice>
   )

@@ -134,7 +134,7 @@ export function WebhooksPage() {
           />
           {webhooks.some(isFailing) && (
             <p className="-mt-4 text-sm text-muted">
-              Failing: recent attempts did not succeed. An endpoint is disabled after five days without a success.
+              Failing: recent attempts did not succeed. An endpoint is disabled if all its attempts fail for five days.
             </p>
           )}
           <DeliveryLog webhooks={webhooks} />

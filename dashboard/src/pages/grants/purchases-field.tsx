@@ -28,10 +28,10 @@ export function PurchasesField({ draft, onChange }: PurchasesFieldProps) {
         <div className="grid gap-1.5">
           <label htmlFor={id}>The agent may buy from websites that ask to be paid (x402 and MPP)</label>
           <p id={`${id}-meaning`} className="text-sm text-muted">
-            The limits apply to purchases as to other payments. The enclave, which holds the wallet’s keys, enforces the
-            per-payment limit, the recipients, the token and the end date. Only this service enforces the 24-hour limit
-            for purchases. When the agent buys something, the website gets a signature. With it, the website can take
-            the money for up to 5 minutes, even if you revoke the grant in that time.
+            The limits apply to purchases in the same way as to other payments. The enclave, which holds the wallet’s
+            keys, enforces the per-payment limit, the recipients, the token and the end date. Only this service enforces
+            the 24-hour limit for purchases. When the agent buys something, the website gets a signature. With it, the
+            website can take the money for up to 5 minutes, even if you revoke the grant in that time.
           </p>
         </div>
       </div>

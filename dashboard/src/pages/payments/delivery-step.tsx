@@ -21,20 +21,22 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
         {attempts === 0
           ? 'The paid request was not sent to the seller.'
           : `The paid request was sent ${attempts === 1 ? 'once' : `${attempts} times, with the same signature`}. `}
-        {response_status !== null && `The seller answered with the status ${response_status}.`}
-        {response_status === null && attempts > 0 && 'No answer has arrived.'}
+        {response_status !== null && `The seller responded with the status ${response_status}.`}
+        {response_status === null && attempts > 0 && 'No response has arrived.'}
       </p>
       {isPaid && delivery !== 'delivered' && (
         <Notice tone="warning">
           {delivery === 'failed' ? (
             <p>
-              <strong>Paid, not delivered.</strong> The seller has the money, but answered with an error. A request with
-              the same idempotency key gets this answer again, and pays nothing. Contact the seller.
+              <strong>Paid, not delivered.</strong> The seller has the money, but responded with an error. For 24 hours,
+              a request with the same idempotency key gets this response again, and pays nothing more. Contact the
+              seller.
             </p>
           ) : (
             <p>
-              <strong>Paid, no answer.</strong> The seller has the money. As long as the signature is valid, the agent
-              can repeat the request with the same idempotency key, which pays nothing. After that, contact the seller.
+              <strong>Paid, no response.</strong> The seller has the money. As long as the signature is valid, the agent
+              can repeat the request with the same idempotency key, which pays nothing more. After that, contact the
+              seller.
             </p>
           )}
         </Notice>
@@ -46,7 +48,7 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
 function titleOf({ status }: PaymentDetail['payment'], delivery: 'delivered' | 'failed' | 'unknown'): string {
   if (delivery === 'delivered') return 'Delivered by the seller'
   if (delivery === 'failed') return 'Not delivered by the seller'
-  return status === 'pending' ? 'Waiting for the seller’s answer' : 'No answer from the seller'
+  return status === 'pending' ? 'Waiting for the seller’s response' : 'No response from the seller'
 }
 
 function stateOf({ status }: PaymentDetail['payment']): StepState {

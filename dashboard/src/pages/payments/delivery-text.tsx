@@ -9,7 +9,7 @@ export function DeliveryText({ payment: { purchase, status } }: { readonly payme
     case 'failed':
       return <Undelivered isPaid={status === 'confirmed'}>Not delivered</Undelivered>
     case 'unknown':
-      return <Undelivered isPaid={status === 'confirmed'}>No answer</Undelivered>
+      return <Undelivered isPaid={status === 'confirmed'}>No response</Undelivered>
     case null:
       return null
   }

@@ -39,7 +39,7 @@ function describeDelivery({ delivery, response_status }: Purchase): string {
     case 'failed':
       return `Not delivered (status ${response_status})`
     case 'unknown':
-      return 'No answer yet'
+      return 'No response yet'
     case null:
       return 'Unknown, because the agent fetches the resource itself'
   }

@@ -120,7 +120,7 @@ ${post('/deliveries/$DELIVERY/replay')}`,
   },
   'POST /enclave/faults': {
     meaning:
-      'Makes the enclave fail. A fault is an error or a status that the provider documents, a late answer, or a lost one. `none` removes the faults that are left.',
+      'Makes the enclave fail. A fault is an error or a status that the provider documents, a late response, or a lost one. `none` removes the faults that are left.',
     example: `${post('/enclave/faults', '{"fault":"random","share":0.1,"faults":["lost_response"]}')}\n${post('/enclave/faults', '{"fault":"none"}')}`,
   },
   'POST /enclave/clock': {

@@ -11,7 +11,7 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   amount_too_large:
     '`details.max_per_tx_usdc` is the most that one payment may be. Do not split the payment: the owner chose this limit. Ask the owner to replace the grant if the payment is right.',
   daily_cap_exceeded:
-    '`details.remaining_24h_usdc` is what fits now, and `details.resets_at` is when this amount fits. Pay then, if it is still wanted. The same `idempotency_key` is free, because nothing was recorded under it.',
+    '`details.remaining_24h_usdc` is what fits now, and `details.resets_at` is when this amount fits. Pay then, if it is still wanted. The same `idempotency_key` is free, because no payment was created under it.',
   recipient_not_allowed: 'Check the address. If it is right, ask the owner of the wallet to add it to the grant.',
   contract_not_allowed: 'Ask the owner of the wallet for a new grant. A retry cannot help.',
   permission_expired: 'Ask the owner of the wallet for a new grant. `details.expires_at` says when this one ended.',
@@ -116,7 +116,7 @@ export const TYPE_ADVICE: Readonly<Record<ProblemType, string>> = {
   rate_limited: 'Wait as many seconds as the header `Retry-After` says, then send the same request again.',
   internal:
     'Send the same request with the same `idempotency_key` again. Tell the operator the id in the header `Request-Id`.',
-  bad_gateway: 'Another server gave no answer. Send the same request with the same `idempotency_key` later.',
+  bad_gateway: 'Another server did not respond. Send the same request with the same `idempotency_key` later.',
   unavailable:
     'The service is overloaded or is stopping, or its database does not respond. Wait as many seconds as `Retry-After` says, then send the same request with the same `idempotency_key` again.',
 }

@@ -36,7 +36,7 @@ const TAGS = [
   { name: 'Payments', description: 'A payment is one USDC transfer from a wallet, within the limits of a grant.' },
   { name: 'Purchases', description: 'A purchase is a payment for an HTTP resource that asks for one (x402, MPP).' },
   { name: 'Wallets', description: 'Wallets hold the USDC that agents spend.' },
-  { name: 'Ledger', description: 'The ledger lists what moved: payments, deposits and withdrawals.' },
+  { name: 'Ledger', description: 'The ledger lists payments, deposits and withdrawals.' },
   { name: 'Events', description: 'Events report changes. Webhooks deliver them, and these requests read them later.' },
   { name: 'Identity', description: 'Who the caller is.' },
   { name: 'Webhooks', description: 'The requests that the service sends to your webhook endpoints.' },

@@ -36,7 +36,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   415: 'The body is not JSON.',
   429: 'Too many requests. Retry after the time in the `Retry-After` header.',
   500: 'The service or the enclave failed.',
-  502: 'The resource gave no answer.',
+  502: 'The resource did not respond.',
   503: 'The service is temporarily unavailable. Nothing was recorded.',
 }
 

@@ -37,7 +37,7 @@ const PaidResource = Type.Object(
   },
   {
     description:
-      'The answer of the resource, and the payment for it. `payment` is null if the resource asked for no payment. `response` is null if no answer has arrived, or if it is older than 24 hours.',
+      'The response of the resource, and the payment for it. `payment` is null if the resource asked for no payment. `response` is null if no response has arrived, or if it is older than 24 hours.',
   },
 )
 
@@ -47,10 +47,10 @@ const SignedPayment = Type.Object(
     purchase: NullablePurchase,
     header_name: nullable(Type.String({ description: 'The header to send with your request to the resource.' })),
     header_value: nullable(
-      Type.String({ description: 'Its value. Whoever has it can take the amount for the payee, once.' }),
+      Type.String({ description: 'Its value. Anyone who has it can take the amount for the payee, once.' }),
     ),
   },
-  { description: 'The payment, and the header that pays. The header is null if the payment has failed.' },
+  { description: 'The payment, and the payment header. The header is null if the payment has failed.' },
 )
 
 /** A purchase needs no gas of the wallet. */
@@ -73,7 +73,9 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
   http.addSchema(ResourceAnswerSchema)
   const stopping = new AbortController()
   http.addHook('preClose', async () => stopping.abort())
-  /** A purchase goes on if its client disconnects. While it waits for a seller, it has no place of the overload gate. */
+  /**
+   * A purchase continues if its client disconnects. While it waits for a seller, it has no place of the overload gate.
+   */
   const courseOf = (request: FastifyRequest): Course => {
     return { stopping: stopping.signal, onWait: () => leaveWork(request) }
   }
@@ -115,9 +117,9 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
         description:
           'Sends your request to the resource. If the resource asks for a payment (x402 version 1 and 2, or MPP) of at most ' +
           'max_amount_usdc, and the limits allow it, signs the payment, sends the request again with it, and returns ' +
-          'the answer. This can take two minutes. If you lose the response, send the same request with the same ' +
-          'idempotency_key again: it never pays twice, and returns the kept answer for 24 hours. The delivery says what ' +
-          'the seller answered, and the status of the payment whether the money has moved; one says nothing about the ' +
+          'the response. This can take two minutes. If you lose the response, send the same request with the same ' +
+          'idempotency_key again: it never pays twice, and returns the stored response for 24 hours. The delivery says ' +
+          'whether the seller delivered, and the status of the payment whether the money has moved; one says nothing about the ' +
           'other. A resource that asks for nothing is returned with payment null.',
         tags: ['Purchases'],
         body: PayResourceBody,
@@ -164,7 +166,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
         operationId: 'signForResource',
         summary: 'Sign a payment for a resource that you fetch yourself',
         description:
-          'Takes what a resource asked for, and returns the header that pays. The limits are those of POST /v1/x402/pay. Send ' +
+          'Takes what a resource asked for, and returns the payment header. The limits are those of POST /v1/x402/pay. Send ' +
           'your request to the resource again with this header, within two minutes. The same idempotency_key returns the ' +
           'same header. The payment is confirmed when the seller has used it on the chain.',
         tags: ['Purchases'],

@@ -16,7 +16,7 @@ const ChainInfoSchema = Type.Object({
   /** The origin of a block explorer, such as `https://basescan.org`; null for a chain without one. */
   explorer_url: nullable(Type.String()),
   /**
-   * How people get test USDC: through our own endpoint, or on a site of somebody else. Null in live mode, and if no
+   * How people get test USDC: through our own endpoint, or on somebody else's site. Null in live mode, and if no
    * faucet is configured.
    */
   faucet: Type.Union([

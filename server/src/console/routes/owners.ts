@@ -14,7 +14,7 @@ import { parseWalletAddress } from '../parse-wallet-address.ts'
 import { showWallet } from '../show-wallet.ts'
 
 /**
- * The owners of a workspace's wallets. Admins prepare changes, and a present owner signs them on the signer page; any
+ * The owners of a workspace's wallets. Admins prepare changes, and a current owner signs them on the signer page; any
  * admin may submit the owner's signature.
  */
 export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void {

@@ -33,7 +33,7 @@ describe('workspaces', () => {
     }
   })
 
-  test('each change of the plan or of the used allowance writes one audit entry; a change without effect writes none', async () => {
+  test('each change to the plan or the used allowance writes one audit entry; a change without effect writes none', async () => {
     const { context } = given
     const account = await createAccount(context, { name: 'Plan', plan: 'developer', actor: OPERATOR })
     const actor = { kind: 'user', id: 'usr_ada' } as const

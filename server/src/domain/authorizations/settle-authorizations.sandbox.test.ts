@@ -107,7 +107,7 @@ describe('the end of purchases on a real chain', () => {
     await assert.rejects(use(purchase), /authorization is expired/)
   })
 
-  /** Settles the purchase like a caller that read it just now. */
+  /** Reads the purchase, then settles it. */
   async function settle(purchase: Payment): Promise<Payment> {
     const known = await getPayment(given.context, purchase)
     await settleAuthorizations(given.context, { mode: 'test', payments: [known] })

@@ -187,7 +187,7 @@ describe('the end of a purchase (D66)', () => {
     })
   }
 
-  test('an expired purchase no longer counts in the cap, and gives its place in the allowance back', async () => {
+  test('an expired purchase no longer counts against the cap, and gives its place in the allowance back', async () => {
     const limited = await seed(given.context, { dailyCap: '1' })
     const purchase = await open(limited)
     const request = paymentRequest(limited)
@@ -270,7 +270,7 @@ describe('the end of a purchase (D66)', () => {
     return await getPayment(given.context, purchase)
   }
 
-  /** Adds a transaction of somebody else that uses the authorizations of these purchases. Returns its hash. */
+  /** Adds somebody else's transaction that uses the authorizations of these purchases. Returns its hash. */
   function use(
     purchases: readonly [Payment, ...Payment[]],
     change: Partial<FakeReceipt> & { blockNumber: bigint },

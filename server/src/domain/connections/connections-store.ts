@@ -21,7 +21,7 @@ const { connections, oauth_clients: clients, users } = tables
  * An SQL condition on the row `c` of `connections`: the user who consented is still an owner or admin of the workspace,
  * and has not left it since the consent. `offset 0` forces a search of its own for each connection. Without it, a query
  * plan that was made while the tables were small could scan all members. The comparison of rows is an equality, written
- * so that the search can use no other index than the primary key.
+ * so that the search can use no index other than the primary key.
  */
 export const CONSENT_HOLDS = `exists (
         select 1 from members m where (m.account_id, m.user_id) >= (c.account_id, c.user_id)
@@ -231,7 +231,7 @@ export type RevokedConnection = Pick<Connection, 'accountId' | 'id' | 'clientId'
 
 /**
  * Revokes the connection of an access token. Returns null if the token is unknown, the connection is revoked already,
- * or it belongs to another client than `clientId`. If `clientId` is null, every client matches.
+ * or it belongs to a client other than `clientId`. If `clientId` is null, every client matches.
  */
 export function revokeByAccessToken(
   tokenHash: Buffer,

@@ -10,7 +10,7 @@ export function grantRevoked({ replacedBy }: Pick<Grant, 'replacedBy'>): Problem
 }
 
 /**
- * Returns the error for a change that must wait, because another change of the wallet's signers is in progress.
+ * Returns the error for a change that must wait, because another change to the wallet's signers is in progress.
  * `retryAt` is the latest time at which the other change ends.
  */
 export function signerChangeUnderWay(retryAt: Date): Problem {

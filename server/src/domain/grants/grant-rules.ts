@@ -14,8 +14,8 @@ export function rulesOf(
 }
 
 /**
- * Returns whether a slot's rules are those of this grant, by their name. Whether they mean exactly its terms is
- * compared before anything is recorded.
+ * Returns whether a slot's rules have the id of this grant as their name. The caller still compares the rules with the
+ * grant's terms before it records anything.
  */
 export function isEnforced(rules: readonly PolicyRule[], { id }: Pick<Grant, 'id'>): boolean {
   return rules.some(({ name }) => name === id)

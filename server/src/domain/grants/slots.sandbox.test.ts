@@ -233,7 +233,7 @@ describe('a grant is the content of a slot', () => {
       assert.equal((await changeUnsigned(ctx, owned, { grantId: grant.id, change: 'revoke' })).status, 'revoked')
     })
 
-    test('never makes a pending grant active with other terms than its own', async () => {
+    test('never makes a pending grant active with terms other than its own', async () => {
       const owned = await openOwned(ctx)
       const grant = await openPending(ctx, owned)
       await signDirectly(

@@ -153,7 +153,7 @@ describe('API keys', () => {
     })
   })
 
-  test('each change of a key writes one audit entry with the actor; a change without effect writes none', async () => {
+  test('each change to a key writes one audit entry with the actor; a change without effect writes none', async () => {
     const told = await createAccount(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
     const accountId = told.id
     const { userId } = await seedMember(given.context, told)

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/transaction.ts'
 import type { OwnerAssertion } from '../../enclave/signable-request.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
-/** A change of a wallet's owners at the enclave, which one signature of a present owner authorizes. */
+/** A change to a wallet's owners at the enclave, which one signature of a current owner authorizes. */
 export interface EnclaveChange {
   /** The exact request to the enclave, in canonical JSON (RFC 8785). It is the WebAuthn challenge. */
   readonly challenge: Uint8Array

@@ -25,7 +25,7 @@ export const OWNERS_MAX = 5
 
 export type OwnersChangeKind = OwnersRequest['kind']
 
-/** A change of owners that waits for the signature of a present owner. */
+/** A change of owners that waits for the signature of a current owner. */
 export interface PreparedOwnersChange {
   readonly requestId: string
   readonly request: SigningRequest
@@ -39,7 +39,7 @@ interface AskedChange {
 
 /**
  * Prepares the request to the enclave that adds a wallet passkey to a wallet's owners, or removes one, so that a
- * present owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of
+ * current owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of
  * another owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
  *
  * Before that, the owners are read from the enclave. A change that was submitted, and whose response was lost, is
@@ -70,7 +70,7 @@ export async function openOwnerChange(
     if (recorded !== null && isAsked(recorded, asked)) return null
     const usable = await findUsable(ctx, wallet, asked)
     if (usable !== null) return await formatRequest(ctx, wallet, usable)
-    // The request that may still take effect makes another change than this one.
+    // The request that may still take effect makes a change other than this one.
     if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)
     return await formatRequest(ctx, wallet, await prepare(ctx, wallet, asked))
   })

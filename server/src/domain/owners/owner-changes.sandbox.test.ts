@@ -259,7 +259,7 @@ describe('the owners of a wallet', () => {
     await expectOwners(owned, [owned.owner, second])
   })
 
-  test('a change of a grant and a change of the owners wait for each other', async () => {
+  test('a change to a grant and a change of the owners wait for each other', async () => {
     const owned = await openOwned(ctx)
     const { id: grantId } = await openPending(ctx, owned)
     const second = await addWalletOwner(ctx, owned.actor.id)

@@ -18,7 +18,7 @@ export type PaymentOutcome =
 /**
  * Creates a payment. First checks whether the credential may pay as this agent and reserves the amount. Then asks the
  * enclave to sign and send the transfer (D22, D25). A refusal is returned as a value. A refusal by a limit is also
- * stored, so that an owner can see it.
+ * stored, so that members of the workspace can see it.
  *
  * If a payment with this idempotency key already exists, that payment is returned. If its outcome is still unknown,
  * `resumePayment` finds it out first (D21, D23). The key is looked up before any limit is checked, so a retry gets its

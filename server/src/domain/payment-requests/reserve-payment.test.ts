@@ -70,7 +70,7 @@ describe('the limits of a payment', () => {
     expectPayment(await pay(seeded, '5', DAY_MS + HOUR_MS))
   })
 
-  test('a failed payment no longer counts in the cap', async () => {
+  test('a failed payment no longer counts against the cap', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     given.enclave.behave = () => 'reject'
     assert.equal(expectPayment(await pay(seeded, '10')).status, 'failed')

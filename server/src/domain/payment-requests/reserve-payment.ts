@@ -108,7 +108,7 @@ export function makeReservation(
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
     authorization: authorization === null ? null : toPaymentAuthorization(authorization),
-    // Attempts are those of transfers. Who works on a purchase is recorded in the purchase (`worked_until`).
+    // Only transfers use attempts. For a purchase, `worked_until` records the claim.
     attemptUntil: authorization === null ? attemptUntil : null,
     requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
     firstBlock: balance.blockNumber,

@@ -36,7 +36,7 @@ async function decideOnce<Done extends Decided>(
   let unavailable: unknown
   const [balance, gas] = await Promise.all([
     ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
-    // Whoever submits the authorization of a purchase pays the gas.
+    // Anyone who submits the authorization of a purchase pays the gas.
     chain.gas === 'self' && request.kind !== 'x402' ? chain.readGasFunds(request.wallet) : null,
   ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error

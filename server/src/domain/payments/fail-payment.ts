@@ -7,16 +7,16 @@ import { appendEnd } from './append-end.ts'
 import { markFailed } from './payments-store.ts'
 
 /**
- * Payments that fail with these codes had been accepted by the enclave, so they still count in the month's allowance
- * (D27).
+ * Payments that fail with these codes had been accepted by the enclave, so they still count against the month's
+ * allowance (D27).
  */
 const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
 
 /**
  * Moves a pending payment to `failed`, exactly once, and reports it in the same transaction. A failed payment no
  * longer counts towards the daily cap or reserves balance. If the enclave never accepted the payment, it no longer
- * counts in the monthly allowance either (D24). If another process has already moved the payment, nothing is changed
- * and the recorded payment is returned.
+ * counts against the monthly allowance either (D24). If another process has already moved the payment, nothing is
+ * changed and the recorded payment is returned.
  */
 export async function failPayment(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -3,7 +3,7 @@ import type { DomainEvent } from '../events/event.ts'
 import { formatPayment } from './format-payment.ts'
 import type { Payment } from './payment.ts'
 
-/** Builds the event that reports a change of a payment (D43). `data.payment` is the payment after the change. */
+/** Builds the event that reports a change to a payment (D43). `data.payment` is the payment after the change. */
 export function paymentEvent(
   type: 'payment.created' | 'payment.confirmed' | 'payment.failed',
   payment: Payment,

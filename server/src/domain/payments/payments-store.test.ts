@@ -52,7 +52,7 @@ describe('the table payments', () => {
     { name: 'has an empty idempotency key', payment: { idempotencyKey: '' } },
     { name: 'has an idempotency key of 65 characters', payment: { idempotencyKey: 'x'.repeat(65) } },
     { name: 'is live without an allowance', payment: { mode: 'live' } },
-    { name: 'is a test payment that counts in the allowance', payment: { allowanceMonth: '2026-03-01' } },
+    { name: 'is a test payment that counts against the allowance', payment: { allowanceMonth: '2026-03-01' } },
     { name: 'has a recipient that is not an address', payment: { to: '0x12' as Payment['to'] } },
     { name: 'has no attempt', payment: { attempt: 0 } },
     { name: 'refers to a grant that does not exist', payment: { grantId: 'grt_none' }, code: '23503' },

@@ -104,14 +104,14 @@ describe('settling a payment (D28)', () => {
     assert.deepEqual([settled.status, settled.pendingReason], ['pending', 'transfer_not_found'])
   })
 
-  test('a payment that failed on the chain no longer counts in the cap', async () => {
+  test('a payment that failed on the chain no longer counts against the cap', async () => {
     const { payment, seeded } = await open({ dailyCap: '1' })
     mine(payment, { blockNumber: 90n, reverted: true })
     await settle(payment)
     expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
   })
 
-  test('a payment that failed on the chain still counts in the allowance, because the enclave had accepted it (D27)', async () => {
+  test('a payment that failed on the chain still counts against the allowance, because the enclave had accepted it (D27)', async () => {
     const { payment, seeded } = await open({ mode: 'live' })
     given.chains.live.receipts.set(payment.txHash ?? '', { ...receiptOf(payment), blockNumber: 100n, reverted: true })
     assert.equal((await settle(payment)).status, 'failed')

@@ -5,7 +5,7 @@ import type { Payment } from './payment.ts'
 
 const { agents, grants, wallet_slots: slots, wallets } = tables
 
-/** Of a grant of a wallet without slots, the agent has the key. */
+/** If the wallet has no slots, the agent has the key of the grant. */
 const SIGNING_ROW = {
   enclave_wallet_id: wallets.enclave_wallet_id,
   slot: grants.slot,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { deleteKeptAnswers } from './purchases-store.ts'
 
-/** How long a seller's answer is kept (D68). */
+/** How long a seller's response is kept (D68). */
 export const ANSWER_RETENTION_MS = 24 * 60 * 60 * 1_000
 /** Each answer may have more than 1 MiB, so one round deletes few. */
 const ANSWERS_PER_ROUND = 200

@@ -34,9 +34,9 @@ export async function findByKey(
 
 /**
  * Returns how the payment with a request's idempotency key stands. If it is the same purchase, and not finished, it is
- * continued first: nothing is ever signed with another nonce (D66). A request that differs reads the kept answer and
- * sends nothing. A credential of another agent gets the payment alone: it may read every payment of the workspace, but
- * not what another agent has bought (D25). Without `request`, nothing is sent.
+ * continued first: nothing is ever signed with another nonce (D66). A request that differs reads the stored response
+ * and sends nothing. A credential of another agent gets the payment alone: it may read every payment of the workspace,
+ * but not what another agent has bought (D25). Without `request`, nothing is sent.
  */
 export async function replayPurchase(
   ctx: Context,

@@ -20,7 +20,7 @@ export function formatPurchase(purchase: Purchase): PublicPurchase {
   }
 }
 
-/** Formats a seller's answer for `/v1`. */
+/** Formats a seller's response for `/v1`. */
 export function formatAnswer({ status, headers, body, bodyBase64, isTruncated }: KeptAnswer): PublicAnswer {
   return { status, headers: { ...headers }, body, body_base64: bodyBase64, truncated: isTruncated }
 }

@@ -13,8 +13,8 @@ import { CLAIM_MS } from './hold-claim.ts'
 import { payForResource, type ResourceOutcome } from './pay-for-resource.ts'
 
 /**
- * A process that dies is one whose work never goes on: it waits for an enclave or a seller that does not answer, and a
- * second process continues after the claim has ended.
+ * A process that dies is one whose work never continues: it waits for an enclave or a seller that does not answer, and
+ * a second process continues after the claim has ended.
  */
 describe('a purchase that another process continues', () => {
   let given: TestContext

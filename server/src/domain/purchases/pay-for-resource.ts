@@ -20,14 +20,14 @@ export type ResourceOutcome =
 export interface Course {
   /** Aborted when the service stops. A client that disconnects does not end a purchase. */
   readonly stopping: AbortSignal
-  /** Called when the call begins to wait for a server of somebody else. */
+  /** Called before we wait for the seller's server. */
   readonly onWait: () => void
 }
 
 /**
  * Fetches a resource for an agent, and pays what it asks for if the grant allows it (D64). An existing payment with the
  * idempotency key is found before any outbound request, and continued (D66). The amount is reserved before anything is
- * signed, and the header that pays is stored before it is sent.
+ * signed, and the payment header is stored before it is sent.
  *
  * Throws the errors of `askPrice`, `requireOffer` and `reservePurchase`, 400 `payment_protocol_unknown`, 503 if too many
  * purchases are in progress, and 500 `privy_call_failed` if the enclave did not sign or its response was lost.

@@ -19,8 +19,8 @@ export const PurchaseSchema = Type.Object(
     delivery: nullable(
       oneOf(DELIVERIES, {
         description:
-          'Whether the seller gave what was bought. `delivered`: it answered the paid request with a success. `failed`: it ' +
-          'answered with anything else. `unknown`: no answer has arrived. It says nothing about the money: for that, ' +
+          'Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it ' +
+          'responded with anything else. `unknown`: no response has arrived. It says nothing about the money: for that, ' +
           'read the status of the payment. Null if you fetch the resource yourself.',
       }),
     ),

@@ -4,8 +4,8 @@ import type { PurchaseProtocol } from '../../x402/payment-required.ts'
 /**
  * Whether the seller gave what was bought. It says nothing about the money, which only the chain decides (D66):
  * - `delivered`: the seller answered the request that paid with a success.
- * - `failed`: the seller answered with anything else.
- * - `unknown`: no answer has arrived.
+ * - `failed`: the seller responded with anything else.
+ * - `unknown`: no response has arrived.
  */
 export const DELIVERIES = ['delivered', 'failed', 'unknown'] as const
 

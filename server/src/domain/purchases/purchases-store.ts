@@ -5,7 +5,7 @@ import type { Delivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
 
-/** Without what is sealed. A kept answer has up to 1 MiB, so lists do not read it. */
+/** Without what is sealed. A stored response has up to 1 MiB, so lists do not read it. */
 const OPEN_ROW = {
   ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
   ...pick(purchases, 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
@@ -20,7 +20,7 @@ export interface SealedPurchase extends Purchase {
   readonly orderSealed: Buffer
   /** Null until the enclave has signed. */
   readonly headerSealed: Buffer | null
-  /** Null before the seller has answered, and 24 hours later (D68). */
+  /** Null before the seller has responded, and 24 hours later (D68). */
   readonly responseSealed: Buffer | null
 }
 
@@ -114,7 +114,7 @@ export function moveClaim({ accountId, paymentId }: PurchasePlace, known: Date, 
 }
 
 /**
- * Stores the header that pays, unless there is one already. Returns the stored purchase. Only a stored header ever
+ * Stores the payment header, unless there is one already. Returns the stored purchase. Only a stored header ever
  * leaves the service. Uses the primary key.
  */
 export function storeHeader(
@@ -148,8 +148,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Stores the seller's answer. A later answer replaces an earlier one only if it brings the goods and the earlier one did
- * not: two processes may have sent the header if one of them was slow. Uses the primary key.
+ * Stores the seller's response. A later response replaces an earlier one only if it brings the goods and the earlier
+ * one did not: two processes may have sent the header if one of them was slow. Uses the primary key.
  */
 export function storeAnswer(
   { accountId, paymentId }: PurchasePlace,
@@ -165,7 +165,7 @@ export function storeAnswer(
   }
 }
 
-/** Deletes the kept answers that arrived before this time. Uses the index `purchases_kept`. */
+/** Deletes the stored responses that arrived before this time. Uses the index `purchases_kept`. */
 export function deleteKeptAnswers(before: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_kept_answers',

@@ -20,13 +20,13 @@ export interface PurchaseOrder {
   readonly termsHash: string | null
 }
 
-/** The header that pays. Secret: whoever has it can take the amount for the payee, once. */
+/** The payment header. Secret: anyone who has it can take the amount for the payee, once. */
 export interface PaymentHeader {
   readonly name: string
   readonly value: string
 }
 
-/** A seller's answer, as it is kept (D68). */
+/** A seller's response, as it is kept (D68). */
 export interface KeptAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ export function sealHeader(sealer: Sealer, place: PurchasePlace, header: Payment
   return sealer.seal(JSON.stringify(header), contextOf('header', place))
 }
 
-/** Returns the header that pays. Null if the enclave has not signed yet. */
+/** Returns the payment header. Null if the enclave has not signed yet. */
 export function openHeader(sealer: Sealer, purchase: SealedPurchase): PaymentHeader | null {
   if (purchase.headerSealed === null) return null
   return JSON.parse(sealer.open(purchase.headerSealed, contextOf('header', purchase))) as PaymentHeader
@@ -90,7 +90,7 @@ export function sealAnswer(sealer: Sealer, place: PurchasePlace, answer: KeptAns
   return sealer.seal(JSON.stringify(answer), contextOf('answer', place))
 }
 
-/** Returns the seller's answer. Null if there is none, or if it is not kept any more. */
+/** Returns the seller's response. Null if there is none, or if it is not kept any more. */
 export function openAnswer(sealer: Sealer, purchase: SealedPurchase): KeptAnswer | null {
   if (purchase.responseSealed === null) return null
   return JSON.parse(sealer.open(purchase.responseSealed, contextOf('answer', purchase))) as KeptAnswer

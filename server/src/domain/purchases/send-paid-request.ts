@@ -12,7 +12,7 @@ import { placeOf } from './sign-header.ts'
 
 /** Longer than a seller's facilitator takes at most, which is 90 seconds in the packages of the x402 project. */
 const PAID_REQUEST_MS_MAX = 95_000
-/** How often the same header is sent again in one call, if the answer was lost. */
+/** How often the same header is sent again in one call, if the response was lost. */
 const RESENDS_MAX = 2
 const RESEND_DELAY_MS = 250
 /** Facilitators reject an authorization that ends earlier than this. */
@@ -35,9 +35,9 @@ export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now:
 }
 
 /**
- * Sends the agent's request with the header that pays, and keeps the seller's answer. If the answer is lost, sends the
- * same header again: the chain accepts its authorization once. The answer says nothing about the money (D66). Follows no
- * redirect (D69).
+ * Sends the agent's request with the payment header, and keeps the seller's response. If the response is lost, sends
+ * the same header again: the chain accepts its authorization once. The answer says nothing about the money (D66).
+ * Follows no redirect (D69).
  */
 export async function sendPaidRequest(
   ctx: Context,

@@ -24,7 +24,7 @@ export type SignedOutcome =
 
 /**
  * Signs for an agent that fetches the resource itself (D64). The checks, the reservation and the settlement are those of
- * `payForResource`. Whoever has the header can have the amount moved to the payee, once, for two minutes at most.
+ * `payForResource`. Anyone who has the header can move the amount to the payee, once, for two minutes at most.
  */
 export async function signForResource(
   ctx: Context,

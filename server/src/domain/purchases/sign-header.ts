@@ -26,7 +26,7 @@ interface Unsigned {
 }
 
 /**
- * Asks the enclave to sign the authorization of a purchase, checks the signature, and stores the header that pays. It is
+ * Asks the enclave to sign the authorization of a purchase, checks the signature, and stores the payment header. It is
  * always the same authorization with the same key (D66), so asking again is safe. If another process has stored a header
  * meanwhile, returns that one.
  *

@@ -14,7 +14,7 @@ const NO_PLACE_RETRY_AFTER_SECONDS = 5
 const places = new WeakMap<Context['db'], FairPlaces>()
 
 /**
- * Does work that waits for a server of somebody else, if this process has a place for it. Throws 503 otherwise; then
+ * Does work that waits for somebody else's server, if this process has a place for it. Throws 503 otherwise; then
  * nothing was done.
  */
 export async function withPurchasePlace<Result>(

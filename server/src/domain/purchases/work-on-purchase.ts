@@ -27,7 +27,7 @@ const POLL_MS_MAX = 1_000
 export interface PurchaseState {
   readonly payment: Payment
   readonly purchase: SealedPurchase
-  /** Null before the seller has answered, and if the answer is not kept any more. */
+  /** Null before the seller has responded, and if the response is not kept any more. */
   readonly answer: KeptAnswer | null
   /** Null until the enclave has signed. Only an agent that fetches the resource itself gets it. */
   readonly header: PaymentHeader | null
@@ -45,7 +45,7 @@ interface Claimed {
   readonly request: ResourceRequest | null
 }
 
-/** Works on a purchase until the seller has answered, or the header that pays is ready (D66). Ends the claim. */
+/** Works on a purchase until the seller has responded, or the payment header is ready (D66). Ends the claim. */
 export async function workOnPurchase(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
   const place = placeOf(claimed.payment)
   return await holdClaim(ctx, { place, until: claimed.until }, async () => await work(ctx, claimed, stopping))

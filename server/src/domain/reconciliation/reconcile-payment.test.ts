@@ -171,7 +171,7 @@ describe('reconcilePayment', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  test('a payment that was never received no longer counts in the allowance, and has one event (D27)', async () => {
+  test('a payment that was never received no longer counts against the allowance, and has one event (D27)', async () => {
     const { payment, seeded } = await open({}, { mode: 'live' })
     given.clock.setOffset(SEND_WINDOW_MS)
     goOn()

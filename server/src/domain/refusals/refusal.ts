@@ -4,7 +4,8 @@ import type { ProblemCode } from '../../values/problem.ts'
 
 /**
  * A request for a payment that was refused by a limit before anything was reserved. It is not a payment, and does not
- * count towards any limit. It is stored so that an owner can see what was requested, and why it was refused.
+ * count against any limit. It is stored so that members of the workspace can see what was requested, and why it was
+ * refused.
  */
 export interface PaymentRefusal {
   readonly accountId: string

@@ -90,7 +90,7 @@ describe('signing up and in', () => {
     }
   })
 
-  test('if sign-up is by invitation, the verb itself rejects a sign-up without one', async () => {
+  test('if sign-up is by invitation, the operation itself rejects a sign-up without one', async () => {
     const wanted = { name: 'Eve', policy: 'invited' } as const
     await assert.rejects(openSignUp(ctx, wanted), { status: 403, code: 'sign_up_invited_only' })
     const invitation = createSecret(SECRET_PREFIXES.invitation)

@@ -52,7 +52,7 @@ describe('createWallet', () => {
     assert.equal(enclave.created.filter((path) => path === '/v1/key_quorums').length, SLOTS_PER_WALLET + 1)
   })
 
-  test('a wallet with other signers than those of its slots is not recorded', async () => {
+  test('a wallet with signers other than those of its slots is not recorded', async () => {
     const { account, owner } = await open('developer')
     const { context: ctx } = given
     const { credentialId } = owner

@@ -91,7 +91,7 @@ async function createAtEnclave(
   const made = await enclave.createWallet({ ownerQuorumId, signers, name, idempotencyKey })
   // Otherwise money would be sent to an address that somebody else controls.
   if (made.ownerQuorumId !== ownerQuorumId) throw new Error('the enclave created a wallet with another owner')
-  // A signer under another policy, or one of somebody else, could spend that money without an owner's signature.
+  // A signer under another policy, or somebody else's, could spend that money without an owner's signature.
   if (!sameSigners(made.signers, signers)) throw new Error('the enclave created a wallet with other signers')
   return { wallet: { address: made.address, enclaveWalletId: made.enclaveWalletId, ownerQuorumId }, slots }
 }

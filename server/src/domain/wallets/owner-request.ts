@@ -3,7 +3,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
-/** What an owner was asked to sign, apart from changes of grants. It never contains the signature. */
+/** What an owner was asked to sign, apart from changes to grants. It never contains the signature. */
 export type OwnerRequest = OwnerRequestFields & OwnerRequestContent
 
 export type OwnerRequestContent =

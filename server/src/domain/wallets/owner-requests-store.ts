@@ -91,7 +91,8 @@ export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean
 }
 
 /**
- * Returns false if the change was recorded already. A change that was found at the enclave names who had submitted it.
+ * Returns false if the change was recorded already. If we found the change at the enclave, the row keeps the user who
+ * submitted it.
  */
 export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date): Query<boolean> {
   return {

@@ -45,7 +45,7 @@ export async function listWalletPasskeys(
 }
 
 /**
- * Returns a wallet passkey. Throws 404 `passkey_not_found` if there is none, or if it belongs to another user than
+ * Returns a wallet passkey. Throws 404 `passkey_not_found` if there is none, or if it belongs to a user other than
  * `userId`. Null asks for anybody's.
  */
 export async function getWalletPasskey(

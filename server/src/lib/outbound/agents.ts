@@ -16,7 +16,7 @@ const SOCKET_IDLE_MS = 4_000
 /** Enough for the attempts of a workspace with ten endpoints on one host, so that these need no new connections. */
 const IDLE_SOCKETS_PER_HOST_MAX = 40
 const IDLE_SOCKETS_MAX = 256
-/** An older connection is not kept, so that a busy sender also follows a change of the host's addresses. */
+/** An older connection is not kept, so that a busy sender also follows a change to the host's addresses. */
 const SOCKET_LIFETIME_MS = 60_000
 /**
  * At most this many addresses of a host are tried, at least one IPv4 and one IPv6 address if the host has both. All

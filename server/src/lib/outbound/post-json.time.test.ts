@@ -19,7 +19,7 @@ const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`
 const SLOW: Readonly<Record<string, readonly [string, string, number | null, RegExp | null]>> = {
   'no response': ['', '', null, null],
   'headers that drip': [HEAD, 'x', null, null],
-  'interim answers for ever': ['', 'HTTP/1.1 102 Processing\r\n\r\n', null, null],
+  'interim answers forever': ['', 'HTTP/1.1 102 Processing\r\n\r\n', null, null],
   'headers, and then silence': [`${HEAD}content-length: 5\r\n\r\n`, '', 200, /^$/],
   'a body that drips': [`${HEAD}content-length: 100000\r\n\r\n`, 'x', 200, /^x+$/],
   'chunks that drip': [CHUNKED, '1\r\nx\r\n', 200, /^x+$/],

@@ -21,7 +21,7 @@ describe('fetch_paid', () => {
   afterEach(() => seller.close())
   after(() => given.close())
 
-  test('a seller that takes long: the call ends in time, the purchase goes on, and the next call gets the goods', async () => {
+  test('a seller that takes a long time: the call ends in time, the purchase continues, and the next call gets the goods', async () => {
     const buyer = await seedBuyer(given)
     const arrived = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()

@@ -63,7 +63,7 @@ export const FETCH_PAID = defineTool({
     const work = buy(ctx, call, { terms, request })
     const outcome = await untilAborted(work, call.signal)
     if (outcome !== null) return outcome
-    // The work goes on. Its failure is that of the next call, which continues the same purchase.
+    // The work continues. Its failure is that of the next call, which continues the same purchase.
     call.background?.keep(
       work.catch((error: unknown) => ctx.logger.warn({ err: error }, 'a purchase ended after its call')),
     )
@@ -138,7 +138,7 @@ function describeDelivery({ payment, purchase, answer }: Omit<Bought, 'replayed'
   }
 }
 
-/** What is known while the purchase goes on. */
+/** What is known while the purchase continues. */
 function describeProgress(payment: Payment | null): ToolAnswer {
   const paying = payment === null ? 'Nothing is reserved yet.' : describePayment(payment)
   return {

@@ -28,7 +28,7 @@ const EntrySchema = Type.Object({
 
 export const LIST_LEDGER = defineTool({
   name: 'list_ledger',
-  title: 'List what moved',
+  title: 'List payments and deposits',
   description:
     'Returns your payments, what each of them bought, and the deposits to your wallets, newest first. Use it to find out whether you have paid something already.',
   input: inputOf({

@@ -63,7 +63,7 @@ const NEWEST = new Date('9999-12-31T23:59:59.999Z')
  * have no gaps and no duplicates, even if new entries are written meanwhile.
  *
  * Errors: 400 `validation_failed`, whose details name `starting_after`, if the caller can see no entry with this id;
- * 403 `agent_not_authorized` if the filter names another agent than the caller's own.
+ * 403 `agent_not_authorized` if the filter names an agent other than the caller's own.
  */
 export async function listLedger(ctx: Pick<Context, 'db'>, request: LedgerRequest): Promise<LedgerPage> {
   const { boundAgentId, filter, limit } = request
