@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { readConfig } from './config.ts'
 import { FACTS_FILE_NAME, type SandboxFacts } from './state/sandbox-facts.ts'
+
+/** Where npm links the project's commands, such as `bursar`. */
+const PROGRAMS = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
 
 // `npm run -s sandbox:env` prints the running sandbox's addresses and the test values of its demo workspace, as commands
 // for a shell: `eval "$(npm run -s sandbox:env)"`.
@@ -39,9 +43,13 @@ function formatEnvironment({ workspace, ...facts }: SandboxFacts): string {
     BURSAR_AGENT: workspace.agent_id,
     BURSAR_WALLET: workspace.wallets.test,
   }
-  return Object.entries(variables)
-    .map(([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'\n`)
-    .join('')
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}\n`)
+  // The command line is part of the project, and works in every folder then.
+  return [...lines, `export PATH="$PATH":${quote(PROGRAMS)}\n`].join('')
+}
+
+function quote(value: string): string {
+  return `'${value.replaceAll("'", String.raw`'\''`)}'`
 }
 
 process.exitCode = main()

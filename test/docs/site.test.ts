@@ -7,6 +7,7 @@ import { listAgentHosts } from '../../dashboard/src/pages/developers/agent-hosts
 import { readPages } from '../../docs/site/src/pages.ts'
 import { writeTwin } from '../../docs/site/src/write-twin.ts'
 import { ENDPOINTS } from '../../sandbox/src/control/endpoints.ts'
+import { TOOL_CODES } from '../../server/src/mcp/tool-failure.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS } from '../../server/src/values/problem.ts'
 import { send, type Answer } from '../support/http-client.ts'
 import { readBlocks } from './read-blocks.ts'
@@ -135,7 +136,7 @@ describe('the documentation that the service serves', () => {
 
   test('the page of errors says what to do about each code and each type', () => {
     const html = texts.get('/docs/reference/errors') ?? ''
-    for (const name of [...Object.keys(PROBLEM_CODES), ...Object.keys(PROBLEM_STATUS)]) {
+    for (const name of [...Object.keys(PROBLEM_CODES), ...TOOL_CODES, ...Object.keys(PROBLEM_STATUS)]) {
       assert.ok(html.includes(`id="${name}"`), name)
     }
     const advised = html.match(/<strong>What to do:<\/strong> [A-Z<`]/g) ?? []

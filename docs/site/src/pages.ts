@@ -62,7 +62,7 @@ export function readPages(): readonly Page[] {
     .map((file) => readPage(file.replaceAll('\\', '/')))
   const generated = [
     ...writeApiReference(readText('openapi.json')),
-    writeErrorReference(),
+    writeErrorReference(readText('openapi.json')),
     writeControlReference(),
     writeCommandReference(),
   ]

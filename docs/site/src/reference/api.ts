@@ -90,13 +90,7 @@ function describeBody(schema: Schema | undefined): string {
 }
 
 function listCodes(error: Schema): readonly string[] {
-  return (error.oneOf ?? error.anyOf ?? [error]).map(({ $ref = '' }) => {
-    const anchor = nameOf($ref)
-      .replace(/Error$/, '')
-      .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
-      .toLowerCase()
-    return `[\`${anchor}\`](errors.md#${anchor})`
-  })
+  return (error.oneOf ?? error.anyOf ?? [error]).map(describeType)
 }
 
 function writeWebhooks({ webhooks, components }: Contract): string {

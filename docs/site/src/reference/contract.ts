@@ -67,3 +67,11 @@ export interface Schema extends Described {
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1)
 }
+
+/** Returns the code or, without one, the type of the error that a schema describes, such as `amount_too_large`. */
+export function codeOf(reference: string): string {
+  return nameOf(reference)
+    .replace(/Error$/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+    .toLowerCase()
+}

@@ -27,7 +27,7 @@ export const CONTROL_GUIDE: Readonly<Record<string, Guide>> = {
   },
   'POST /workspaces/:slug/grants': {
     meaning:
-      "Creates a grant, and signs it with the owner's passkey. The agent must exist. With `sign: false`, the grant stays pending. `x402: true` allows purchases. An empty `recipient_allowlist` allows every recipient.",
+      "Creates a grant, and signs it with the owner's passkey. The agent must exist. With `sign: false`, the grant stays pending. `x402: true` allows purchases; then a `contract_allowlist` must contain the USDC contract. An empty `recipient_allowlist` allows every recipient.",
     example: `SHOP_KEY=$(${post('/workspaces/$SLUG/keys', '{"mode":"test"}')} | jq -r .key.secret)
 curl -s "$BURSAR_URL/v1/agents" -H "Authorization: Bearer $SHOP_KEY" -H 'Content-Type: application/json' -d '{"id":"buyer"}'
 GRANT=$(${post(

@@ -1,8 +1,8 @@
-import { nameOf, type Schema } from './contract.ts'
+import { codeOf, nameOf, type Schema } from './contract.ts'
 
 /** Describes a schema's type in a few words. References lead to the page with the objects. */
 export function describeType(schema: Schema): string {
-  if (schema.$ref?.endsWith('Error') === true) return '[error](errors.md)'
+  if (schema.$ref?.endsWith('Error') === true) return `[\`${codeOf(schema.$ref)}\`](errors.md#${codeOf(schema.$ref)})`
   if (schema.$ref !== undefined) return `[${nameOf(schema.$ref)}](objects.md#${nameOf(schema.$ref).toLowerCase()})`
   const variants = schema.anyOf ?? schema.oneOf
   if (variants !== undefined) return [...new Set(flatten(variants).map(describeType))].join(' or ')

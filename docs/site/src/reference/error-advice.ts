@@ -1,3 +1,4 @@
+import type { ToolCode } from '../../../../server/src/mcp/tool-failure.ts'
 import type { ProblemCode, ProblemType } from '../../../../server/src/values/problem.ts'
 
 /** What to do about each error that has a code. The compiler reports a code that has no advice. */
@@ -26,7 +27,7 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   has_active_grants: 'Revoke the grants that `details.grants` lists, then delete the agent.',
   wallet_not_found:
     'Check the address, and that the credential has the mode (test or live) of the wallet. `GET /v1/wallets` lists the wallets.',
-  permission_not_found: 'Ask the owner of the wallet to sign a grant for this agent. It may be suspended or revoked.',
+  permission_not_found: 'Ask the owner of the wallet to sign a grant for this agent. There may be one that is not signed yet, or suspended or revoked.',
   grant_exists: 'Replace the grant that exists, or revoke it first.',
   grant_limit_reached: 'Revoke a grant of this wallet that is no longer needed, or use another wallet.',
   grant_not_pending: 'Reload the page. The grant was signed, revoked or replaced in the meantime.',
@@ -93,7 +94,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
     'This resource cannot be bought with Bursar. `details.skipped` says why, for each of its offers.',
   price_too_high:
     'If the price is acceptable, send the same request with a higher `max_amount_usdc` and the same `idempotency_key`.',
-  challenge_already_paid: 'Ask the resource again, and sign its new challenge. Nothing was paid twice.',
+  challenge_already_paid:
+    'Only for MPP, whose challenges are used once: request the resource again, and sign its new challenge. Nothing was paid twice. With x402, the same offer can be signed under a second `idempotency_key`, and that is a second payment.',
   rate_limit_exceeded: 'Wait as many seconds as the header `Retry-After` says, then send the same request again.',
   enclave_outcome_unknown: 'Look a few minutes later whether the change was made, before you try again.',
   wallet_not_created: 'Create the wallet again.',
@@ -119,4 +121,19 @@ export const TYPE_ADVICE: Readonly<Record<ProblemType, string>> = {
   bad_gateway: 'Another server did not respond. Send the same request with the same `idempotency_key` later.',
   unavailable:
     'The service is overloaded or is stopping, or its database does not respond. Wait as many seconds as `Retry-After` says, then send the same request with the same `idempotency_key` again.',
+}
+
+/** What to do about the errors that only the MCP tools return. */
+export const TOOL_ADVICE: Readonly<Record<ToolCode, string>> = {
+  agent_id_required:
+    'The API key is bound to no agent. Call the tool again with an `agent_id` from `details.agent_ids`.',
+  wallet_required:
+    'The agent can pay from several wallets. `next` lists them: call the tool again with one of them as `wallet`.',
+  no_wallet: 'The agent has no active grant on any wallet. Ask the owner of a wallet to sign a grant for it.',
+  purchase_id_used:
+    'The `purchase_id` belongs to an earlier payment with other terms. Nothing was paid now. Use a new id for a new purchase.',
+  similar_payment_exists:
+    'A payment with the same terms and another `purchase_id` was made in the last ten minutes, or is still pending. If this is a further purchase, call the tool again and name the earlier payment in `in_addition_to`. Otherwise, stop.',
+  timed_out:
+    'The tool had no result in time. For a call that pays, the outcome is unknown: call the tool again with the same `purchase_id`, which never pays twice.',
 }
