@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
+import { findAgents, listAllSpendableGrants, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
 import { findClientsAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { findPresented } from '../../server/src/domain/connection-errors/connection-errors-store.ts'
@@ -58,7 +58,8 @@ const VARIANTS: readonly Query<unknown>[] = [
   countTokenRequests('default', [{ tokenHash: HASH, requiredScope: null, now: NOW }]),
   countKeyRequests('default', [{ secretHash: HASH, requiredScope: null, now: NOW }]),
   findAgents([{ accountId: '', mode: 'test', id: '', now: NOW }]),
-  listSpendableGrants([{ accountId: '', mode: 'test', now: NOW }]),
+  listSpendableGrants([{ accountId: '', mode: 'test', agentId: null, now: NOW }]),
+  listAllSpendableGrants('', 'test', NOW),
   countAttempt(HASH, 'sign_in', NOW),
   findClientsAndCount('token', [{ id: '', subject: HASH, now: NOW }]),
   ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),

@@ -60,7 +60,14 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
   },
   {
     make: (size) =>
-      listSpendableGrants(repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', now: NOW }))),
+      listSpendableGrants(
+        repeat(size, (index) => ({
+          accountId: `acc_${index}`,
+          mode: 'test',
+          agentId: index % 2 === 0 ? null : 'agent',
+          now: NOW,
+        })),
+      ),
     indexes: ['grants_one_active_per_agent_and_wallet'],
   },
   {

@@ -64,7 +64,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   }),
   list_spendable_grants: (sample) => {
     const { 1: accounts = null, 2: modes = null } = parties(sample)
-    return { 1: accounts, 2: modes, 3: times(0) }
+    return { 1: accounts, 2: modes, 3: listOf(get(sample, 'payments', 'agent_id')), 4: times(0) }
   },
   lock_free_allowances: (sample) => ({
     1: listOf(get(sample, 'allowances', 'account_id')),

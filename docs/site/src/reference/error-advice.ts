@@ -27,7 +27,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   has_active_grants: 'Revoke the grants that `details.grants` lists, then delete the agent.',
   wallet_not_found:
     'Check the address, and that the credential has the mode (test or live) of the wallet. `GET /v1/wallets` lists the wallets.',
-  permission_not_found: 'Ask the owner of the wallet to sign a grant for this agent. There may be one that is not signed yet, or suspended or revoked.',
+  permission_not_found:
+    'Ask the owner of the wallet to sign a grant for this agent. There may be one that is not signed yet, or suspended or revoked.',
   grant_exists: 'Replace the grant that exists, or revoke it first.',
   grant_limit_reached: 'Revoke a grant of this wallet that is no longer needed, or use another wallet.',
   grant_not_pending: 'Reload the page. The grant was signed, revoked or replaced in the meantime.',

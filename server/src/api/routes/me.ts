@@ -37,14 +37,12 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
         scopes: caller.scopes,
         agent_id: caller.agentId,
         expires_at: caller.expiresAt?.toISOString() ?? null,
-        wallets: wallets
-          .filter(({ agentId }) => !isBound || agentId === caller.agentId)
-          .map((wallet) => ({
-            address: wallet.address,
-            max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
-            daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
-            ...(isBound ? {} : { agent_id: wallet.agentId }),
-          })),
+        wallets: wallets.map((wallet) => ({
+          address: wallet.address,
+          max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
+          daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
+          ...(isBound ? {} : { agent_id: wallet.agentId }),
+        })),
       }
     },
   )

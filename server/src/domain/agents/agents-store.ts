@@ -118,38 +118,79 @@ function findAgentsAs<Result>(
   }
 }
 
-/** A workspace and mode whose grants are listed, and the time for which they are. */
+/**
+ * A workspace and mode whose grants are listed, of one agent or (null) of all agents, and the time for which they are.
+ */
 export interface SpendableLookup {
   readonly accountId: string
   readonly mode: Mode
+  readonly agentId: string | null
   readonly now: Date
 }
 
+/** A lookup of all agents that finds more grants than this is run alone, so that no other lookup waits for it. */
+export const GATHERED_GRANTS_MAX = 200
+
+const SPENDABLE_COLUMNS = 'id, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro, created_at'
+const SPENDABLE_GRANT_ROW = { agent_id: grants.agent_id, ...LIMITS_ROW }
+
 /**
- * Lists the grants under which any agent of a workspace and mode can currently spend, oldest first, without the amounts
- * spent. The result has one list per lookup. Uses the index `grants_one_active_per_agent_and_wallet`; `offset 0` forces
- * the planner to use it.
+ * Lists the grants under which an agent, or any agent of a workspace and mode, can currently spend, oldest first,
+ * without the amounts spent. The result has one list per lookup, or null if all agents have more than
+ * `GATHERED_GRANTS_MAX` grants. Uses the index `grants_one_active_per_agent_and_wallet`; `offset 0` forces the planner
+ * to use it.
  */
-export function listSpendableGrants(lookups: readonly SpendableLookup[]): Query<SpendableGrant[][]> {
+export function listSpendableGrants(lookups: readonly SpendableLookup[]): Query<(SpendableGrant[] | null)[]> {
   return {
     name: 'list_spendable_grants',
     text: `
       select l.n::int4 as n, g.agent_id, g.wallet_address, g.max_per_tx_micro, g.daily_cap_micro
-      from unnest($1::text[], $2::text[], $3::timestamptz[]) with ordinality as l (account_id, mode, now, n)
+      from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+        with ordinality as l (account_id, mode, agent_id, now, n)
       cross join lateral (
-        select id, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro, created_at from grants
-        where account_id = l.account_id and mode = l.mode and status = 'active' and suspended_at is null
-          and (expires_at is null or expires_at > l.now) offset 0) g
+        (select ${SPENDABLE_COLUMNS} from grants
+          where account_id = l.account_id and mode = l.mode and agent_id = l.agent_id and status = 'active'
+            and suspended_at is null and (expires_at is null or expires_at > l.now) offset 0)
+        union all
+        (select ${SPENDABLE_COLUMNS} from grants
+          where l.agent_id is null and account_id = l.account_id and mode = l.mode and status = 'active'
+            and suspended_at is null and (expires_at is null or expires_at > l.now)
+          limit ${GATHERED_GRANTS_MAX + 1} offset 0)) g
       order by l.n, g.created_at, g.id`,
-    values: [lookups.map(({ accountId }) => accountId), lookups.map(({ mode }) => mode), lookups.map(({ now }) => now)],
-    read: rowsOf({ n: computed.int4, agent_id: grants.agent_id, ...LIMITS_ROW }, (rows) => {
+    values: [
+      lookups.map(({ accountId }) => accountId),
+      lookups.map(({ mode }) => mode),
+      lookups.map(({ agentId }) => agentId),
+      lookups.map(({ now }) => now),
+    ],
+    read: rowsOf({ n: computed.int4, ...SPENDABLE_GRANT_ROW }, (rows) => {
       const found = Map.groupBy(rows, ({ n }) => n)
-      return lookups.map((_, index) => (found.get(index + 1) ?? []).map(toSpendableGrant))
+      return lookups.map(({ agentId }, index) => {
+        const own = found.get(index + 1) ?? []
+        return agentId === null && own.length > GATHERED_GRANTS_MAX ? null : own.map(toSpendableGrant)
+      })
     }),
   }
 }
 
-function toSpendableGrant(row: RowOf<typeof LIMITS_ROW & { agent_id: typeof grants.agent_id }>): SpendableGrant {
+/**
+ * Lists the grants of all agents as `listSpendableGrants` does, however many they are. Uses the index
+ * `grants_one_active_per_agent_and_wallet`.
+ */
+export function listAllSpendableGrants(accountId: string, mode: Mode, now: Date): Query<SpendableGrant[]> {
+  return {
+    name: 'list_all_spendable_grants',
+    text: `
+      select agent_id, wallet_address, max_per_tx_micro, daily_cap_micro from grants
+      where account_id = $1 and mode = $2 and status = 'active' and suspended_at is null
+        and (expires_at is null or expires_at > $3)
+      order by created_at, id`,
+    values: [accountId, mode, now],
+    read: rowsOf(SPENDABLE_GRANT_ROW, (rows) => rows.map(toSpendableGrant)),
+  }
+}
+
+function toSpendableGrant(row: RowOf<typeof SPENDABLE_GRANT_ROW>): SpendableGrant {
   return {
     agentId: row.agent_id,
     address: row.wallet_address,

@@ -7,6 +7,7 @@ import type { Agent, SpendableGrant } from './agent.ts'
 import {
   findAgents,
   listAgentRows,
+  listAllSpendableGrants,
   listSpendableGrants,
   type AgentLookup,
   type SpendableLookup,
@@ -14,7 +15,7 @@ import {
 
 /** Reads are independent of each other, so they have no keys. */
 const FIND_AGENTS: GatheredQuery<AgentLookup, Agent | null> = { keyOf: () => null, queryOf: findAgents }
-const LIST_SPENDABLE: GatheredQuery<SpendableLookup, SpendableGrant[]> = {
+const LIST_SPENDABLE: GatheredQuery<SpendableLookup, SpendableGrant[] | null> = {
   keyOf: () => null,
   queryOf: listSpendableGrants,
 }
@@ -45,10 +46,15 @@ export async function listAgents(
   return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()), accountId)
 }
 
-/** Lists all grants of the workspace and mode under which an agent can currently spend. */
+/**
+ * Lists the grants of the workspace and mode under which this agent or (null) any agent can currently spend. A workspace
+ * with very many grants is read separately, so that no request of another workspace waits for it.
+ */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
 ): Promise<SpendableGrant[]> {
-  return await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, now: ctx.clock.now() })
+  const now = ctx.clock.now()
+  const found = await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, agentId, now })
+  return found ?? (await ctx.db.runSlow(listAllSpendableGrants(accountId, mode, now), accountId))
 }
