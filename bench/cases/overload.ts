@@ -10,7 +10,7 @@ import { get, postPayment } from './requests.ts'
 
 const CONNECTIONS = 1_000
 const SECONDS = 6
-/** Every kind of flood comes this many times, so that memory that stays is seen. */
+/** Each kind of flood is repeated this often, to detect memory that is not released. */
 const FLOODS = 3
 /** How long after a flood everything has to be as before. */
 const RECOVERY_MS = 5_000

@@ -15,7 +15,10 @@ export function formatPreview(preview: PaymentPreview, paint: Paint): string {
   }
   const pairs = formatPairs(
     [
-      ['Left in 24 hours', `${preview.remaining_24h_usdc} USDC, afterwards ${preview.remaining_24h_after_usdc} USDC`],
+      [
+        'Left of the 24-hour limit',
+        `${preview.remaining_24h_usdc} USDC, afterwards ${preview.remaining_24h_after_usdc} USDC`,
+      ],
       ['Available', `${preview.available_usdc} USDC`],
       ['Each payment', `at most ${preview.max_per_tx_usdc} USDC`],
       ['Grant', preview.grant_id],

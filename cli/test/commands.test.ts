@@ -113,7 +113,7 @@ describe('the commands', () => {
         args: ['preview', RECIPIENT, '2'],
         body: {},
         next: ['bursar', 'pay', RECIPIENT, '2', '--agent', 'robot', '--wallet', WALLET],
-        human: /Allowed\.\nLeft in 24 hours +99 USDC, afterwards 97 USDC/,
+        human: /Allowed\.\nLeft of the 24-hour limit +99 USDC, afterwards 97 USDC/,
       },
       {
         args: ['payments', 'get', 'pay_1'],

@@ -35,7 +35,7 @@ export function addLoginCommand(program: Command, run: Run): Command {
       'Signs in with the browser, where you choose the workspace and the agent. Stores the tokens in a file that only you can read, one for each service.',
     )
     .argument('[url]', 'The address of the service. Without it: --url, BURSAR_URL, or the service of the last sign-in.')
-    .option('--no-browser', 'Does not open the browser. Open the address that is shown yourself.')
+    .option('--no-browser', 'Prints the address instead of opening the browser, so that you can open it yourself.')
     .option('--scope <scopes>', `The scopes to request, separated by commas: ${SCOPES.join(', ')}. The default is all.`)
     .option('--agent <id>', 'The agent that the consent page suggests.')
     .option('--timeout <seconds>', 'How long to wait for your approval, up to 600 seconds, which is the default.')

@@ -80,6 +80,6 @@ function assessGrant({ address, balance_usdc: balance }: Wallet, grant: Wallet['
   const hours = expiresAt === null ? Infinity : (Date.parse(expiresAt) - now.getTime()) / MS_PER_HOUR
   const soon = hours < EXPIRY_HOURS ? ` The grant expires at ${expiresAt}.` : ''
   const funds = balance === null ? 'a balance that is unknown now' : `${balance} USDC`
-  const message = `${agentId} on ${address}: ${left} USDC left in 24 hours, at most ${max} each, ${funds}.${soon}`
+  const message = `${agentId} on ${address}: ${left} USDC left of the 24-hour limit, at most ${max} each, ${funds}.${soon}`
   return { name: 'wallets', status: 'ok', message }
 }

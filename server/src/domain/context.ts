@@ -9,7 +9,7 @@ import type { Sealer } from '../lib/sealing.ts'
 import type { Mode } from '../values/mode.ts'
 import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
 
-/** The way to the outside that every operation receives as its first argument. */
+/** What an operation uses to reach everything outside it. Every operation receives it as its first argument. */
 export interface Context {
   readonly db: Database
   readonly clock: Clock

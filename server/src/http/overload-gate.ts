@@ -52,7 +52,7 @@ const CREDENTIALS_MAX = 10_000
 const TURNING_AWAY_TIME_SHARE_MAX = 0.25
 /** How many requests each turn of the event loop turns away, even if this takes more than their share of the time. */
 const TURNED_AWAY_PER_TURN_MIN = 16
-/** How long one turn of the event loop turns requests away at most. */
+/** The longest time that one turn of the event loop spends on rejecting requests. */
 const TURNING_AWAY_MS_MAX = 20
 const LOG_INTERVAL_MS = 1_000
 

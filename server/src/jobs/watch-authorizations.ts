@@ -8,7 +8,7 @@ import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
-/** The interval also limits the requests to nodes: a page of purchases normally costs two, however many there are. */
+/** The interval also limits the requests to nodes. A page normally costs two requests, however many purchases it has. */
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PURCHASES_PER_PAGE = 100

@@ -38,7 +38,7 @@ const OverviewSchema = Type.Object({
   withdrawn_usdc: Type.String(),
   /** The agents that spent most; then, if there are more, one entry with `agent_id: null` for all others. */
   spend: list(SpendSchema),
-  /** How many requests of agents in the range had which result. */
+  /** The number of agents' requests in the range, by result. */
   counts: Type.Object({
     confirmed: Type.Integer(),
     pending: Type.Integer(),

@@ -56,7 +56,8 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
   let header = openHeader(ctx.sealer, purchase)
   const known = { payment, purchase, answer: null, header }
   if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
-  // A header that was sent may be used in any case. One that never left the service is not used under an ended grant.
+  // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we check
+  // first that the grant is still active.
   const signing =
     header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
   if (header === null && signing !== null) {
