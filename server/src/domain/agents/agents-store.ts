@@ -4,6 +4,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
+import { spentSum, TERMS_OF_GRANT } from '../spent-sum.ts'
 import { decideAgentState, type LiveGrantState } from './agent-state.ts'
 import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } from './agent.ts'
 
@@ -46,11 +47,7 @@ function agentColumns(now: string, since: string): string {
     g.max_per_tx_micro, g.daily_cap_micro, g.expires_at,
     case when g.suspended_at is not null then 'suspended' when g.expires_at <= ${now} then 'expired' else g.status end
       as grant_state,
-    case when g.status = 'active' then (
-      select coalesce(sum(p.amount_micro), 0) from payments p
-      where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
-        and p.agent_id = g.agent_id and p.created_at > ${since} and p.status <> 'failed'
-    ) end as spent`
+    case when g.status = 'active' then ${spentSum({ ...TERMS_OF_GRANT, since })} end as spent`
 }
 
 /**

@@ -214,7 +214,8 @@ export function listLiveGrants(
   return {
     name: 'list_live_grants',
     text: `select ${COLUMNS} from grants
-      where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked' order by id limit $4`,
+      where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked'
+      order by created_at, id limit $4`,
     values: [accountId, mode, agentId, limit],
     read: all(GRANT_ROW, toGrant),
   }

@@ -6,6 +6,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import { windowStart } from '../agents/agent.ts'
+import { spentSum, TERMS_OF_GRANT } from '../spent-sum.ts'
 import type { GrantSummary } from './grant.ts'
 import { COLUMNS, GRANT_ROW, toGrant } from './grants-store.ts'
 
@@ -34,11 +35,7 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
       select 1 from passkeys k
       where k.credential_id = w.owner_credential_id and k.public_key_cose = w.owner_public_key and k.user_id = $2
     ) as is_mine,
-    case when g.status <> 'revoked' then (
-      select coalesce(sum(p.amount_micro), 0) from payments p
-      where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
-        and p.agent_id = g.agent_id and p.created_at > $3 and p.status <> 'failed'
-    ) end as spent
+    case when g.status <> 'revoked' then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
   from g
   join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
   left join users u on u.id = g.activated_by`

@@ -9,6 +9,7 @@ import type { GrantPolicy } from '../grants/grant.ts'
 import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import { heldSince, unminedSum } from '../payments/pending-store.ts'
+import { spentSum } from '../spent-sum.ts'
 import { toSignerKey, type SignerKey } from '../payments/signing-store.ts'
 
 const { agents, grants, payments, wallet_slots: slots, wallets } = tables
@@ -66,9 +67,7 @@ function factsText({ account, mode, wallet, agent, windowStart, block, since }: 
   return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
         w.enclave_wallet_id, a.signer_private_key_sealed,
         (select plan from accounts where id = ${account}) as plan,
-        (select coalesce(sum(p.amount_micro), 0) from payments p
-          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet}
-            and p.agent_id = ${agent} and p.created_at > ${windowStart} and p.status <> 'failed') as spent,
+        ${spentSum({ account, mode, wallet, agent, since: windowStart })} as spent,
         ${unminedSum({ account, mode, wallet, block, since })} as unmined
       from (select 1) one
       left join agents a on a.account_id = ${account} and a.mode = ${mode} and a.id = ${agent} and a.deleted_at is null

@@ -33,12 +33,14 @@ interface UnminedTerms {
  * the pending payments of every workspace.
  */
 export function unminedSum({ account, mode, wallet, block, since }: UnminedTerms): string {
-  return `(select coalesce(sum(p.amount_micro), 0) from payments p
+  return `(select coalesce(sum(s.amount_micro), 0) from (select p.amount_micro from payments p
           where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.settled_at is null
-            and p.created_at > ${since} and (p.mined_block is null or p.mined_block > ${block}))
-        + (select coalesce(sum(p.amount_micro), 0) from payments p
+            and p.created_at > ${since} and (p.mined_block is null or p.mined_block > ${block})
+          order by p.created_at offset 0) s)
+        + (select coalesce(sum(s.amount_micro), 0) from (select p.amount_micro from payments p
           where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.status = 'confirmed'
-            and p.mined_block > ${block})`
+            and p.mined_block > ${block}
+          order by p.mined_block offset 0) s)`
 }
 
 /**

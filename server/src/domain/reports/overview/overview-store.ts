@@ -8,6 +8,7 @@ import { grantState } from '../../grants/grant-state.ts'
 import { REFUSALS_KEPT_MAX } from '../../refusals/refusal.ts'
 import { textOfMode } from '../../../db/bounded-scan-query.ts'
 import type { CapUse, Steps } from './overview.ts'
+import { spentSum, TERMS_OF_GRANT } from '../../spent-sum.ts'
 
 const { grants, payments, wallets } = tables
 
@@ -133,11 +134,7 @@ const capsText = textOfMode(
   (mode) => `with fullest as (
       select g.id, g.agent_id, g.wallet_address, g.status, g.suspended_at, g.expires_at, g.daily_cap_micro, s.spent
       from grants g
-      cross join lateral (
-        select coalesce(sum(amount_micro), 0) as spent from payments
-        where account_id = $1 and mode = ${mode} and wallet_address = g.wallet_address and agent_id = g.agent_id
-          and created_at > $2 and status <> 'failed'
-      ) s
+      cross join lateral (select ${spentSum({ ...TERMS_OF_GRANT, since: '$2' })} as spent) s
       where g.account_id = $1 and g.mode = ${mode} and g.status = 'active'
       order by s.spent / g.daily_cap_micro desc, g.id limit $3
     )

@@ -6,6 +6,7 @@ import type { Mode } from '../../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
 import { windowStart } from '../../agents/agent.ts'
 import type { Grant } from '../../grants/grant.ts'
+import { spentSum, TERMS_OF_GRANT } from '../../spent-sum.ts'
 
 /** A wallet with its grants, as the database has them: without the balance and the labels. */
 export interface WalletRow {
@@ -60,11 +61,7 @@ interface Place {
 function textOf(parts: { readonly page: string; readonly ofAgent: string }): string {
   return `with page as (${parts.page})
     select page.address, page.name, g.id, g.agent_id, g.status, g.max_per_tx_micro, g.daily_cap_micro,
-      g.x402, g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then (
-        select coalesce(sum(p.amount_micro), 0) from payments p
-        where p.account_id = g.account_id and p.mode = g.mode and p.wallet_address = g.wallet_address
-          and p.agent_id = g.agent_id and p.created_at > $3 and p.status <> 'failed'
-      ) end as spent
+      g.x402, g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
     from page
     left join lateral (
       select account_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,

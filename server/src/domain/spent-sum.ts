@@ -1,0 +1,30 @@
+/** The SQL expressions for a workspace, a mode, a wallet, an agent, and the start of the 24-hour window. */
+export interface SpentTerms {
+  readonly account: string
+  readonly mode: string
+  readonly wallet: string
+  readonly agent: string
+  readonly since: string
+}
+
+/** The terms of a grant `g`, apart from the time. */
+export const TERMS_OF_GRANT = {
+  account: 'g.account_id',
+  mode: 'g.mode',
+  wallet: 'g.wallet_address',
+  agent: 'g.agent_id',
+} as const
+
+/**
+ * Returns an SQL expression for what an agent spent from a wallet since a time. Failed payments do not count. Uses the
+ * index `payments_in_window`. Its order is required, because to the planner every index that finds the payments of an
+ * agent, of a wallet or of a small workspace looks as good. The others would read all payments that were ever made
+ * (decision 0043).
+ */
+export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): string {
+  return `(select coalesce(sum(s.amount_micro), 0) from (
+      select p.amount_micro from payments p
+      where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.agent_id = ${agent}
+        and p.created_at > ${since} and p.status <> 'failed'
+      order by p.created_at offset 0) s)`
+}
