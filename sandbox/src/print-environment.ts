@@ -44,7 +44,7 @@ function formatEnvironment({ workspace, ...facts }: SandboxFacts): string {
     BURSAR_WALLET: workspace.wallets.test,
   }
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}\n`)
-  // The command line is part of the project, and works in every folder then.
+  // So `bursar` works in every folder.
   return [...lines, `export PATH="$PATH":${quote(PROGRAMS)}\n`].join('')
 }
 

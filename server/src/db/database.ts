@@ -44,9 +44,9 @@ const TRANSACTION_ATTEMPTS_MAX = 4
  * table is small, or contains few rows of a kind, and keep that plan when this has changed. So it may plan only what
  * costs little even then: a scan of an index in its order, and a look-up for each row of a join. A hash join or merge
  * join may read a table from end to end, and a bitmap scan reads all matching rows even if only the first ones are
- * needed. If it does not sort, a statement can require the index that it needs by its order, even if the statistics make
- * another one look as good. These options do not forbid such a plan; it is a last resort. `jit` is off because compiling
- * such short plans never pays off.
+ * needed. Because sorting is avoided too, a statement can choose its index by the order that it asks for, even if another
+ * index looks as good in the statistics. These options do not forbid such a plan; it is a last resort. `jit` is off
+ * because compiling such short plans never pays off.
  */
 export const PLANNER_OPTIONS = [
   '-c enable_seqscan=off',

@@ -111,7 +111,7 @@ ${post('/deliveries/$DELIVERY/replay')}`,
   },
   'POST /chains/:mode': {
     meaning:
-      "Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks with others without their transactions, and `fail_transfers` lets the next transfers revert. `advance_seconds` moves the chain's time forward: after 130 seconds, an authorization that a seller has not used has expired. The time of a chain cannot be moved back, so move the clock by as many seconds too. Otherwise the chain takes every later authorization for expired.",
+      "Makes a chain do what a real chain does now and then. `mining: false` stops its blocks, `mine` makes blocks, `reorg` replaces the newest blocks with others without their transactions, and `fail_transfers` lets the next transfers revert. `advance_seconds` moves the chain's time forward: after 130 seconds, an authorization that a seller has not used has expired. The time of a chain cannot be moved back, so move the clock by as many seconds too. Otherwise the chain treats every later authorization as expired.",
     example: post('/chains/test', '{"mine":2}'),
   },
   'GET /enclave/faults': {

@@ -61,7 +61,8 @@ interface Place {
 function textOf(parts: { readonly page: string; readonly ofAgent: string }): string {
   return `with page as (${parts.page})
     select page.address, page.name, g.id, g.agent_id, g.status, g.max_per_tx_micro, g.daily_cap_micro,
-      g.x402, g.recipient_allowlist, g.suspended_at, g.expires_at, case when g.id is not null then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
+      g.x402, g.recipient_allowlist, g.suspended_at, g.expires_at,
+      case when g.id is not null then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
     from page
     left join lateral (
       select account_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,
