@@ -1,9 +1,9 @@
 import type { CostRound } from './check-cost.ts'
 import { median } from './statistics.ts'
 
-/** What a request costs. */
+/** What a request of a case costs. The case's floor is a minimal server that does the same job. */
 export interface Cost {
-  /** Its processor time, in the service and in PostgreSQL, as a multiple of its floor's. */
+  /** Its processor time in the service and in PostgreSQL, divided by that of the floor. */
   readonly processor: number
   /** See `CostRound`. */
   readonly writes: number | null

@@ -4,8 +4,8 @@ import { readClusterUs, readProcessorUs, readWrites } from './processor-time.ts'
 import type { Endpoint, World } from './world.ts'
 
 /**
- * One row of the table: something that is measured in every round. A series names the floors and the peer that it is
- * compared with. All of them are measured in turn in every round, so that whatever else runs on the machine affects
+ * One row of the table: something that is measured in every round. A series names what it is compared with: its floors
+ * (minimal servers) and its peer (other software that does the same job). All of them are measured in turn in every round, so that whatever else runs on the machine affects
  * them alike.
  */
 export interface Series {

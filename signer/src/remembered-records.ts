@@ -26,7 +26,9 @@ export function checkRemembered(store: Store, { record, statement }: Statement):
   const ids = idsOf(record)
   for (const other of listRemembered(store)) {
     if (idsOf(other).some((id) => ids.includes(id))) {
-      throw differs(`This browser remembers that a part of this wallet belongs to the wallet ${other.address}`)
+      throw differs(
+        `According to this browser’s records, a policy or signer of this wallet belongs to the wallet ${other.address}`,
+      )
     }
   }
 }

@@ -159,7 +159,7 @@ describe('a service that has been taken over, with a page of its own', () => {
     const reply = fixture.send(signMessage(payload, { credentials: [owner, own2], record: both, claims }))
     await heading(signer, 'Change the passkeys of the wallet').waitFor()
     assert.match(await text(), /\(not known to this page\)\s+The service calls it “Your old phone”/)
-    assert.match(await text(), /This page cannot tell who has a passkey that it does not know/)
+    assert.match(await text(), /This page does not know this passkey, so it cannot tell whose it is/)
     await button(signer, 'Cancel').click()
     await reply
   })

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findAgents, listAllSpendableGrants, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
+import { findAgents, listSpendableGrants, listSpendablePage } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
 import { findClientsAndCount } from '../../server/src/domain/connections/requests-store.ts'
 import { findPresented } from '../../server/src/domain/connection-errors/connection-errors-store.ts'
@@ -59,7 +59,7 @@ const VARIANTS: readonly Query<unknown>[] = [
   countKeyRequests('default', [{ secretHash: HASH, requiredScope: null, now: NOW }]),
   findAgents([{ accountId: '', mode: 'test', id: '', now: NOW }]),
   listSpendableGrants([{ accountId: '', mode: 'test', agentId: null, now: NOW }]),
-  listAllSpendableGrants('', 'test', NOW),
+  listSpendablePage({ accountId: '', mode: 'test', now: NOW }, null),
   countAttempt(HASH, 'sign_in', NOW),
   findClientsAndCount('token', [{ id: '', subject: HASH, now: NOW }]),
   ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),
@@ -169,8 +169,8 @@ function isQuery(value: unknown): value is Query<unknown> {
 
 /**
  * Makes an argument for functions that only pass it on as a value of a statement. It has every property and method, and
- * can be used as a number. It cannot become part of a text or a key: the statement would then depend on the argument,
- * and must be listed by hand.
+ * can be used as a number. It throws if a function puts it into a text or uses it as a key. The statement of such a
+ * function depends on its argument, so it is listed by hand.
  */
 function makeStandIn(): unknown {
   const standIn: unknown = new Proxy(() => standIn, {

@@ -54,7 +54,10 @@ export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUr
   }
 }
 
-/** Adds offers to the seller's own, or removes that one, in the header that the middleware sets. */
+/**
+ * Changes the header that the middleware sets, which contains the seller's own offer: adds other offers, or removes the
+ * seller's own one.
+ */
 function changeOffers(response: Response, kinds: readonly OfferKind[]): void {
   if (kinds.length === 1 && kinds[0] === 'own') return
   const setHeader = response.setHeader.bind(response)

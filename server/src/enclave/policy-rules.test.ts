@@ -178,7 +178,7 @@ const DIFFERENT: [string, Edit][] = [
   ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
 ]
 
-/** Returns the members of the types in the condition on the value of a purchase. */
+/** Returns the EIP-712 members of an authorization that the condition on the field `value` of a purchase declares. */
 const members = (rules: Json): Json =>
   rules[1]?.['conditions']?.[2]?.['typed_data']?.['types']?.['TransferWithAuthorization'] as Json
 const typedData = (rules: Json): Json => rules[1]?.['conditions']?.[2]?.['typed_data'] as Json

@@ -26,7 +26,7 @@ export function parseRecipient(text: string, usdc: Address): Address {
   throw invalid([{ path: 'to', message }], 'address_invalid')
 }
 
-/** Says why a text that somebody meant as an address is none. */
+/** Says why a text that was meant as an address is not a valid address. */
 export function whyNotAddress(text: string): string {
   if (!/^0x/i.test(text)) return '. Names are not looked up'
   return /^0x[0-9a-fA-F]{40}$/.test(text)

@@ -33,7 +33,9 @@ export function describeOwners(
       })),
     ],
     warnings: hasUnknown
-      ? ['This page cannot tell who has a passkey that it does not know. Sign only if you know its fingerprint.']
+      ? [
+          'This page does not know this passkey, so it cannot tell whose it is. Sign only if you recognize the fingerprint of its key.',
+        ]
       : [],
     button: 'Sign the change',
   }

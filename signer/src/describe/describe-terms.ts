@@ -49,7 +49,7 @@ export function describeTerms(
       ...(terms.purchaseToken === null
         ? []
         : [
-            'For a purchase, the agent gives the seller a signed authorization, with which the seller can take the amount. Revoking the grant does not end authorizations that were given out before. The service lets each one live for 5 minutes at most; your signature does not cover that time, and this page cannot check it.',
+            'For a purchase, the agent gives the seller a signed authorization, with which the seller can take the amount. Revoking the grant does not end authorizations that were given out before. The service makes each one expire after 5 minutes at most. This time limit is not part of what you sign, and this page cannot check it.',
           ]),
       'The grant may also limit what the agent spends in 24 hours. Your signature does not cover that limit. Only the service that sent this request enforces that limit; this page cannot check it.',
     ],

@@ -79,6 +79,25 @@ export async function seedWallet(
   return wallet
 }
 
+/** Gives the agent of a seed so many more active grants, each on a new wallet, with two statements. */
+export async function seedManyGrants(ctx: Context, { account, wallet, grant }: Seed, count: number): Promise<void> {
+  const numbered = `lateral (select md5($2) || lpad(to_hex(n), 8, '0') as tail from generate_series(1, $3::int) n) t`
+  await readRows(
+    ctx.db,
+    `insert into wallets select (jsonb_populate_record(w, jsonb_build_object(
+          'address', '0x' || tail, 'enclave_wallet_id', tail))).*
+      from wallets w, ${numbered} where account_id = $1 and address = $4`,
+    [account.id, grant.id, count, wallet],
+  )
+  await readRows(
+    ctx.db,
+    `insert into grants select (jsonb_populate_record(g, jsonb_build_object(
+        'id', g.id || '-' || tail, 'wallet_address', '0x' || tail, 'slot', null, 'enclave_policy_id', tail))).*
+      from grants g, ${numbered} where account_id = $1 and id = $2`,
+    [account.id, grant.id, count],
+  )
+}
+
 export async function seedGrant(
   ctx: Context,
   { account, mode, agentId, wallet }: Pick<Seed, 'account' | 'mode' | 'agentId' | 'wallet'>,

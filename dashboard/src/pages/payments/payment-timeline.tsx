@@ -74,7 +74,7 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {seen === 'current' && payment.pending_reason === null && (
           <p>
             {payment.kind === 'x402'
-              ? 'The seller decides when it takes the money. If it does not in time, the signature expires, and the amount is free again.'
+              ? 'The seller decides when it takes the money. If it does not take the money in time, the signature expires, and the amount is no longer reserved.'
               : 'Waiting to be included in a block.'}
           </p>
         )}

@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream'
+import type { SpendableGrant } from '../../domain/agents/agent.ts'
+import { listSpendable, walkSpendable } from '../../domain/agents/queries.ts'
 import type { Context } from '../../domain/context.ts'
-import { listSpendable } from '../../domain/agents/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { formatAmount } from '../../values/money.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf, type Caller } from '../caller.ts'
 import { IdentitySchema } from '../schemas.ts'
 import { Type } from 'typebox'
 import type { Authenticate } from './agents.ts'
@@ -25,25 +27,57 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const caller = callerOf(request)
-      const wallets = await listSpendable(ctx, caller)
-      const isBound = caller.agentId !== null
-      return {
-        auth_type: caller.authType,
-        account_slug: caller.accountSlug,
-        account_name: caller.accountName,
-        mode: caller.mode,
-        scopes: caller.scopes,
-        agent_id: caller.agentId,
-        expires_at: caller.expiresAt?.toISOString() ?? null,
-        wallets: wallets.map((wallet) => ({
-          address: wallet.address,
-          max_per_tx_usdc: formatAmount(wallet.maxPerTxMicro),
-          daily_cap_usdc: formatAmount(wallet.dailyCapMicro),
-          ...(isBound ? {} : { agent_id: wallet.agentId }),
-        })),
-      }
+      const identity = formatIdentity(caller)
+      const grants = await listSpendable(ctx, caller)
+      if (grants !== null) return { ...identity, wallets: grants.map((grant) => formatWallet(grant, caller)) }
+      const pages = walkSpendable(ctx, caller)
+      // The first page is read before the response begins, so that an error still has its status.
+      const text = writeIdentity(identity, await pages.next(), pages, caller)
+      return reply.type('application/json; charset=utf-8').send(Readable.from(text, { objectMode: false }))
     },
   )
+}
+
+function formatIdentity(caller: Caller) {
+  return {
+    auth_type: caller.authType,
+    account_slug: caller.accountSlug,
+    account_name: caller.accountName,
+    mode: caller.mode,
+    scopes: caller.scopes,
+    agent_id: caller.agentId,
+    expires_at: caller.expiresAt?.toISOString() ?? null,
+  }
+}
+
+function formatWallet(grant: SpendableGrant, caller: Caller) {
+  return {
+    address: grant.address,
+    max_per_tx_usdc: formatAmount(grant.maxPerTxMicro),
+    daily_cap_usdc: formatAmount(grant.dailyCapMicro),
+    ...(caller.agentId === null ? { agent_id: grant.agentId } : {}),
+  }
+}
+
+/**
+ * Writes the identity in pieces, one for each page of grants. So a long list does not hold up other requests, and is
+ * never in memory as a whole.
+ */
+async function* writeIdentity(
+  identity: ReturnType<typeof formatIdentity>,
+  first: IteratorResult<readonly SpendableGrant[], void>,
+  pages: AsyncIterator<readonly SpendableGrant[], void>,
+  caller: Caller,
+): AsyncGenerator<string, void, undefined> {
+  // The wallets are the last member, so the pages can follow one another.
+  yield `${JSON.stringify(identity).slice(0, -1)},"wallets":[`
+  let separator = ''
+  for (let page = first; page.done !== true; page = await pages.next()) {
+    if (page.value.length === 0) continue
+    yield separator + page.value.map((grant) => JSON.stringify(formatWallet(grant, caller))).join(',')
+    separator = ','
+  }
+  yield ']}'
 }

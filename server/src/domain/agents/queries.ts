@@ -7,8 +7,9 @@ import type { Agent, SpendableGrant } from './agent.ts'
 import {
   findAgents,
   listAgentRows,
-  listAllSpendableGrants,
   listSpendableGrants,
+  listSpendablePage,
+  SPENDABLE_PAGE_MAX,
   type AgentLookup,
   type SpendableLookup,
 } from './agents-store.ts'
@@ -47,14 +48,30 @@ export async function listAgents(
 }
 
 /**
- * Lists the grants of the workspace and mode under which this agent or (null) any agent can currently spend. A workspace
- * with very many grants is read separately, so that no request of another workspace waits for it.
+ * Lists the grants of the workspace and mode under which this agent or (null) any agent can currently spend. Returns
+ * null if these are more than a few hundred, which `walkSpendable` lists. So no request waits for such a list of another
+ * workspace.
  */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
-): Promise<SpendableGrant[]> {
+): Promise<SpendableGrant[] | null> {
+  return await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, agentId, now: ctx.clock.now() })
+}
+
+/**
+ * Lists the grants of the workspace and mode under which any agent can currently spend, in pages. Each page is read when
+ * the caller asks for it. Grants that change meanwhile may be missing or listed.
+ */
+export async function* walkSpendable(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, mode }: { accountId: string; mode: Mode },
+): AsyncGenerator<readonly SpendableGrant[], void, undefined> {
   const now = ctx.clock.now()
-  const found = await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, agentId, now })
-  return found ?? (await ctx.db.runSlow(listAllSpendableGrants(accountId, mode, now), accountId))
+  let last: SpendableGrant | undefined
+  do {
+    const page = await ctx.db.runSlow(listSpendablePage({ accountId, mode, now }, last ?? null), accountId)
+    yield page
+    last = page.length < SPENDABLE_PAGE_MAX ? undefined : page.at(-1)
+  } while (last !== undefined)
 }

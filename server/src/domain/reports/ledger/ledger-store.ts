@@ -21,7 +21,10 @@ export interface LedgerSelection {
 
 const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
   where account_id = $1 and ${range} and kind <> 'withdrawal' order by id desc limit $4::bigint`
-/** Compares the ids together with the agent or wallet, so that the planner cannot read the payments of all of them. */
+/**
+ * Compares pairs: the agent or wallet, and the id. If the ids were compared alone, the planner could read the payments of
+ * all agents or wallets.
+ */
 const rangeOf = (column: string): string =>
   `${column} = $5 and (${column}, id) >= ($5, $2) and (${column}, id) < ($5, $3)`
 
