@@ -20,8 +20,11 @@ export interface Machine {
   readonly processors: number
 }
 
-/** The processor time of a request may rise by this share before the check fails. */
-const RISE_MAX = 0.25
+/**
+ * The processor time of a request may rise by this share before the check fails. With this rise, the service's share of
+ * its floor's speed is a quarter lower than when the costs were recorded.
+ */
+const RISE_MAX = 1 / 3
 /**
  * The same on a machine other than the one that the costs were recorded on. Processors differ in how much they need for
  * the floor's work and for ours.
