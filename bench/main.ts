@@ -47,7 +47,7 @@ async function compare(world: World, series: readonly Series[]): Promise<Results
   return { series, measured: await measureAll(world, series, { rounds: ROUNDS, onRound: say }) }
 }
 
-/** The case set that needs databases of its own. A number after its name adds a number of payments. */
+/** The case set that needs databases of its own. The numbers after its name are further database sizes, in payments. */
 const SCALE = 'scale'
 const SCALE_SIZES = [0, 1_000_000]
 const isSize = (name: string): boolean => /^\d+$/.test(name)

@@ -39,7 +39,7 @@ export interface FailedCall {
 /** Turns an error of the client into one of the command line. Every other error is returned unchanged. */
 function describeError(error: unknown, cli: Cli, { retry }: FailedCall = {}): unknown {
   if (!(error instanceof BursarError)) return error
-  // The credential could not be refreshed: the reason says more than the call that was not sent.
+  // If the credential could not be refreshed, the call was not sent. The reason for this is more useful to the user.
   const reason = findCliError(error)
   if (reason !== null) return reason
   const isUnknown = error.outcome === 'unknown'

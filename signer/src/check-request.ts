@@ -46,7 +46,7 @@ export function selectSigners(decoded: Decoded, credentials: readonly Credential
   if (staying.length > 0) return staying
   throw new Refusal(
     'request_unknown',
-    'The passkey that signs would no longer own the wallet, so this page signs nothing. Use another passkey of the wallet.',
+    'This request removes the passkey with which you would sign it, so this page signs nothing. Use another passkey of the wallet.',
   )
 }
 

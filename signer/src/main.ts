@@ -42,7 +42,7 @@ function start(): void {
   let asker: string | null = null
   addEventListener('message', (event: MessageEvent<unknown>) => {
     if (event.source !== opener || isBusy || !isPermitted(event.origin)) return
-    // The opener may lead to another site meanwhile. That site has to open a page of its own.
+    // The window that opened this page may show another site by now. That site has to open a page of its own.
     asker ??= event.origin
     if (event.origin !== asker) return
     isBusy = true

@@ -1,8 +1,9 @@
 /**
  * The rows of the tests of query plans: one huge workspace among small ones. Each table has fewer than 30,000 rows, of
- * which `analyze` reads all, so that the statistics are the same in each run. Each statement inserts `n = 1, 2, …` rows
- * of each workspace `t`, where `t.size` is 120 for the huge workspace and 4 for a small one. All numbers of rows are
- * multiples of 4, so that a row and the rows that it refers to have the same mode (see `mode_of`).
+ * which `analyze` reads all, so that the statistics are the same in each run. For each workspace `t`, a statement inserts
+ * rows that are numbered `n = 1, 2, …`. How many there are depends on `t.size`: 120 for the huge workspace, 4 for a small
+ * one. All numbers of rows are multiples of 4, so that a row and the rows that it refers to have the same mode (see
+ * `mode_of`).
  */
 
 /** The time of the newest rows. */

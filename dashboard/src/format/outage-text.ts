@@ -29,7 +29,7 @@ export function explainOutages(outages: readonly Outage[], mode: Mode): readonly
       return isOnly ? 'Your USDC is safe. You can still sign and suspend grants.' : 'Your USDC is safe.'
     }
     return isOnly
-      ? 'You can still suspend grants and disconnect applications. Sent payments are still confirmed.'
+      ? 'You can still suspend grants and disconnect applications. Payments that were already sent will still be confirmed.'
       : 'You can still suspend grants and disconnect applications.'
   }
   return outages.map((outage) => ({

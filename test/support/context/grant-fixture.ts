@@ -63,7 +63,7 @@ export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): Grant
   }
 }
 
-/** Opens a grant. Afterwards, it waits for the owner's signature. */
+/** Opens a grant, and leaves it pending, without the owner's signature. */
 export function openPending(ctx: Context, owned: Owned, terms: GrantTerms = makeTerms()): Promise<Grant> {
   const { accountId, mode, agentId, wallet, actor } = owned
   return openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...terms, actor })

@@ -99,8 +99,8 @@ function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
           ) : (
             <>
               The agent can retry after <TimeText at={resetsAt} isExact />, if it does not spend more before then. By
-              that time, enough earlier payments no longer count. To let it pay sooner, replace the grant with one that
-              has a higher limit.
+              that time, enough of the earlier payments will be more than 24 hours old. To let it pay sooner, replace
+              the grant with one that has a higher limit.
             </>
           ),
         links: replace,
