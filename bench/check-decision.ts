@@ -23,8 +23,8 @@ export interface Machine {
 /** The processor time of a request may rise by this share before the check fails. */
 const RISE_MAX = 0.25
 /**
- * The same on a machine other than the one that the costs were recorded on. Processors differ in how much they need for
- * the floor's work and for ours.
+ * The same share, if the costs were recorded on another machine. Processors differ in how much they need for the
+ * floor's work and for ours.
  */
 const RISE_MAX_ELSEWHERE = 0.5
 /** The number of writes is counted, not measured, so it may hardly rise at all. */
