@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 export interface CostRound {
   readonly serverUs: number
   readonly serverFloorUs: number
-  /** The time that the connections to PostgreSQL need there. */
+  /** The time that PostgreSQL needs for the connections of the service. */
   readonly databaseUs: number
   readonly databaseFloorUs: number
   /**
@@ -23,7 +23,7 @@ export interface CostRound {
 
 export interface CostSeries {
   readonly ours: Series
-  /** The floor of the service's processor time, and the one of PostgreSQL's. Often they are the same. */
+  /** The floor of the service's processor time, and the floor of PostgreSQL's. Often they are the same series. */
   readonly serverFloor: Series
   readonly databaseFloor: Series
   /** The same requests as in `ours`, one at a time. */

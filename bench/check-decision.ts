@@ -26,8 +26,8 @@ export interface Machine {
  */
 const RISE_MAX = 1 / 3
 /**
- * The same on a machine other than the one that the costs were recorded on. Processors differ in how much they need for
- * the floor's work and for ours.
+ * The same share, if the costs were recorded on another machine. Processors differ in how much they need for the
+ * floor's work and for ours.
  */
 const RISE_MAX_ELSEWHERE = 0.5
 /** The number of writes is counted, not measured, so it may hardly rise at all. */

@@ -70,7 +70,7 @@ interface Amounts {
 
 type RequestAmounts = Readonly<Record<'reads' | 'payments' | 'tokens', Amounts>>
 
-/** Opens the series of all requests, ours and the floors, with their own amounts. */
+/** Opens the series of all requests. Our series and the floors have different amounts. */
 async function openRequests(world: World, { reads, payments, tokens }: RequestAmounts): Promise<Series[]> {
   const open = async (
     { ours, floor, connections = CONNECTIONS }: Amounts,

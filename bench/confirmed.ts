@@ -5,12 +5,12 @@ import { createPayer, makeAddress, makeKeys, type PayerFixture } from '../test/s
 import { waitFor } from '../test/support/wait-for.ts'
 
 /**
- * `npm run bench:confirmed [-- payments at once …]` measures how long after the block with its transfer a payment is
- * `confirmed` for a client that waits for it (`?wait=`), in a sandbox of its own. The floor is a client of the node that
- * polls for the receipt at the interval of our watcher, and needs no database.
+ * `npm run bench:confirmed [-- payments at once …]` measures the time from the block with a payment's transfer until a
+ * client that waits for the payment (`?wait=`) reads `confirmed`. It starts its own sandbox. The floor is a client that
+ * polls the node for the receipt, at the interval of our watcher and without a database.
  */
 const AT_ONCE = [1, 20, 60] as const
-/** How many payments are measured in total for each number at once, at least. */
+/** The smallest number of payments that are measured for each number of payments at once. */
 const PAYMENTS_MIN = 60
 /** A key may read 60 times, and pay 30 times, a minute. */
 const PAYMENTS_PER_KEY = 25

@@ -1,11 +1,11 @@
-/** What a request needs that can be counted. The load of the machine changes none of it. */
+/** What a request costs, in numbers that can be counted. The load of the machine changes none of them. */
 export interface Counts {
   /**
    * How many times the service writes to a socket: once for each round trip to the database, the enclave or the chain,
    * and once for the response.
    */
   readonly writes: number
-  /** How many bytes the service sends and receives, to and from all of them. Its log is part of what it sends. */
+  /** How many bytes the service sends and receives on all connections. What it writes to its log counts as sent. */
   readonly sentBytes: number
   readonly receivedBytes: number
   /** How many bytes PostgreSQL adds to its write-ahead log. */
@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<Count, string>> = {
   receivedBytes: 'bytes received',
   walBytes: "bytes in PostgreSQL's log",
 }
-/** By how much a count may rise before the check fails. Whichever of the two is more counts. */
+/** By how much a count may rise before the check fails: by `share` of its value or by `least`, whichever is larger. */
 const RISE_MAX: Readonly<Record<Count, { readonly share: number; readonly least: number }>> = {
   // A single additional round trip fails.
   writes: { share: 0, least: 0.5 },
@@ -33,8 +33,8 @@ const RISE_MAX: Readonly<Record<Count, { readonly share: number; readonly least:
 }
 
 /**
- * Returns the lowest value of each count. Whatever else the processes do can only add to a count. What every request
- * needs is in every round, also in the lowest.
+ * Returns the lowest value of each count. Other work of the processes can only add to a count, and the lowest count
+ * still contains everything that the requests need.
  */
 export function lowestCounts(rounds: readonly Counts[]): Counts {
   const lowest = (count: Count): number => Math.min(...rounds.map((round) => round[count]))

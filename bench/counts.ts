@@ -16,7 +16,10 @@ import { openWorld, type World } from './world.ts'
  */
 const TARGETS = 100
 const FILE = `${RESULTS}recorded-counts.json`
-/** One request at a time. Otherwise, requests would share statements, and how many do is a matter of chance. */
+/**
+ * One request at a time. With several at once, some requests would share a statement, and their number would depend on
+ * chance.
+ */
 const LENGTH = { amount: 25, connections: 1 }
 /** The number of rounds before the first count, in which statements are prepared and caches filled. */
 const WARM_UPS = 1

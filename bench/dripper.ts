@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** Connections that a client holds without a use: idle ones, and ones whose request never ends. */
+/** The connections to open: some stay idle, and some send a request that never ends. */
 export interface DripOrder {
   readonly port: number
   readonly idle: number

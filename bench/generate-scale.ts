@@ -124,7 +124,7 @@ async function insertAgents(
 
 /**
  * Empties the table, and drops its indexes and the foreign keys from and to it. Returns the statements that create them
- * again. In the transaction that emptied a table, PostgreSQL needs no log for what is inserted.
+ * again. PostgreSQL needs no log for rows that are inserted in the transaction that emptied their table.
  */
 async function emptyPayments(client: pg.Client): Promise<string[]> {
   await client.query('create temp table kept on commit drop as select * from payments')

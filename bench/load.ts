@@ -21,8 +21,8 @@ export interface LoadRequest {
   readonly headers: Record<string, string>
   readonly body?: string
   /**
-   * If given, the body is this form with a refresh token. The first request sends `first`, and every other one the
-   * refresh token of the response before, also in later runs.
+   * If given, the body is this form with a refresh token. The first request sends `first`. Every later request, also in
+   * later runs, sends the refresh token of the response before.
    */
   readonly rotate?: { readonly form: Record<string, string>; readonly first: string }
 }

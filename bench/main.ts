@@ -12,8 +12,9 @@ import { report, say, type Results } from './report.ts'
 import { openWorld, type World } from './world.ts'
 
 /**
- * `npm run bench [-- case sets]` measures the service, and beside each figure its floor and its peer, in one run on one
- * machine. It uses only loopback and takes a limited time. `bench/README.md` explains the case sets and the table.
+ * `npm run bench [-- case sets]` measures the service, its floors and its peers in one run on one machine, and shows
+ * them side by side. It uses only loopback and takes a limited time. `bench/README.md` explains the case sets and the
+ * table.
  */
 const TARGETS = 4_000
 const ROUNDS = 5
@@ -47,7 +48,10 @@ async function compare(world: World, series: readonly Series[]): Promise<Results
   return { series, measured: await measureAll(world, series, { rounds: ROUNDS, onRound: say }) }
 }
 
-/** The case set that needs databases of its own. The numbers after its name are further database sizes, in payments. */
+/**
+ * The case set that needs its own databases: one for each number of payments. A number in the arguments is added to
+ * `SCALE_SIZES`.
+ */
 const SCALE = 'scale'
 const SCALE_SIZES = [0, 1_000_000]
 const isSize = (name: string): boolean => /^\d+$/.test(name)

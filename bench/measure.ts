@@ -5,8 +5,8 @@ import type { Endpoint, World } from './world.ts'
 
 /**
  * One row of the table: something that is measured in every round. A series names what it is compared with: its floors
- * (minimal servers) and its peer (other software that does the same job). All of them are measured in turn in every round, so that whatever else runs on the machine affects
- * them alike.
+ * (minimal servers) and its peer (other software that does the same job). All of them are measured in turn in every
+ * round, so that whatever else runs on the machine affects them alike.
  */
 export interface Series {
   readonly name: string

@@ -8,9 +8,10 @@ import { createPayer, makeKeys } from '../test/support/sandbox/payer-fixture.ts'
 import { createResource } from '../test/support/sandbox/seller.ts'
 
 /**
- * `npm run bench:purchase-time [-- purchases]` measures the time from request to goods, in a sandbox of its own. It buys
- * the same resource alternately by `POST /v1/x402/pay` and by the client of the x402 project with a local key. A proxy
- * before the seller notes when its requests arrive and when they are answered, and so the share of each step.
+ * `npm run bench:purchase-time [-- purchases]` measures the time from request to goods, in a sandbox of its own. It
+ * buys the same resource alternately by `POST /v1/x402/pay` and by the client of the x402 project with a local key. A
+ * proxy in front of the seller notes when each request arrives and when it is answered. The time of each step follows
+ * from these times.
  */
 const PURCHASES = 60
 /** A key may pay 30 times a minute. */
@@ -25,7 +26,7 @@ const STEPS = [
   'until the buyer has the goods',
 ] as const
 
-/** What the proxy saw since it was last asked: for each request, when it arrived and when its answer had been sent. */
+/** A request that passed the proxy: when it arrived, and when its answer was complete. */
 interface Visit {
   readonly arrivedMs: number
   answeredMs: number

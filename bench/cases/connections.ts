@@ -12,7 +12,10 @@ const CONNECTIONS = 10
 const SECONDS = 3
 const ROUNDS = 3
 
-/** What thousands of connections without a use cost the requests of others. The floor is the same without them. */
+/**
+ * How much slower requests are while thousands of unused connections are open. The floor is the same requests without
+ * these connections.
+ */
 export async function measureConnections(world: World): Promise<Results> {
   const server = await world.startServer()
   const { pid } = server.process.child

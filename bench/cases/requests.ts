@@ -4,7 +4,9 @@ import { AUTH_HOST, type Endpoint } from '../world.ts'
 
 const CONNECTIONS = 50
 
-/** How long a round is. A load that must not lose a response at its end has an amount, not a time. */
+/**
+ * How long a round is. A load whose last responses must not be lost ends after an amount of requests, not after a time.
+ */
 export interface Length extends Pick<LoadOrder, 'seconds' | 'amount'> {
   /** The number of connections; 50 by default. */
   readonly connections?: number
@@ -23,10 +25,10 @@ export function postForm(path: string, form: Record<string, string>): LoadReques
   return { method: 'POST', path, headers: FORM, body: new URLSearchParams(form).toString() }
 }
 
-/** The server has its OAuth endpoints only on the host of `AUTH_URL`, so requests of forms name this host. */
+/** The server has its OAuth endpoints only on the host of `AUTH_URL`, so a request with a form names this host. */
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', host: AUTH_HOST }
 
-/** A `POST` of a form whose refresh token is the one of the response before. */
+/** A `POST` of a form. Each request sends the refresh token of the response before. */
 export function postRotating(path: string, form: Record<string, string>, first: string): LoadRequest {
   return { method: 'POST', path, headers: FORM, body: '', rotate: { form, first } }
 }

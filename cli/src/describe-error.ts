@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { cleanLine } from './output/clean-text.ts'
 import { stoppedCode, stopSignal } from './signals.ts'
 
-/** The codes of errors that are not of the class of their type. */
+/** The exit codes of errors for which the exit code of their type would be wrong, by error code. */
 const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   insufficient_scope: EXIT.signIn,
   api_key_required: EXIT.signIn,
@@ -32,14 +32,14 @@ const EXIT_BY_TYPE: Readonly<Record<string, ExitCode>> = {
 
 /** What a command knows about its call, to say what to do after an error. */
 export interface FailedCall {
-  /** The command that repeats the call safely, with its idempotency key. Null if the call does not pay. */
+  /** The command that repeats the call safely, with its idempotency key. Missing if the call does not pay. */
   readonly retry?: readonly string[]
 }
 
 /** Turns an error of the client into one of the command line. Every other error is returned unchanged. */
 function describeError(error: unknown, cli: Cli, { retry }: FailedCall = {}): unknown {
   if (!(error instanceof BursarError)) return error
-  // If the credential could not be refreshed, the call was not sent. The reason for this is more useful to the user.
+  // If the credential could not be refreshed, the request was not sent. The reason says more than this error.
   const reason = findCliError(error)
   if (reason !== null) return reason
   const isUnknown = error.outcome === 'unknown'
@@ -133,7 +133,7 @@ function hintFor(
   return describeDetails(error.details)
 }
 
-/** Says what would be possible, from the details of a refusal. */
+/** Turns the details of a refusal into a sentence, which says for example what amount is possible. */
 function describeDetails(details: unknown): string | undefined {
   if (Array.isArray(details)) {
     const issues = details.flatMap((issue: unknown) =>

@@ -7,8 +7,8 @@ import { pause, stopSignal } from './signals.ts'
 /** How often the service is asked. It uses a third of the rate limit of one credential. */
 const POLL_MS = 3_000
 /**
- * An event becomes readable when its transaction has committed, so it can appear behind newer ones. Each look reads this
- * much again. The service itself waits 30 seconds before it considers the order of events final.
+ * An event becomes readable when its transaction has committed, so it can appear behind newer ones. Each poll reads the
+ * events of this time again. The service itself waits 30 seconds before it considers the order of events final.
  */
 export const OVERLAP_MS = 60_000
 const PAGE = 100
@@ -24,7 +24,7 @@ export const EVENT_TYPES = [
   'webhook.test',
 ]
 
-/** Remembers which events were seen, as long as they can be read again. */
+/** Remembers which events were seen, as long as a poll can read them again. */
 export class SeenEvents {
   readonly #times = new Map<string, number>()
   #from: Date
@@ -33,12 +33,12 @@ export class SeenEvents {
     this.#from = from
   }
 
-  /** The time from which the next look must read. */
+  /** The time from which the next poll must read. */
   get from(): Date {
     return this.#from
   }
 
-  /** Takes the events of one look, in any order. Returns those that are new, oldest first. */
+  /** Takes the events of one poll, in any order. Returns those that are new, oldest first. */
   take(events: readonly Event[]): Event[] {
     const fresh = events
       .filter(({ id }) => !this.#times.has(id))
@@ -52,8 +52,9 @@ export class SeenEvents {
 }
 
 /**
- * Yields the events from a time on (null: now), and each new one shortly after it happened, until the command is stopped. Each event
- * comes once, in the order of its time as far as the service shows it.
+ * Yields the events from a time on (null: now), and each new one shortly after it happened, until the command is
+ * stopped. Each event comes once. Events come in the order of their times, except for an event that becomes readable
+ * late.
  */
 export async function* followEvents(
   cli: Cli,
@@ -79,7 +80,7 @@ export async function* followEvents(
   }
 }
 
-/** "Now" by the clock of the service. With this machine's clock, events would be missed if it were ahead. */
+/** "Now" by the clock of the service. If this machine's clock were used and were ahead, events would be missed. */
 async function readServerTime(cli: Cli, { bursar, options }: Service): Promise<Date> {
   const { headers } = await callService(cli, () => bursar.me(options).withResponse())
   const date = new Date(headers.get('date') ?? Number.NaN)

@@ -24,12 +24,12 @@ export function formatPayment(payment: Payment, paint: Paint): string {
   )
 }
 
-/** A payment that has failed is a failure of the command. A pending one is none. */
+/** A command whose payment has failed fails too. A pending payment is not a failure. */
 export function exitOfPayment({ status }: Payment): ExitCode {
   return status === 'failed' ? EXIT.failure : EXIT.ok
 }
 
-/** After a payment that is pending comes the wait for its outcome. */
+/** Returns the next command for a pending payment, which waits for the outcome. */
 export function nextOfPayment({ id, status }: Payment, cli: Cli): string[] | null {
   return status === 'pending' ? cli.next('payments', 'get', id, '--wait') : null
 }

@@ -12,7 +12,7 @@ const DESCRIBE_OPTION = '--help-json'
 
 let exitCode: ExitCode = EXIT.ok
 
-// Otherwise a reader that ends early, such as `head`, would cause an error message.
+// Without this, a program that stops reading early, such as `head`, would cause an error message.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.closedOutput : EXIT.failure)
 })
@@ -29,7 +29,8 @@ async function main(args: readonly string[]): Promise<void> {
       exitCode = (await work(cli)) ?? EXIT.ok
     } catch (error) {
       const failure = toCliError(error)
-      // After a signal, most errors only say that the work was interrupted. Those with an answer tell more.
+      // After a signal, most errors only say that the work was interrupted. An error with an answer says more, so it is
+      // still written.
       if (!stopSignal.aborted || Object.keys(failure.answer).length > 0) cli.output.error(failure)
       exitCode = failure.exitCode
     }
@@ -50,7 +51,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Help and the version end the parsing too. Everything else is an error of the caller. */
+/** `--help` and `--version` also end the parsing, without an error. Every other end is an error of the caller. */
 function endParsing(error: CommanderError, message: string, args: readonly string[]): ExitCode {
   if (error.exitCode === 0) return EXIT.ok
   if (error.code === 'commander.help') {

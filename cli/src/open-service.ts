@@ -23,7 +23,7 @@ export function openService({ folder, baseUrl, credential }: Settings): Service 
         last = await currentToken(folder, baseUrl, isRejected ? last : undefined)
         return last
       } catch (error) {
-        // The client would retry. But a session that has ended does not come back.
+        // Without this, the client would retry, although a session that has ended does not come back.
         if (error instanceof CliError) ended.abort(error)
         throw error
       }

@@ -47,13 +47,13 @@ export function createProgram(run: Run): Command {
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride()
-  // Neither is the default: without a choice, the kind of standard output decides.
+  // Neither `--json` nor `--no-json` is the default: without a choice, the kind of standard output decides.
   program.setOptionValue('json', undefined)
   for (const add of COMMANDS) inherit(add(program, run))
   return program
 }
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 const COMMANDS = [
   addLoginCommand,
   addLogoutCommand,

@@ -2,7 +2,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 
 /** How long a command may take to end after a signal. */
 const STOP_MS_MAX = 2_000
-/** The number of signals after which nothing is waited for any more. */
+/** After this number of signals, the next one ends the program at once. */
 const SIGNALS_MAX = 2
 
 const unfinished = new Set<Promise<unknown>>()
@@ -18,8 +18,8 @@ export function stoppedCode(): ExitCode {
 }
 
 /**
- * Lets the work end even if a signal arrives meanwhile. For the refresh of a token: if its response were lost, the
- * session would be lost too.
+ * Lets the work end even if a signal arrives meanwhile. The refresh of a token needs this: if its response were lost,
+ * the session would be lost too.
  */
 export function finishBeforeExit<Result>(work: Promise<Result>): Promise<Result> {
   const settled = work.catch(() => undefined)

@@ -21,7 +21,7 @@ export interface Success<T> {
   readonly headers: Headers
 }
 
-/** Why an attempt has failed, and what that means for the next one. */
+/** Why an attempt has failed, and what the failure means for the next attempt. */
 export interface Failure {
   readonly kind: 'failure'
   readonly status: number | null
@@ -34,7 +34,7 @@ export interface Failure {
   createError(context: ErrorContext): BursarError
 }
 
-/** The codes of errors with a status of 500 or more that say that nothing was recorded, and nothing paid. */
+/** With a status of 500 or more, an error of one of these types says that nothing was recorded and nothing was paid. */
 const NOTHING_PAID_TYPES = ['unavailable', 'bad_gateway']
 const RETRYABLE_STATUSES = [408, 429]
 const SERVER_ERROR_MIN = 500
@@ -43,8 +43,8 @@ const CLIENT_ERROR_MIN = 400
 const MS_PER_SECOND = 1_000
 
 /**
- * Sends a request once, and reads the whole response. `read` returns null if the body is not what the operation
- * returns. It never throws.
+ * Sends a request once, and reads the whole response. Never throws. `read` returns null if the body is not what the
+ * operation returns.
  */
 export async function makeAttempt<T>(
   runtime: Runtime,

@@ -74,16 +74,16 @@ export class Bursar {
   }
 
   /**
-   * Fetches a resource as `fetch` does, and pays for it if it asks for that (x402 version 1 and 2, MPP): at most
-   * `maxAmountUsdc` (decimal USDC), within the limits of the agent's grant. The service sends the request, so it sees
-   * the whole of it. A resource that asks for nothing is returned as it is.
+   * Fetches a resource as `fetch` does. If the resource asks for a payment (x402 version 1 and 2, MPP), pays at most
+   * `maxAmountUsdc` (decimal USDC), within the limits of the agent's grant. The service sends the request, so the
+   * service sees the whole request. A resource that asks for nothing is returned as it is.
    *
    * One call pays at most once, and so do all calls with the same `purchaseId`. `response.purchase` has the payment and
    * the purchase id. A status such as 404 or 500 is a response, as with `fetch`, even if it was paid for:
    * `purchase.delivery` is `failed` then.
    *
    * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
-   * payments are not sent. The body of the response has at most 1 MiB: reading a longer one fails after that.
+   * payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first MiB.
    *
    * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's response is not known. `TypeError` if it is
    * not clear which agent or wallet pays.

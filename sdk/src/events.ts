@@ -16,7 +16,7 @@ export interface FollowParams {
 }
 
 const INTERVAL_MS = 5_000
-/** An event becomes readable shortly after its `created_at`, so following begins this much before now. */
+/** `follow` begins this much before now, because an event becomes readable shortly after its `created_at`. */
 const LOOK_BACK_MS = 60_000
 
 /** The events of the last 30 days. Use `bursar.events`. */

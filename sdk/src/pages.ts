@@ -1,4 +1,4 @@
-/** A page of a list, and the position of the next page. It is null after the last page. */
+/** A page of a list, and the position of the next page, which is null after the last page. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly next: string | null

@@ -13,7 +13,7 @@ export interface FetchOptions extends Omit<CallOptions, 'signal'> {
    * pays twice, and gets the same response for 24 hours. Without it, the client makes a new id for each call.
    */
   readonly purchaseId?: string | undefined
-  /** The agent that pays. The default is the agent of the credential, which the client asks the service for. */
+  /** The agent that pays. By default, the client asks the service for the agent of the credential. */
   readonly agentId?: string | undefined
   /** The wallet that pays. The default is the only wallet that the agent can spend from. */
   readonly wallet?: string | undefined
@@ -38,9 +38,9 @@ export interface PaidResponse extends Response {
 }
 
 /**
- * There is no response of the seller: it is not known, or no longer stored, or the payment has failed. If
- * `payment.status` is `failed`, `outcome` is `not_paid`, and this purchase id stays failed. Otherwise the money may have
- * moved: calling again with the same purchase id asks for the response again, and never pays twice.
+ * The seller's response cannot be returned: it is not known or no longer stored, or the payment has failed. If
+ * `payment.status` is `failed`, `outcome` is `not_paid`, and this purchase id can no longer pay. Otherwise the money
+ * may have moved: calling again with the same purchase id asks for the response again, and never pays twice.
  */
 export class PurchaseUnansweredError extends BursarError {
   override readonly name: string = 'PurchaseUnansweredError'
@@ -65,7 +65,7 @@ const STATUS_MIN = 200
 const STATUS_MAX = 599
 /** The service has decoded the body, so these headers no longer describe it. */
 const HEADERS_OF_TRANSFER = ['content-encoding', 'content-length', 'transfer-encoding']
-/** So many bytes become one argument list of `String.fromCharCode`. */
+/** How many bytes are passed to `String.fromCharCode` in one call. */
 const CHUNK_BYTES = 8_192
 
 type Method = NonNullable<PayParams['method']>
@@ -105,7 +105,7 @@ async function findPayer(
   const { agent_id: ownId, wallets } = await me()
   const agent = agentId ?? ownId
   if (agent === null) throw new TypeError('This credential is bound to no agent: set agentId.')
-  // Without a member agent_id, the wallet is one of the credential's own agent.
+  // An entry without a member agent_id is a wallet of the credential's own agent.
   const own = wallets.filter((entry) => (entry.agent_id ?? ownId) === agent).map(({ address }) => address)
   const [only, ...others] = wallet === undefined ? own : [wallet]
   if (only === undefined) throw new TypeError(`The agent ${agent} can spend from no wallet.`)

@@ -13,10 +13,10 @@ export interface WaitOptions {
 
 /** The longest time for which the service holds a request that waits. */
 const SERVICE_WAIT_MAX_SECONDS = 45
-/** How much longer than it waits a request may take. */
+/** The time that a request may take in addition to its wait. */
 const WAIT_MARGIN_MS = 15_000
 const WAIT_TIMEOUT_MS = 120_000
-/** The service may respond at once if very many requests wait. It must not be polled more often than this. */
+/** If very many requests wait, the service may respond at once. It must not be asked more often than this. */
 const POLL_INTERVAL_MS = 2_000
 const MS_PER_SECOND = 1_000
 

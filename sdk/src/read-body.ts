@@ -1,7 +1,7 @@
 import { isObject } from './attempt.ts'
 
-// Each function returns the body of a response if it is what the operation returns, and otherwise null. A damaged or
-// foreign body must never be taken for the result of a payment.
+// Each function that is made here returns the body of a response if the body is what the operation returns, and
+// otherwise null. A damaged or foreign body must never be taken for the result of a payment.
 
 /** Makes a function that accepts an object whose members have these types. */
 export function withMembers<T>(members: Readonly<Record<string, 'object' | 'array' | 'string'>>) {
@@ -12,7 +12,10 @@ export function withMembers<T>(members: Readonly<Record<string, 'object' | 'arra
   }
 }
 
-/** Accepts a body whose `payment` has this idempotency key. `isFree` also accepts a body without a payment. */
+/**
+ * Makes a function that accepts a body whose `payment` has this idempotency key. With `isFree`, the function also
+ * accepts a body without a payment.
+ */
 export function withPaymentOf<T>(idempotencyKey: string, { isFree }: { isFree: boolean }) {
   return (body: unknown): T | null => {
     const payment = isObject(body) ? body['payment'] : undefined

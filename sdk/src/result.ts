@@ -28,7 +28,7 @@ export function createResult<T, R>(sent: Promise<Sent<T>>, pick: (data: T) => R)
   const data = full.then((answer) => answer.data)
   return Object.assign(data, {
     withResponse: () => {
-      // The caller handles the errors of the other promise.
+      // The caller handles the error of `full`, so the same error of `data` must not count as unhandled.
       data.catch(() => undefined)
       return full
     },

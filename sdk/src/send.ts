@@ -58,7 +58,7 @@ interface Progress {
   hasRefreshed: boolean
 }
 
-/** A response, with what raw access needs. */
+/** A response, with what `withResponse` returns about the call. */
 export interface Sent<T> extends Success<T> {
   readonly idempotencyKey: string | null
   readonly attempts: number
@@ -127,7 +127,7 @@ async function attempt<T>(
   return result
 }
 
-/** Calls the caller's `getToken`, but waits no longer than for a response of the service. */
+/** Calls the caller's `getToken`. It has the same time limit as a response of the service. */
 async function readToken(
   { getToken, runtime }: Connection,
   { isRejected, timeoutMs, signal }: { isRejected: boolean; timeoutMs: number; signal: AbortSignal | undefined },
@@ -175,7 +175,7 @@ function contextOf<T>({ idempotencyKey }: Call<T>, { attempts, mayHavePaid, requ
   return { requestId, attempts, idempotencyKey, outcome: mayHavePaid ? 'unknown' : 'not_paid' }
 }
 
-/** Returns whether this can be sent as a credential. `fetch` reports one that cannot like a lost connection. */
+/** Returns whether a value can be sent as a credential. If it cannot, `fetch` fails as if the connection were lost. */
 export function isCredential(value: string): boolean {
   return /^[!-~]+$/.test(value)
 }

@@ -10,7 +10,7 @@ export interface VerifyOptions {
 }
 
 const TOLERANCE_SECONDS = 300
-/** While a secret is being rotated, the header has two signatures. More than a few are no header of this service. */
+/** While a secret is being rotated, the header has two signatures. The service never sends more than a few. */
 const SIGNATURES_MAX = 4
 const MS_PER_SECOND = 1_000
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }

@@ -19,8 +19,8 @@ const SETTINGS = {
 }
 
 /**
- * At run time, the contract names the service's own origin. Everybody hosts their own service, so the file has a
- * variable.
+ * At run time, the contract names the service's own origin. In `openapi.json` the origin is a variable, because
+ * everybody hosts their own service.
  */
 const SERVERS = [
   {

@@ -138,8 +138,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /**
- * A site can use the passkeys of its own host and of its parent domains. So the signer page must have a host of its
- * own, and not a parent domain of our hosts: otherwise our own pages could use wallet passkeys.
+ * A site can use the passkeys of its own host and of its parent domains. So the host of the signer page must not be one
+ * of our other hosts or a parent domain of them: otherwise our own pages could use wallet passkeys.
  */
 function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config): void {
   if (signerUrl === null || !URL.canParse(signerUrl)) return

@@ -42,7 +42,8 @@ function start(): void {
   let asker: string | null = null
   addEventListener('message', (event: MessageEvent<unknown>) => {
     if (event.source !== opener || isBusy || !isPermitted(event.origin)) return
-    // The window that opened this page may show another site by now. That site has to open a page of its own.
+    // If the opener shows another site later, the messages of that site are ignored. It has to open a signer page of
+    // its own.
     asker ??= event.origin
     if (event.origin !== asker) return
     isBusy = true
@@ -54,11 +55,11 @@ function start(): void {
         isBusy = false
       })
   })
-  // Anybody may know that this page is ready. Requests are answered to the site that sent them.
+  // Anybody may know that this page is ready. The reply to a request goes only to the site that sent the request.
   opener.postMessage({ bursar: 'ready' }, '*')
 }
 
-/** Without TLS, somebody on the network could be the site that asks. */
+/** Without TLS, somebody on the network could pretend to be the site that asks. */
 function isPermitted(origin: string): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : null
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && /(?:^|\.)localhost$/.test(url.hostname))
@@ -147,8 +148,8 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
 }
 
 /**
- * Returns the wallet record, and the passkeys that may sign. A record itself may be signed by any passkey: it can be
- * used for nothing but later requests that the same passkey signs.
+ * Returns the wallet record, and the passkeys that may sign. Any passkey may sign a record itself, because a signed
+ * record is used only for later requests that the same passkey signs.
  */
 async function findStatement(
   { payload, record: signed, credentials }: SignMessage,

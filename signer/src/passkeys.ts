@@ -75,7 +75,7 @@ export async function createPasskey(
     navigator.credentials.create({
       publicKey: {
         rp: { id: options.rpId, name: options.rpName },
-        // An authenticator replaces a passkey that has the same user id. A random one makes sure that none is lost.
+        // An authenticator replaces a passkey that has the same user id. With a random user id, no passkey is replaced.
         user: { ...options.user, id: crypto.getRandomValues(new Uint8Array(USER_ID_BYTES)) },
         challenge: options.challenge,
         // ES256 only (RFC 9053, section 2.1): the enclave verifies no other signatures.

@@ -73,7 +73,8 @@ function readCredentials(value: unknown): readonly Credential[] {
     const { id, publicKey } = toMembers(one)
     return { id: readText(id, KEY_CHARS_MAX), publicKey: readText(publicKey, KEY_CHARS_MAX), rawId: readBytes(id) }
   })
-  // Without a list, the browser would offer any passkey. And an id says which public key its signature must have.
+  // With an empty list, the browser would offer every passkey. No id may occur twice, because the id says which public
+  // key the signature must have.
   if (credentials.length === 0 || new Set(credentials.map(({ id }) => id)).size !== credentials.length) {
     throw malformed()
   }

@@ -75,7 +75,8 @@ function readInteger(der: Bytes, at: number): { bytes: Bytes; end: number } | nu
   if (der[at] !== 0x02 || length === 0 || end > der.length) return null
   const digits = der.slice(at + 2, end)
   const [first = 0, second = 0] = digits
-  // A number is negative if its first bit is set. A zero in front is allowed only where it prevents that.
+  // A number is negative if its first bit is set. A zero byte in front is allowed only if the number would be negative
+  // without it.
   if (first >= 0x80 || (first === 0 && second < 0x80)) return null
   const significant = first === 0 ? digits.slice(1) : digits
   if (significant.length > COORDINATE_BYTES) return null

@@ -131,7 +131,7 @@ describe('events over HTTP', () => {
     before(async () => {
       seeded = await seed(given.context, { plan: 'scale' })
       const events = Array.from({ length: COUNT }, (_, index) =>
-        // Every five events have the same time, so a page may end between events of the same time.
+        // Groups of five events have the same time, so a page may end between events of the same time.
         insert(seeded, { age: 3_600 * SECOND_MS + Math.floor(index / 5), type: typeAt(index) }),
       )
       made = (await Promise.all(events)).map(({ id }) => id).toSorted()

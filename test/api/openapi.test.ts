@@ -222,6 +222,6 @@ function textAt(node: Node, member: string): string {
 function* walk(value: Json): Generator<Node> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield value as Node
-  // Examples are values and no schemas.
+  // Examples are values, not schemas.
   for (const [member, inner] of Object.entries(value)) if (member !== 'examples') yield* walk(inner as Json)
 }

@@ -17,7 +17,7 @@ interface Payment {
 const PLACES = 100
 /** More than the connections of the service's pool, and fewer than one key's rate limit. */
 const WAITERS_OF_KEY = 50
-/** Far more than a response takes that is sent at once, and less than the second for which `getsPlace` waits. */
+/** Far longer than an immediate response takes, and shorter than the second for which `getsPlace` waits. */
 const AT_ONCE_MS_MAX = 900
 /** The time limit of a stop. It is far below the time for which the requests would wait. */
 const STOP_MS_MAX = 5_000
@@ -81,7 +81,8 @@ describe('GET /v1/payments/{id}?wait (D57)', () => {
     )
     await waitUntilCounted(PLACES, before)
     assert.equal((await pay(seeded)).status, 'pending')
-    // A request of the ones above gets no place if `getsPlace` is faster. Then another request takes its place.
+    // If `getsPlace` is faster than one of the requests above, that request gets no place. Then another request takes
+    // the place.
     while (await getsPlace(another, payment)) answers.push(read(another, payment, '?wait=45'))
     closed.destroy()
     await waitFor('a place to be free again', async () => await getsPlace(another, payment))
@@ -100,7 +101,10 @@ describe('GET /v1/payments/{id}?wait (D57)', () => {
     return await given.call({ path: `/v1/payments/${id}${query}`, key })
   }
 
-  /** Returns whether a request of a second waits. If its workspace has no place left, the response is sent at once. */
+  /**
+   * Sends a request that asks to wait for a second, and returns whether it waits. If its workspace has no place left,
+   * the response is sent at once.
+   */
   async function getsPlace(key: string, payment: Payment): Promise<boolean> {
     const startedAt = performance.now()
     assert.equal(paymentOf(await read(key, payment, '?wait=1')).status, 'pending')

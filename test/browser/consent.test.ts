@@ -71,7 +71,7 @@ describe('deciding on an application, in a browser', () => {
 
   test('an application with a metadata document is shown by the host of the document, never by its name', async () => {
     const page = await enterOwner()
-    // The sandbox cannot publish a document over https, so the response gets the host here.
+    // The sandbox cannot publish a document over https, so the test adds the host of a document to the response.
     await page.route('**/console/authorization-requests/*', async (route) => {
       const response = await route.fetch()
       const body = (await response.json()) as { request: { client: object } }

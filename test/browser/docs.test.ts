@@ -3,7 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 
-/** One page of each kind: the first one, one with a picture and code, one with tables, a generated one, and no page. */
+/**
+ * One page of each kind: the first one, one with a picture and code, one with tables, a generated one, and the page for
+ * an address that does not exist.
+ */
 const PAGES = {
   'docs-first': '/docs/',
   'docs-picture': '/docs/concepts/limits',

@@ -231,7 +231,7 @@ describe('how owners keep and use their wallets', () => {
     await button(page, 'Rename Blue key').waitFor()
   })
 
-  /** Inspects the page on several screens. Afterwards, it has its size again. */
+  /** Inspects the page on several screens. Afterwards, the page has its earlier size again. */
   async function inspect(page: Page, name: string): Promise<void> {
     const size = page.viewportSize()
     await inspectPage(page, name)

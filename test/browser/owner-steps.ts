@@ -109,7 +109,7 @@ export interface GrantTerms {
 }
 
 /**
- * Signs a grant for a new agent on the workspace's only wallet, which allows any recipient. Afterwards, the browser
+ * Signs a grant that allows any recipient, for a new agent on the workspace's only wallet. Afterwards, the browser
  * shows the grant's page.
  */
 export async function signGrant(page: Page, agentId: string, { maxPerTx, dailyCap }: GrantTerms): Promise<void> {
@@ -155,7 +155,10 @@ export async function doAndConfirm(page: Page, label: string | RegExp, yes: stri
   await confirm(page, yes)
 }
 
-/** Sends a request as the signed-in person, like a page of the workspace. The browser must show such a page. */
+/**
+ * Sends a request as the signed-in person, like a page of the workspace. The browser must show a page of this
+ * workspace.
+ */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {
   const { origin, pathname } = new URL(page.url())
   const [, slug] = /^\/w\/([^/]+)/.exec(pathname) ?? assert.fail(`${pathname} is no page of a workspace`)

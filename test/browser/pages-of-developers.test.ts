@@ -142,8 +142,8 @@ describe('the pages for developers and of the workspace, in both themes and at e
   })
 
   /**
-   * Creates a key, an endpoint that responds with errors, deliveries to this endpoint, a connection, and one that
-   * failed.
+   * Creates a key, an endpoint that responds with errors, deliveries to this endpoint, a connection, and a failed
+   * attempt to connect.
    */
   async function seed(): Promise<void> {
     await connect(fixture.host)

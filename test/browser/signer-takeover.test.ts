@@ -183,7 +183,7 @@ describe('a service that has been taken over, with a page of its own', () => {
     await button(signer, 'Cancel').click()
     assert.equal((await shown).bursar, 'canceled')
     await sendFromFrame(opener, other)
-    // The page handles messages in order. So if it had handled one of the others, there would be another reply.
+    // The page handles messages in order. So if it had handled `other`, there would be one more reply.
     const replies = await opener.evaluate<number>('replies.length')
     await assertRefused(signMessage(request({ version: 2 }), { credentials: [owner], record }), 'request_unknown')
     assert.equal(await opener.evaluate<number>('replies.length'), replies + 1)

@@ -33,7 +33,7 @@ describe('a flood of payments', () => {
     const release = await holdGrants()
     const answers: Answer[] = []
     const flood = Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => payInTurn(connection, answers)))
-    // Until then, no payment is reserved, so the requests must reach the limit.
+    // Before `release` is called, no payment is reserved, so the requests must reach the limit.
     await waitFor('a rejection', () => answers.some(({ status }) => status === 503))
     await release()
     await flood

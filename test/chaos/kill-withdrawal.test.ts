@@ -18,7 +18,7 @@ import {
   type WithdrawerFixture,
 } from '../support/sandbox/withdrawer-fixture.ts'
 
-/** By then the leases of a dead server have expired, and with them its attempts. */
+/** After this time, the leases of a dead server have expired, and so have its attempts. */
 const LEASES_SECONDS = 31
 /** After this time, the enclave can no longer receive a signed withdrawal. */
 const FENCE_SECONDS = 5 * 60 + 10

@@ -12,7 +12,9 @@ import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-ho
 import { makeAddress } from '../support/sandbox/payer-fixture.ts'
 import { call, send } from '../support/http-client.ts'
 
-/** The command line with the real service: its authorization server, its `/v1`, `/mcp`, and the seller of the sandbox. */
+/**
+ * The command line with the real service (its authorization server, `/v1` and `/mcp`) and the seller of the sandbox.
+ */
 describe('the command line with the service', () => {
   let host: AgentHost
   let home: Home

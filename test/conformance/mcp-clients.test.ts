@@ -131,8 +131,8 @@ describe('MCP clients', () => {
     const tokens = await exchangeCode(host, authorization, String(callback.searchParams.get('code')))
     const provider = new MemoryProvider()
     provider.saveClientInformation({ client_id: clientId, ...metadata, issuer: host.authUrl })
-    // Without the refresh token, because the earlier SDK would only refresh, which cannot add a scope, and then give
-    // up.
+    // Leaves out the refresh token. With it, the earlier SDK would only refresh, and then give up, because a refresh
+    // cannot add a scope.
     provider.saveTokens({
       access_token: tokens.access_token,
       scope: tokens.scope,

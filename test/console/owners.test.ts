@@ -28,7 +28,7 @@ interface OpenedChange {
   readonly request: SigningRequest
 }
 
-/** Over HTTP, as the dashboard and the signer page do it together. */
+/** These tests do over HTTP what the dashboard and the signer page do together. */
 describe('wallet passkeys and owners in the dashboard', () => {
   let enclave: SandboxEnclave
   let server: ConsoleServer

@@ -204,7 +204,7 @@ describe('payments in the dashboard', () => {
     const [, line = '', end] = text.split('\r\n')
     assert.match(line, new RegExp(`^${lost.id},.*,x402,https://api\\.example/goods,failed$`))
     assert.equal(end, '')
-    // The limits under which a purchase was admitted are shown as those of any payment.
+    // The limits under which a purchase was admitted are shown in the same way as those of any payment.
     const { payment } = await fixture.read(bought.id)
     assert.equal((payment['limits'] as Wire)['spent_24h_usdc'], '0')
   })

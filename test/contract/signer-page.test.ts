@@ -13,7 +13,7 @@ import { changeOwners, createLegacyWallet, prepareChange, prepareMove } from '..
 import { addWalletOwner } from '../support/context/people.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
-/** The signer page decodes by itself what it is given. These requests come from the service. */
+/** The signer page decodes requests with code of its own. Here, it decodes requests that the service has made. */
 describe('what the service asks owners to sign, as the signer page reads it', () => {
   let enclave: SandboxEnclave
   let given: TestContext
@@ -94,7 +94,7 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     await signWalletRecord(ctx, { ...placeOf(owned), assertion: by.assert(statement), actor: owned.actor })
   }
 
-  /** What the signer page makes of the record that the service returns. */
+  /** Passes the record that the service returns to the code of the signer page, and returns what this code finds. */
   async function findSigned(owned: Owned) {
     const { statement, assertions, owners } = await getWalletRecord(ctx, placeOf(owned))
     const signed: SignedRecord = { statement: Buffer.from(statement).toString('base64url'), assertions }

@@ -17,7 +17,7 @@ import { runCommands } from './run-commands.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-/** What the commands of the documentation use, besides Node. `npm ci` cannot install these programs. */
+/** The programs that the commands of the documentation use, besides Node. `npm ci` cannot install them. */
 const TOOLS = ['bash', 'curl', 'jq']
 const MISSING = TOOLS.filter((tool) => spawnSync(tool, ['--version']).status !== 0)
 const skip = MISSING.length > 0 && `the commands of the documentation use ${MISSING.join(', ')}: not installed here`
@@ -25,7 +25,7 @@ const skip = MISSING.length > 0 && `the commands of the documentation use ${MISS
 const RUN = new Set(['bash', 'sh', 'js', 'ts'])
 /** The blocks that cannot run in a test. Raise the number only for a command that needs something from outside. */
 const NOT_RUN = 12
-/** Its examples have invented addresses and keys. `docs/site/pages/cli.md` has examples that run. */
+/** The page whose examples have invented addresses and keys. `docs/site/pages/cli.md` has examples that run. */
 const EXAMPLES_ONLY = 'reference/command-line'
 
 const README = { path: 'README.md', markdown: readFileSync(join(ROOT, 'README.md'), 'utf8') }

@@ -12,7 +12,10 @@ export interface Block {
 
 const BLOCK = /^```(?<info>\S.*)\n(?<code>[^]*?)^```$/gm
 
-/** Reads the blocks of code of a page in their order. What follows the language in the first line is about the test. */
+/**
+ * Reads the blocks of code of a page in their order. In the first line of a block, the text after the language is for
+ * the test.
+ */
 export function readBlocks(markdown: string): readonly Block[] {
   return [...markdown.matchAll(BLOCK)].map(({ groups }) => {
     const { info = '', code = '' } = groups ?? {}

@@ -48,7 +48,7 @@ export async function runCommands(
   const timer = setTimeout(() => killGroup(child.pid), PAGE_MS_MAX)
   const [exitCode] = (await once(child, 'exit')) as [number | null]
   clearTimeout(timer)
-  // A page may leave programs running if it fails, such as a receiver of webhooks.
+  // If a page fails, it may leave programs running, such as a receiver of webhooks.
   killGroup(child.pid)
   await rm(tools, { recursive: true })
   const told = `${output.join('')}\n${errors.join('')}`

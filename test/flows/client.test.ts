@@ -130,7 +130,8 @@ describe('the TypeScript client and the real service', () => {
     const response = await fetchUntilAnswered(ours.url)
     const id = String(response.purchase.payment?.id)
     assert.equal((await bursar.payments.wait(id)).status, 'confirmed')
-    // The seller rejects the header that it has already taken. What it answers says nothing about the money.
+    // The seller rejects the payment header, because it has already accepted it. This response says nothing about the
+    // money.
     const purchase = await bursar.payments.getPurchase(id)
     assert.equal(purchase?.response_status, response.status)
 
@@ -139,7 +140,7 @@ describe('the TypeScript client and the real service', () => {
     assert.equal((await readCounters(fixture, ours)).authorizations, 1)
   })
 
-  /** Asks again with the same purchase id, as the error says, if the answer of the seller is not known. */
+  /** If the answer of the seller is not known, asks again with the same purchase id, as the error says. */
   async function fetchUntilAnswered(url: string): Promise<PaidResponse> {
     const options = { maxAmountUsdc: PRICE_USDC, purchaseId: 'report-1', agentId: payer.agentId }
     return await waitFor('the seller has responded', async () => {

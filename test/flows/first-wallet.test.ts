@@ -30,7 +30,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
     const { workspace } = await browser.ask<{ workspace: WorkspaceDetail }>('GET', at(''))
     assert.deepEqual(workspace.chains.test.faucet, { kind: 'endpoint' })
     // The sandbox's chains have the ids of public chains. There is no explorer URL, because public explorers do not
-    // show their transactions.
+    // show the sandbox's transactions.
     for (const { explorer_url: explorer } of Object.values(workspace.chains)) assert.equal(explorer, null)
 
     const wanted = { mode: 'test', name: 'W', credential_id: await addWalletPasskey(userId) }

@@ -34,7 +34,7 @@ interface Row {
   readonly answer: string
   /** Whether the seller is paid. */
   readonly isPaid: boolean
-  /** The number of authorizations that the seller saw: 1 for everything that was signed. */
+  /** Whether an authorization was signed. The seller then saw exactly one. True by default. */
   readonly isSigned?: boolean
 }
 

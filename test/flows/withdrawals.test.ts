@@ -17,7 +17,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 /** How many withdrawals and payments race for one wallet's balance. */
 const RACERS = 50
-/** Each of them moves one USDC, and the wallet has so many. */
+/** How many USDC the wallet has. Each withdrawal and each payment moves one USDC. */
 const FUNDED = 20
 
 describe('withdrawals, with the enclave and the chains of the sandbox', () => {
@@ -54,7 +54,8 @@ describe('withdrawals, with the enclave and the chains of the sandbox', () => {
     const sign = ({ issued }: (typeof withdrawals)[number]): ReturnType<typeof withdrawer.sign> =>
       withdrawer.sign(issued)
     const payOne = (): ReturnType<typeof pay> => pay(fixture, payer, { to: makeAddress(), amount_usdc: '1' })
-    // One of each is accepted before the race: the race itself may be won by withdrawals only, or by payments only.
+    // One withdrawal and one payment are accepted before the race, because only withdrawals or only payments may win
+    // the race itself.
     const [first, ...others] = withdrawals
     assert.ok(first)
     const accepted = [await sign(first), await payOne()]

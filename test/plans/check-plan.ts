@@ -20,8 +20,8 @@ export interface PlanNode {
 }
 
 /**
- * A part of a plan may read this many times as many entries as it passes on. A join reads an entry of each of its
- * tables for each row.
+ * The most entries that a part of a plan may read for each entry that it passes on. For each row, a join reads an entry
+ * of each of its tables.
  */
 const READ_PER_USEFUL_MAX = 4
 /** How many database pages a scan may read, in addition to `PAGES_PER_ENTRY_MAX` for each entry that it reads. */
@@ -107,7 +107,7 @@ function measure(node: PlanNode, parts: readonly Use[]): Use {
     const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
     return { read: below.read + rows + removed * node['Actual Loops'], useful: below.useful + rows }
   }
-  // A join that reads a stored intermediate result again for each row needs it only once.
+  // A join may read a stored intermediate result again for each row. The result is needed only once.
   if (node['Node Type'] === 'CTE Scan') return { read: below.read + rows, useful: below.useful + node['Actual Rows'] }
   if (node['Node Type'] === 'Bitmap Heap Scan') return { ...below, useful: rows }
   if (node['Node Type'] === 'Limit' && (node.Plans ?? []).some(sortsAll)) {

@@ -23,7 +23,7 @@ export const SAMPLED = [
 const SMALL_COUNT = 30
 export const now = `timestamptz '${NOW.toISOString()}'`
 export const hash = (text: string): string => `sha256(convert_to(${text}, 'UTF8'))`
-/** The number, from 1 to `per` times the workspace's size, of the row that row `n` refers to. */
+/** The number of the row that row `n` refers to: from 1 to `per` times the workspace's size. */
 export const ref = (per: number): string => `((n - 1) % (t.size * ${per}) + 1)`
 export const ago = (unit: string): string => `${now} - n * interval '1 ${unit}'`
 export const scopes = `'{wallet:read}'`
@@ -53,7 +53,7 @@ export function rows(table: string, per: number, values: Readonly<Record<string,
 
 export const own = { account_id: 't.id' }
 export const user = (n: string): string => `'usr_' || t.k || '_' || ${n}`
-/** Half of the payments, deposits and deliveries are of one agent, wallet and endpoint. */
+/** True for every second row. These rows belong to one agent, one wallet or one endpoint. */
 export const HOT = 'n % 2 = 1'
 /** How many webhook endpoints a workspace has at most. */
 export const ENDPOINTS = 20

@@ -19,7 +19,9 @@ import { openWorkload, type Workload } from './workload.ts'
 
 /** How many entries more than needed each scan of a statement may read, because it sorts or filters a few rows. */
 const SLACK = 100
-/** The same for the other workspaces: they may read all their own rows, which are fewer than this in each table. */
+/**
+ * The same for the other workspaces. A statement may read all rows of its workspace: each table has fewer than this.
+ */
 const OWN_ROWS = 400
 /**
  * The same for statements that read all rows of the huge workspace by design. The limit still catches a join that reads
@@ -86,8 +88,9 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     assert.deepEqual(await findAllFaults(), [], HELP)
   })
 
-  // As with very many workspaces of the same size, each with many payments: to the planner, every look-up by a workspace,
-  // a wallet or an agent finds one payment, so all indexes look equally good.
+  // The statistics look like this if there are very many workspaces of the same size, each with many payments. The
+  // planner then expects that a look-up by a workspace, a wallet or an agent finds one payment, so all indexes look
+  // equally good.
   test('of the limits of payments, when the statistics say that each workspace, wallet and agent occurs once', async () => {
     const limits = statements.filter(({ text }) => text.includes('sum(s.amount_micro)'))
     assert.ok(limits.length > 10)

@@ -161,8 +161,8 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
 }
 
 /**
- * Statements that read all rows of one workspace or person in some table, because there are few by design. They are
- * still checked for reading rows of others.
+ * Statements that read all rows of one workspace or person in some table, because these rows are few by design. The
+ * rows of other workspaces and persons must still not be read.
  */
 export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   count_equal_payments: 'a wallet has few pending payments at a time',

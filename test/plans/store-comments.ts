@@ -63,8 +63,8 @@ function namesIn(body: string): RegExp[] {
 }
 
 /**
- * Returns a declaration with those that it mentions and, if it is only the text of a statement, the functions of its
- * file that use it.
+ * Returns a declaration, the declarations of its file that use it (it may be only the text of a statement), and all
+ * declarations that any of these mentions.
  */
 function related(maker: Declaration, own: readonly Declaration[], all: readonly Declaration[]): Declaration[] {
   const found = new Set([maker, ...own.filter(({ body }) => mentions(body, maker.name))])

@@ -44,7 +44,7 @@ function show(value: Json, { claims = {}, keys = NO_KEYS }: { claims?: object; k
   return describeRequest(decodeRequest(payload), { record: RECORD, claims: message.claims, keys })
 }
 
-/** Returns the texts of a fact, without what the service calls them. */
+/** Returns the texts of a fact, without the names that the service gives to addresses and keys. */
 function textOf({ facts }: Description, label: string): string | undefined {
   return facts
     .find((fact) => fact.label === label)

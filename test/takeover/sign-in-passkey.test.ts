@@ -52,7 +52,7 @@ describe('a service that turns a sign-in into a signature', () => {
         path: `/v1/wallets/${id}/rpc`,
         body: { method: 'eth_sendTransaction', chain_type: 'ethereum', caip2: CAIP2, params: { transaction } },
       },
-      // Last, because afterwards the wallet passkey owns the wallet no longer.
+      // This request is the last one, because after it the wallet passkey no longer owns the wallet.
       { method: 'PATCH', path: `/v1/wallets/${id}`, body: { owner: { public_key: attacker } } },
     ]
   })

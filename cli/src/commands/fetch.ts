@@ -66,7 +66,8 @@ async function askPrice(cli: Cli, request: ResourceRequest, options: FetchOption
     throw usageError('--max and --output need --pay.', { hint: 'Without --pay, the command only asks for the price.' })
   }
   const service = openService(await cli.settings())
-  // A price can be asked without a wallet. With exactly one, the response also says whether the limits allow it.
+  // A wallet is not needed to ask for a price. If there is exactly one, the response also says whether the limits allow
+  // the payment.
   const payer = await choosePayer(cli, service, options).catch((error: unknown) => {
     const isOpen = error instanceof CliError && ['payer_required', 'no_wallet'].includes(error.code)
     if (!isOpen || options.agent !== undefined || options.wallet !== undefined) throw error

@@ -70,7 +70,7 @@ function toParams(options: LedgerOptions, limit: number): ListLedgerParams {
   const now = new Date()
   const { type, agent, wallet, since, until, startingAfter } = options
   return {
-    // One more than is shown, which says whether there are more.
+    // One entry more than is shown, to find out whether there are more.
     limit: Math.min(limit + 1, PAGE_MAX),
     ...(type === undefined ? {} : { type: parseList(type, TYPES, '--type').join(',') }),
     ...(agent === undefined ? {} : { agent_id: agent }),

@@ -76,7 +76,8 @@ async function login(cli: Cli, urlArgument: string | undefined, options: LoginOp
   })
   await writeSession(folder, session)
   await writeDefaultUrl(folder, baseUrl)
-  // The connection of the earlier sign-in would remain in the dashboard, and its tokens would remain valid.
+  // Without this call, the connection of the earlier sign-in would stay in the dashboard, and its tokens would stay
+  // valid.
   if (previous !== null) {
     const { refreshToken: token, clientId, revocationEndpoint } = previous
     await revokeToken(revocationEndpoint, { token, clientId }).catch(() => undefined)
@@ -143,7 +144,7 @@ function describeUrl(url: string, { isOpened, canPaste }: { isOpened: boolean; c
   return `${ask}\n\n  ${url}\n${paste}`
 }
 
-/** Reads the address at which the browser ended from the terminal. Without a terminal, it never prompts. */
+/** Reads from the terminal the address at which the browser ended. Without a terminal, it never prompts. */
 async function readPasted({ isInteractive }: Cli): Promise<string> {
   if (!isInteractive) return await new Promise(() => undefined)
   const lines = createInterface({ input: process.stdin })

@@ -16,7 +16,7 @@ interface PayOptions extends PayerOptions, KeyOptions, WaitOption {
   readonly memo?: string
 }
 
-/** The options that name a purchase. Both are the idempotency key. */
+/** The two options for the idempotency key. They mean the same. */
 export interface KeyOptions {
   readonly idempotencyKey?: string
   readonly purchaseId?: string

@@ -65,7 +65,7 @@ function describe({ id, type }: Event, result: Forwarded) {
   return { event: { id, type }, ...result }
 }
 
-/** Only this machine: the events of a workspace must not go to any other address by a slip. */
+/** Accepts only an address on this machine, so that a mistake cannot send the events of a workspace anywhere else. */
 function parseReceiver(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol) || !isLoopback(url.hostname)) {

@@ -10,7 +10,7 @@ const MARGIN_MS = 60_000
 /** How long to wait for another process that refreshes the token. One request takes at most 30 seconds. */
 const LOCK_WAIT_MS_MAX = 45_000
 
-/** The refusals that say that the session is over. Every other failure may pass. */
+/** The refusals that say that the session is over. Every other failure may be temporary. */
 const FINAL_REFUSALS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client'])
 
 /**
@@ -34,7 +34,7 @@ export async function currentToken(folder: string, baseUrl: string, rejected?: s
     isDone: async () => isUsable(await read()),
     waitMsMax: LOCK_WAIT_MS_MAX,
     work: async () => {
-      // Read again under the lock: another process may have refreshed the token since the first look.
+      // Read again under the lock: another process may have refreshed the token since the first read.
       const session = await read()
       return isUsable(session) ? session : await finishBeforeExit(refresh(folder, session))
     },
@@ -59,7 +59,7 @@ async function refresh(folder: string, session: Session): Promise<Session> {
         cause: error,
       })
     }
-    // A new sign-in may have replaced the session meanwhile. It stays.
+    // If a new sign-in has replaced the session meanwhile, the new session stays.
     const stored = await readSession(folder, session.baseUrl)
     if (stored?.refreshToken === refreshToken) await deleteSession(folder, session.baseUrl)
     throw new CliError(`The sign-in at ${session.baseUrl} has ended: ${error.message}`, {

@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { makePrivateFolder } from './private-files.ts'
 
 const POLL_MS = 50
-/** A lock that is older than this was left behind: nothing that is done under a lock takes as long. */
+/** A lock that is older than this was left behind, because no work under a lock takes this long. */
 export const LOCK_AGE_MS_MAX = 120_000
-/** A removal takes milliseconds. An older one was interrupted. */
+/** A removal takes milliseconds. A second lock that is older than this is from a removal that was interrupted. */
 const REMOVAL_AGE_MS_MAX = 10_000
 
 interface Holder {
@@ -57,8 +57,8 @@ async function takeLock(path: string, content: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock that was left behind. One process at a time does so, under a second lock. So between its look and the
- * removal, nobody else can remove the old lock and take a new one.
+ * Removes a lock that was left behind. A second lock allows this to one process at a time. Otherwise, between the check
+ * and the removal, another process could remove the old lock and take a new one, which would then be removed.
  */
 async function removeIfLeft(path: string): Promise<void> {
   if (!(await isLeft(path))) return

@@ -39,7 +39,7 @@ export async function openLoopbackServer(read: ReadCallback): Promise<LoopbackSe
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo
     const url = new URL(request.url ?? '/', `http://127.0.0.1:${port}`)
-    // With another host name, the request is for a name that somebody else's DNS directs to this machine.
+    // If the request names another host, somebody else's DNS may have directed that name to this machine.
     const isForUs = request.method === 'GET' && request.headers.host === `127.0.0.1:${port}`
     if (!isForUs || url.pathname !== CALLBACK_PATH) return sendPage(response, 404, 'There is no page at this address.')
     const found = read(url.searchParams)

@@ -5,7 +5,7 @@ import { cleanLine } from '../output/clean-text.ts'
 /** The most time that one request of the sign-in may take. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Where a server's people sign in, and where its tokens come from. */
+/** The addresses at which an authorization server lets people sign in, issues tokens and revokes them. */
 export interface AuthorizationServer {
   readonly issuer: string
   readonly authorizationEndpoint: string
@@ -32,8 +32,9 @@ export class OauthRefusal extends Error {
 }
 
 /**
- * Finds the authorization server of a service, by the metadata of the service (RFC 9728) and then its own (RFC 8414).
- * Each document must name the address at which it was found. Otherwise a server could send the sign-in elsewhere.
+ * Finds the authorization server of a service: the service's metadata names it (RFC 9728), and the authorization
+ * server's metadata names the endpoints (RFC 8414). Each document must name the address at which it was found.
+ * Otherwise a server could send the sign-in elsewhere.
  */
 export async function discover(baseUrl: string): Promise<AuthorizationServer> {
   const resource = await getJson(`${baseUrl}/.well-known/oauth-protected-resource`)
@@ -138,7 +139,7 @@ async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> 
 
 async function request(url: string, init: RequestInit): Promise<Response> {
   try {
-    // Not followed, because the response of another host would be trusted as that of this one.
+    // Redirects are not followed, because the response of another host would be trusted as if this host had sent it.
     return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Opens an address in the browser: with the program in `BROWSER`, or with that of the system. If this fails, nothing
+ * Opens an address in the browser: with the program in `BROWSER`, or with the system's program. If this fails, nothing
  * happens, because the person also sees the address.
  */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
@@ -16,7 +16,7 @@ function browserCommand(env: NodeJS.ProcessEnv): readonly string[] {
   const chosen = env['BROWSER']
   if (chosen !== undefined && chosen !== '') return [chosen]
   if (process.platform === 'darwin') return ['open']
-  // `start` would read the address as a command line, where `&` separates commands.
+  // Windows also has `start`, but it would read the address as a command line, where `&` separates commands.
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return ['xdg-open']
 }

@@ -19,7 +19,7 @@ export async function writePrivateFile(path: string, content: string): Promise<v
     const file = await open(temporary, 'wx', FILE_MODE)
     try {
       await file.writeFile(content)
-      // A crash of the machine must not leave an empty file: a refresh token that was used is gone.
+      // A crash of the machine must not leave an empty file, because the old refresh token no longer works.
       await file.sync()
     } finally {
       await file.close()

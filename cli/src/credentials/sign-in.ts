@@ -95,8 +95,8 @@ function authorizeUrl(
 }
 
 /**
- * Reads an authorization response. Returns null unless it has the state of this sign-in and the issuer that was asked
- * (RFC 9207), each once: otherwise it was made by somebody else.
+ * Reads an authorization response. It must have the state of this sign-in and the issuer that was asked (RFC 9207),
+ * each exactly once. Otherwise, somebody else made it, and the result is null.
  */
 export function readCallback(
   parameters: URLSearchParams,

@@ -42,7 +42,7 @@ export function assessScopes({ scopes, auth_type: kind }: Pick<Identity, 'scopes
   }
 }
 
-/** Says from which wallets can be paid now, and why not from the others. */
+/** Says which wallets can be used to pay now, and why the others cannot. */
 export function assessGrants(wallets: readonly Wallet[], me: Identity, now: Date): Check[] {
   const all = wallets.flatMap((wallet) =>
     wallet.grants

@@ -12,7 +12,7 @@ import type { Check } from './check.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
 
-/** Makes all checks, in an order in which a later one is useless after an earlier one has failed. Changes nothing. */
+/** Makes the checks in order, and stops after a failure that makes the later checks useless. Changes nothing. */
 export async function runChecks(cli: Cli): Promise<readonly Check[]> {
   let settings: Settings
   try {

@@ -32,8 +32,9 @@ export function parseMessage(line: string): Message | null {
 }
 
 /**
- * Returns the headers of the protocol. A client of version 2026-07-28 names the version in each message, and its method
- * and name are repeated in headers. An earlier client agrees on a version with `initialize`: `agreed` is that version.
+ * Returns the headers of the protocol. A client of version 2026-07-28 names the version in each message. The headers
+ * repeat this version, and the method and name of the message. An earlier client agrees on a version with `initialize`:
+ * `agreed` is that version.
  */
 export function protocolHeaders({ method, params }: Message, agreed: string | null): Record<string, string> {
   const meta = params['_meta']

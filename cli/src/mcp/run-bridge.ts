@@ -16,7 +16,7 @@ import {
 import { readEvents } from './read-events.ts'
 import { readLines } from './read-lines.ts'
 
-/** The service accepts 64 KiB. A longer line is rejected here, with an answer that names the limit. */
+/** A line longer than this is rejected here, with an answer that names this limit. The service accepts only 64 KiB. */
 const LINE_BYTES_MAX = 256 * 1024
 /** Further lines wait unread until an earlier request has its response. */
 const OPEN_REQUESTS_MAX = 32
@@ -95,7 +95,9 @@ class Bridge {
     await Promise.all(this.#open)
   }
 
-  /** The server notices that nobody waits any more when the request's connection ends. It keeps no other state. */
+  /**
+   * Ends the connection of the request, so that the server notices that nobody waits any more. It keeps no other state.
+   */
   #cancel({ params }: Message): void {
     const id = params['requestId']
     if (typeof id === 'string' || typeof id === 'number') this.#cancels.get(id)?.abort()
@@ -109,7 +111,7 @@ class Bridge {
     try {
       await this.#send(line, message, progress)
     } catch (error) {
-      // A client that has canceled a request, or has its response, expects no other.
+      // A client that has canceled a request, or already has its response, expects no error.
       if (canceled.signal.aborted || progress.hasAnswer || this.#options.stop.aborted) return
       const { code, text } = describeFailure(error, message)
       this.#options.log(text)
@@ -135,7 +137,8 @@ class Bridge {
     const write = (text: string): void => {
       if (canceled.aborted) return
       if (parseMessage(text) === null) throw new Error('The service sent something other than a JSON-RPC message.')
-      // A message may be spread over lines, and is one line here. It is not formatted anew: a large number would change.
+      // The server may spread a message over several lines, and the client needs it in one. It is not parsed and
+      // formatted again, because a large number would change.
       this.#options.write(text.replaceAll(/[\r\n]+/g, ' '))
       progress.hasAnswer ||= isResponse(text, message.id)
       if (message.method === 'initialize') this.#agreed ??= agreedVersion(text)
@@ -145,7 +148,7 @@ class Bridge {
       for await (const text of readEvents(response.body)) write(text)
     } else {
       const text = await response.text()
-      // An error without the id of the request would leave the client waiting.
+      // An error without the id of the request is not passed on, because the client would continue to wait.
       if (message.id !== null && isResponse(text, message.id)) write(text)
       else if (!response.ok) throw rejected(response.status, text)
     }
@@ -178,7 +181,7 @@ function describeFailure(error: unknown, { method }: Message): { readonly code: 
   const what = isLate
     ? 'The service did not respond in time.'
     : 'The service cannot be reached, or its response was lost.'
-  // A call that pays may have had its effect. With the same id, it is never paid twice.
+  // The call may already have paid. If it is repeated with the same purchase id, it never pays twice.
   const advice = method === 'tools/call' ? ' If this call pays, repeat it with the same purchase_id.' : ''
   return { code: RPC_ERROR.internal, text: what + advice }
 }

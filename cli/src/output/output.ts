@@ -17,7 +17,10 @@ export interface OutputOptions {
   readonly json: boolean | undefined
 }
 
-/** The name of an answer, its value, the command that may come next, and the same for people. */
+/**
+ * `body` is the answer as JSON, with a name for each value. `next` is the command that may come next. `human` writes
+ * the answer for people.
+ */
 export interface Answer {
   readonly body: Readonly<Record<string, unknown>>
   readonly next: readonly string[] | null

@@ -1,6 +1,6 @@
 import type { AgentState } from '@bursar/server/src/console/contract/agents.ts'
 
-/** The label of each agent state. They are the same words as for the grants that cause them. */
+/** The label of each agent state. A grant that causes such a state has the same label. */
 export const AGENT_STATE_LABELS: Readonly<Record<AgentState, string>> = {
   active: 'Active',
   pending: 'Awaiting signature',

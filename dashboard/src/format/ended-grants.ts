@@ -4,8 +4,9 @@ import type { WalletOwner } from './owner-text.ts'
 type EndedGrant = Pick<Grant, 'agent_id' | 'status' | 'replaced_by' | 'activated_at' | 'revoked_at' | 'expires_at'>
 
 /**
- * Returns the grants that ended when their wallet was moved to wallet passkeys: the move adds an owner at the same
- * time. Leaves out grants that have expired, and agents that have a grant on the wallet again.
+ * Returns the grants that ended when their wallet was moved to wallet passkeys. The move also adds an owner, so these
+ * grants ended at the time at which an owner was added. Leaves out grants that have expired, and agents that have a
+ * grant on the wallet again.
  *
  * @param grants all grants of the wallet
  */

@@ -8,7 +8,7 @@ describe('the text about an outage', () => {
     [[], [], [/./]],
     [
       ['enclave'],
-      [/payments and withdrawals fail/, /Owners can’t sign/, /still suspend grants/, /payments are still confirmed/],
+      [/payments and withdrawals fail/, /Owners can’t sign/, /still suspend grants/, /will still be confirmed/],
       [/Balances/],
     ],
     [
@@ -19,7 +19,7 @@ describe('the text about an outage', () => {
     [
       ['enclave', 'chain'],
       [/withdrawals fail/, /Owners can’t sign/, /Balances are unknown/, /can’t withdraw/, /still suspend grants/],
-      [/still sign/, /still confirmed/],
+      [/still sign/, /will still be confirmed/],
     ],
   ]
   for (const [outages, says, omits] of cases) {

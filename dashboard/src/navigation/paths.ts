@@ -10,8 +10,8 @@ export function isMode(text: string | undefined): text is Mode {
 }
 
 /**
- * How many parts of a page's path lead to a list; the rest leads to one entry of the list. The key is the first part of
- * the path, and 1 is the default. A list exists in both modes, but each entry belongs to only one mode.
+ * How many parts of a page's path name a list, by the first part of the path. The default is 1. Further parts name an
+ * entry of the list. A list exists in both modes, but each entry belongs to only one mode.
  */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }
 

@@ -23,10 +23,10 @@ export const UNAUTHENTICATED_MESSAGE =
   'The API key or access token is missing, malformed, expired or revoked. Send a valid one in the header ' +
   '"Authorization: Bearer …", with the key or token in place of the dots.'
 
-/** The rate limit that a route uses, and what it requires of the caller's credential. */
+/** The rate limit that a route uses, and what the route requires of the caller's credential. */
 export interface Requirements {
   readonly bucket: Bucket
-  /** The scope that the credential must have. If it is missing, the route accepts a credential with any scope. */
+  /** The scope that the credential must have. Without this member, the route accepts a credential with any scope. */
   readonly scope?: Scope
   /** Whether only an unrestricted API key is accepted, and neither a restricted one (D56) nor an OAuth token (D31). */
   readonly unrestrictedKeyOnly?: boolean
@@ -36,7 +36,7 @@ export interface Requirements {
 
 const requirementsByHook = new WeakMap<object, Requirements>()
 
-/** Returns what an authentication hook requires. Undefined for any other hook. The contract is made from this. */
+/** Returns the requirements of an authentication hook, for the contract. Returns undefined for any other hook. */
 export function requirementsOf(hook: object): Requirements | undefined {
   return requirementsByHook.get(hook)
 }
@@ -55,7 +55,10 @@ export interface Identified {
   readonly rejection: Problem | null
 }
 
-/** Creates the hook that runs before every `/v1` route, and before the body is read. It rejects as `identifyCaller`. */
+/**
+ * Creates the hook that runs before every `/v1` route, and before the body is read. The hook throws every error that
+ * `identifyCaller` throws or returns.
+ */
 export function createAuthenticate(ctx: Context, origins: Origins, requirements: Requirements) {
   requirementsByHook.set(authenticate, requirements)
   return authenticate
@@ -69,10 +72,10 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 
 /**
  * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of
- * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). It also
- * returns the 403 of an API key that lacks the scope at `/mcp`, without a challenge: a host that uses an API key cannot
- * request more scopes. A 401, and every other 403 for a missing scope, have a challenge (D31). Every response to a
- * valid credential has the rate limit headers (D32).
+ * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). At
+ * `/mcp`, also returns the 403 of an API key that lacks the scope. This 403 has no challenge, because a host that uses
+ * an API key cannot request more scopes. A 401, and every other 403 for a missing scope, have a challenge (D31). Every
+ * response to a valid credential has the rate limit headers (D32).
  */
 export async function identifyCaller(
   ctx: Context,

@@ -67,7 +67,7 @@ function toAnswer(terms: unknown, text: string): ReceivedTerms['answer'] {
     return { status: 402, headers: { [header]: text }, body: empty }
   }
   const encoded = Buffer.from(text)
-  // Version 1 is in the body of the answer, and version 2 in a header.
+  // x402 version 1 has its terms in the body of the answer, and version 2 in a header.
   const headers = { 'payment-required': encoded.toString('base64') }
   return { status: 402, headers, body: encoded }
 }
@@ -91,7 +91,7 @@ export function parseCompared(body: unknown, operation: 'pay' | 'sign'): Compare
     ...(wallet === null ? {} : { wallet }),
     ...(maxAmountMicro === null ? {} : { maxAmountMicro }),
     ...(fields['memo'] !== undefined && memo === null ? {} : { memo }),
-    // A request that is not valid is none that was ever sent.
+    // A request that is not valid was never sent, so these values differ from those of every request that was sent.
     request: operation === 'sign' ? null : { url: '', method: '', headers: '', body: '-' },
   }
 }

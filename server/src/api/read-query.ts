@@ -53,7 +53,7 @@ export function createQueryReader(query: unknown): QueryReader {
 }
 
 /**
- * Parses a list of names, separated by commas. Returns null if one of them is unknown, and keeps the order of `known`.
+ * Parses a list of names, separated by commas. Returns them in the order of `known`, or null if a name is unknown.
  */
 export function parseNames<const Name extends string>(text: string, known: readonly Name[]): readonly Name[] | null {
   const names = new Set<string>(text.split(','))

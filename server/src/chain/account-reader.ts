@@ -61,7 +61,7 @@ export function createAccountReader(nodes: RpcNodes) {
       } catch (error) {
         // The wallet's code has rejected the signature in its own way. That is not the node's fault.
         if (!(error instanceof CallReverted)) throw error
-        // If the node has not returned the chain id yet, it must, before we believe it.
+        // We believe the node only if it has returned the right chain id. If it has not yet, it must do so now.
         await batch([])
         return false
       }

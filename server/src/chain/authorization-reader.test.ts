@@ -11,7 +11,10 @@ const USDC = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e')
 const WALLET = address(`0x${'2'.repeat(40)}`)
 const PAYEE = address(`0x${'3'.repeat(40)}`)
 const CONFIRMATIONS = 3
-/** Three purchases of equal amounts, named by the blocks in which they are used or canceled. The last one is not. */
+/**
+ * Three purchases of equal amounts. The first two are named after the block in which the authorization was used or
+ * canceled. The third was neither used nor canceled.
+ */
 const NONCES = [1, 2, 3].map((number) => `0x${String(number).repeat(64)}` as const)
 const [IN_DEEP, IN_SHALLOW, NEVER] = NONCES as [`0x${string}`, `0x${string}`, `0x${string}`]
 const HEAD = 100n

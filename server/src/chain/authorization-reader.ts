@@ -17,8 +17,8 @@ export type TimedAuthorization = AuthorizationKey & {
  * What the block at the configured depth shows about an authorization:
  * - `open`: the block's time is before `validBeforeSeconds`, so the authorization may still be used in a later block.
  * - `ended`: it was used or canceled in this block or before.
- * - `expired`: it was not, and the block's time is `validBeforeSeconds` or later. A block's time is never before that of
- *   its parent, so no later block can use the authorization.
+ * - `expired`: it was neither used nor canceled, and the block's time is `validBeforeSeconds` or later. A block's time
+ *   is never before that of its parent, so no later block can use the authorization.
  */
 export type AuthorizationState = 'open' | 'ended' | 'expired'
 

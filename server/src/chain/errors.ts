@@ -35,8 +35,8 @@ export class BatchRefusal extends NodeFault {
 }
 
 /**
- * The code that a call ran has rejected it. Every node would return the same. A caller that expects this handles it
- * before the node counts as failed.
+ * The contract code that a call ran has rejected the call. Every node would return the same error. A caller that
+ * expects this error handles it before the node counts as failed.
  */
 export class CallReverted extends NodeFault {
   override readonly name = 'CallReverted'

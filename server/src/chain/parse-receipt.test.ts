@@ -88,7 +88,7 @@ describe('parseReceipt', () => {
       transferLog({ logIndex: '0x6' }),
       authorizationLog('AuthorizationCanceled', other, { logIndex: '0x7' }),
       transferLog({ logIndex: '0x8' }),
-      // The contract emits no such logs. None of these transfers was made by its authorization.
+      // The USDC contract emits no such logs. So neither transfer was made by the authorization before it.
       authorizationLog('AuthorizationUsed', other, { logIndex: '0x9', address: PAYEE }),
       transferLog({ logIndex: '0xa' }),
       authorizationLog('AuthorizationUsed', other, { logIndex: '0xb' }),

@@ -29,7 +29,7 @@ const RATE_WORDS = /\brate\b|per (?:second|minute|hour|day)|daily|quota|capacity
 const BEHIND_WORDS =
   /header not found|header for hash not found|unknown block|block (?:number |height )?(?:\S+ )?(?:is )?not (?:found|available)|beyond (?:the )?(?:current )?head|block ?out ?of ?range|future block/i
 
-/** The code for a reverted call of geth, reth, Besu and Anvil; 3 is also used by others. */
+/** The code with which geth, reth, Besu, Anvil and others report a reverted call. */
 const REVERTED_CODE = 3
 /** How nodes report that the called code has failed. Nethermind and older nodes: VM execution error. */
 const REVERTED_WORDS = /\brevert(?:ed)?\b|invalid opcode|out of gas|vm execution error|stack (?:under|over)flow/i

@@ -4,7 +4,7 @@ import type { RpcCall } from './json-rpc.ts'
 
 /**
  * A call that is added to every request of a split batch. Different machines may respond to the requests, and the
- * result of this call shows which blocks each of them has.
+ * result of this call shows which blocks each machine has.
  */
 export type WitnessCall = { readonly call: RpcCall; readonly keep: (result: unknown) => void }
 

@@ -8,7 +8,7 @@ import { readBody } from '../lib/read-body.ts'
  * they wait.
  */
 const SOCKETS_MAX = 128
-/** Servers commonly close an idle connection after 5 s or more. Ours is shorter, so that we close it before they do. */
+/** Servers commonly close an idle connection after 5 s or more. This limit is shorter, so that we close it first. */
 const SOCKET_IDLE_MS = 4_000
 const RESPONSE_BYTES_MAX = 1024 * 1024
 /** Statuses with which the constructor of `Response` does not accept a body. */
@@ -23,8 +23,9 @@ const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
  *
  * @NOTE We wrote this function ourselves, because each alternative has disadvantages. With the global `fetch`, the
  * SDK's time limit ends when the headers arrive, and a request takes twice the processor time of this function.
- * undici's `request` takes half of it (0.1 instead of 0.2 ms), but its `bodyTimeout` limits only the time between two
- * chunks, not the whole body, and importing undici costs 29 MiB and 150 ms in every process.
+ * undici's `request` takes half the processor time of this function (0.1 instead of 0.2 ms), but its `bodyTimeout`
+ * limits only the time between two chunks, not the whole body, and importing undici costs 29 MiB and 150 ms in every
+ * process.
  */
 export function createBoundedFetch(baseUrl: string) {
   const base = new URL(baseUrl)

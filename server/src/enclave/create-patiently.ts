@@ -7,14 +7,14 @@ const TRIES_MAX = 5
 const TOO_MANY_REQUESTS = 429
 /** The wait if the provider names none. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 500
-/** A person waits for the wallet. A longer wait than this is not made: the creation fails instead. */
+/** A person waits for the wallet. If the provider asks for a longer wait than this, the creation fails. */
 const WAIT_MS_MAX = 10_000
 
 /**
- * Runs one request that creates a resource, and repeats it while the provider responds that it receives too many. It
- * waits as long as the provider says. `create` gets the number of the try, from 1: each try needs an idempotency key of
- * its own, because the provider may return the stored 429 for the same key. A resource that was created twice is never
- * used, and costs nothing.
+ * Runs one request that creates a resource, and repeats it while the provider responds that it receives too many
+ * requests. Waits as long as the provider says. `create` gets the number of the try, from 1: each try needs an
+ * idempotency key of its own, because the provider may return the stored 429 for the same key. If two tries create a
+ * resource, one of the two is never used, and costs nothing.
  */
 export async function createPatiently<Result>(create: (tries: number) => Promise<Result>): Promise<Result> {
   let waitMs = FIRST_WAIT_MS

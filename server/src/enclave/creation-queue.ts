@@ -1,11 +1,11 @@
 /**
  * The requests that create resources share the connections with payments. A wallet takes a hundred of these requests,
- * so only a few of all connections are theirs.
+ * so they get only a few of the connections.
  */
 const CREATIONS_AT_ONCE_MAX = 10
 /**
- * How many requests may wait. Any further request fails at once. A wallet has at most 20 requests open at the same time,
- * so a hundred wallets need this many.
+ * How many requests may wait. Any further request fails at once. A wallet has at most 20 requests open at the same
+ * time, so a hundred wallets need this many.
  */
 const WAITING_MAX = 2_000
 

@@ -37,14 +37,15 @@ const NAME_CHARS_MAX = 50
 /** A well-formed id that no wallet has. */
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
-/** Of a policy: its rules, for `comparePolicy`, and who may change them. */
+/** A policy's rules, which `comparePolicy` compares, and the quorum that may change them. */
 export type EnclavePolicy = { readonly rules: readonly PolicyRule[]; readonly ownerId: string | null }
 
 /**
  * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is
  * one request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
- * `sendTransfer` and `signAuthorization` return one of four outcomes. Every other call throws `EnclaveRefused` if certainly nothing was done,
- * and `EnclaveUnavailable` if that is unknown. @throws TypeError for an `apiUrl` that cannot be signed.
+ * `sendTransfer` and `signAuthorization` return one of four outcomes. Every other call throws `EnclaveRefused` if
+ * certainly nothing was done, and `EnclaveUnavailable` if it is unknown whether something was done. @throws TypeError
+ * for an `apiUrl` that cannot be signed.
  */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
   const client = createEnclaveClient(options, { clock, logger })
@@ -210,8 +211,8 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   /**
-   * Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. If so, it returns 404
-   * for a wallet that does not exist.
+   * Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. If it does,
+   * it returns 404 for a wallet that does not exist.
    */
   async function checkReachable(): Promise<void> {
     try {
@@ -253,7 +254,10 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 }
 
-/** The provider may return its stored response for a key that it has seen, even a 429. So each try has its own key. */
+/**
+ * If the provider has received an idempotency key before, it may return its stored response, even a 429. So each try
+ * has another key.
+ */
 function keyOfTry(idempotencyKey: string, tries: number): string {
   return tries === 1 ? idempotencyKey : `${idempotencyKey}-${tries}`
 }

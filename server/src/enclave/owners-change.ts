@@ -10,7 +10,7 @@ export type OwnersChange = {
 
 export type OwnersChangeBody = { readonly public_keys: string[]; readonly authorization_threshold: 1 }
 
-/** @throws TypeError without a member: nobody could change the quorum any more. */
+/** @throws TypeError if there is no member, because nobody could ever change such a quorum. */
 export function buildOwnersChange(
   enclave: EnclaveAddress,
   { quorumId, publicKeys, expiresAt }: OwnersChange,

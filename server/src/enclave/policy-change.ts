@@ -4,7 +4,7 @@ import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable
 /** The change to a policy's rules that an owner signs. The request contains the rules, so the owner signs the terms. */
 export type PolicyChange = {
   readonly policyId: string
-  /** All of the policy's rules after the change. None: everything is denied. */
+  /** All of the policy's rules after the change. If there are none, everything is denied. */
   readonly rules: readonly PolicyRule[]
   readonly expiresAt: Date
 }

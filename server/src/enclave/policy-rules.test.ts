@@ -178,12 +178,12 @@ const DIFFERENT: [string, Edit][] = [
   ['rules that are no rules', (rules) => rules.splice(0, 1, null as unknown as Json)],
 ]
 
-/** Returns the EIP-712 members of an authorization that the condition on the field `value` of a purchase declares. */
+/** Returns the members that the condition on a purchase's `value` declares for an authorization (EIP-712). */
 const members = (rules: Json): Json =>
   rules[1]?.['conditions']?.[2]?.['typed_data']?.['types']?.['TransferWithAuthorization'] as Json
 const typedData = (rules: Json): Json => rules[1]?.['conditions']?.[2]?.['typed_data'] as Json
 
-/** Changes to a grant with purchases, each of which could allow more, or nothing. */
+/** Changes to the rules of a grant with purchases. Each change could allow more than the grant, or nothing. */
 const DIFFERENT_PURCHASES: [string, Edit][] = [
   ['no rule for purchases', (rules) => rules.pop()],
   ['a rule for purchases twice', (rules) => rules.push(rules[1] as Json)],
@@ -203,7 +203,7 @@ const DIFFERENT_PURCHASES: [string, Edit][] = [
   ['another method', (rules) => Object.assign(rules[1] as Json, { method: '*' })],
 ]
 
-/** Returns the parts of two terms that must be equal for the terms to mean the same. */
+/** Returns what terms mean, as text. Two terms with equal texts mean the same. */
 function meaning(wanted: PolicyTerms): string {
   const { chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt, x402, usdc } = wanted
   const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)

@@ -144,7 +144,7 @@ export interface PolicyComparison {
  * differences have no effect at the enclave and are ignored: ids, names, the order of conditions and of addresses, the
  * case of addresses, and the notation of numbers.
  *
- * The provider may add members over time. We ignore a new member if it is null or only describes. Any other unknown
+ * The provider may add members over time. We ignore a new member if it is null or only a description. Any other unknown
  * member counts as a difference, because it could let the signer do more than the owner has signed. For example, it
  * could negate or disable a condition, or change how conditions are combined.
  */
@@ -188,7 +188,7 @@ function compareRule(stored: NormalRule, expected: NormalRule, path: string): st
     ...members.map((name) => `${path}.${name}`),
     ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
   ]
-  // If the texts are the same but their numbers differ, the enclave has a condition twice.
+  // If both have the same texts, but not equally many conditions, a condition is there twice.
   const hasDuplicate = differences.length === 0 && stored.conditions.length !== expected.conditions.length
   return hasDuplicate ? [`${path}.conditions`] : differences
 }

@@ -149,7 +149,7 @@ describe('the enclave alone, with a service that has been taken over', () => {
     assert.equal(await chain.isValidAuthorization({ ...signed, form: 'ecdsa' }), true)
     const dearer = { ...granted.authorization, valueMicro: microUsdc(10_001n) }
     assert.equal(await chain.isValidAuthorization({ ...signed, authorization: dearer, form: 'ecdsa' }), false)
-    // The wallet has no code yet, so nothing could check this form.
+    // The wallet has no code yet, so no contract can check a signature of this form.
     assert.equal(await chain.readCode(granted.wallet), '0x')
     assert.equal(await chain.isValidAuthorization({ ...signed, form: 'erc1271' }), false)
   })
@@ -264,7 +264,7 @@ test('a wallet with code gets signatures that its code accepts, and no others co
 
 const VIOLATION = { error: 'RPC request denied due to policy violation', code: 'policy_violation' }
 
-/** Asks for a signature of other types, as the driver never does. */
+/** Asks for a signature of types that the driver never sends. */
 async function signRaw(
   { enclaveWalletId, privateKey, authorization }: Granted,
   { primary_type, types }: { primary_type: string; types: Record<string, readonly object[]> },

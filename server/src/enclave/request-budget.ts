@@ -50,7 +50,7 @@ export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { p
       await abortable(turn.promise, signal)
     } catch (error) {
       const position = waiting.indexOf(turn.resolve)
-      // If this request is no longer in the queue, its turn came at the same moment. Then the next request gets the
+      // If this request is no longer in the queue, its turn came when the signal aborted. The next request gets this
       // turn.
       if (position === -1) waiting.shift()?.()
       else waiting.splice(position, 1)

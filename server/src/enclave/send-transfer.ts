@@ -81,8 +81,8 @@ export async function sendTransfer(client: EnclaveClient, order: TransferOrder):
 }
 
 /**
- * Sends a transfer that an owner's passkey has signed. The request is exactly the one of `buildOwnerTransfer`, because
- * the owner signed it. Otherwise the same as `sendTransfer`.
+ * Sends a transfer that an owner's passkey has signed. The request is exactly the one that `buildOwnerTransfer`
+ * described, because the owner signed that request. In all other ways, this is the same as `sendTransfer`.
  * @throws RangeError for an amount that is not positive; TypeError for an assertion that is not base64url.
  */
 export async function sendOwnerTransfer(

@@ -25,7 +25,7 @@ export type AuthorizationOrder = {
    * another request, and needs another key.
    */
   readonly attemptKey: string
-  /** The enclave rejects the request from this time on. By the enclave's clock. */
+  /** From this time of the enclave's clock on, the enclave rejects the request. */
   readonly expiresAt: Date
 }
 
@@ -45,7 +45,7 @@ export type SigningAnswer =
 const OPERATION = 'a signature'
 /** Our own code for a request that expired before we sent it. */
 const REQUEST_EXPIRED = 'request_expired'
-/** Longer than any wrapped signature that we know, which are below 1 KB. A seller receives it in a header. */
+/** The wrapped signatures that we know are below 1 KB. There is a limit, because a seller gets them in a header. */
 const SIGNATURE_CHARS_MAX = 4_096
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2}){64,}$/
 

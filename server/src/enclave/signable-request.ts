@@ -27,7 +27,7 @@ const BASE64URL_PATTERN = /^[A-Za-z0-9_-]+$/
 /**
  * Builds the exact request that an owner must authorize, and the challenge for the passkey. The challenge is the
  * canonical form of the request itself (RFC 8785), so the owner signs this request and nothing else (D15). Equal input
- * gives equal bytes. The enclave rejects the request from `expiresAt` on: the signature could be replayed until then.
+ * gives equal bytes. The enclave rejects the request from `expiresAt` on. Until then, the signature could be replayed.
  */
 export function buildRequest<Body>(
   { apiUrl, appId }: EnclaveAddress,
@@ -53,7 +53,7 @@ export function formatAssertion({ authenticatorData, clientDataJSON, signature }
   return `webauthn:${parts.join(':')}`
 }
 
-/** Ids are part of paths that are signed without encoding, so they must not need any. */
+/** Ids are part of paths that are signed without encoding, so an id must not contain what needs encoding. */
 export function checkId(id: string): string {
   if (!ID_PATTERN.test(id)) throw new TypeError('an enclave id is malformed')
   return id

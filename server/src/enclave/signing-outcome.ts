@@ -36,7 +36,7 @@ const NOT_SIGNED_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 40
  */
 export function decideSigningOutcome({ status, code, reason, isProviderError }: SendFailure): SigningOutcome {
   if (status === null || status < 400 || status >= 500 || !isProviderError) return 'unknown'
-  // The enclave knows the key from another body: it may have signed that one.
+  // The enclave has received this idempotency key with another body, and may have signed that body.
   if (code === 'resource_conflict' || /idempotency key was reused/i.test(reason)) return 'unknown'
   if (code === 'policy_violation') return 'refused'
   if (status === 401 && isSignatureRejected(reason)) return 'refused'

@@ -20,7 +20,7 @@ export type EnclaveTransfer = {
 export type TransferLookup = {
   /** Null if the enclave says that no transfer has this reference id. */
   readonly transfer: EnclaveTransfer | null
-  /** The time on the enclave's clock at its response, rounded down, or our estimate of that clock if it is earlier. */
+  /** When the enclave responded, by its clock and rounded down. If our estimate of its clock is earlier, the estimate. */
   readonly providerTime: Date
 }
 

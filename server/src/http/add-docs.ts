@@ -9,7 +9,7 @@ const BASE = '/docs'
 /** How long browsers may cache an asset. Assets never change, because their names contain a hash of their content. */
 const ASSET_SECONDS = 365 * 24 * 60 * 60
 const NOT_FOUND_FILE = '404.html'
-/** The pages' lines for `/llms.txt`, which the build writes beside the pages. They are no page themselves. */
+/** Contains the pages' lines for `/llms.txt`. The build writes this file beside the pages, but it is not a page. */
 const INDEX_FILE = 'llms.txt'
 const MARKDOWN_PATTERN = /\btext\/markdown\b/i
 
@@ -32,7 +32,7 @@ const HEADERS = {
 
 /**
  * Serves the documentation below `/docs`, on both hosts, without a credential. Each page also exists as Markdown, at its
- * path with the suffix `.md`; a request that accepts `text/markdown` gets this at the page's own path.
+ * path with the suffix `.md`. A request that accepts `text/markdown` gets the Markdown at the page's path too.
  *
  * Logs a warning if the documentation is not built. Then its paths respond like every unknown path.
  */
@@ -62,7 +62,10 @@ export async function addDocs(http: HttpServer, { docsDir }: { readonly docsDir:
   })
 }
 
-/** Returns the pages' lines for `/llms.txt`, with `{{base_url}}` for the address. Empty if the documentation is not built. */
+/**
+ * Returns the pages' lines for `/llms.txt`, with `{{base_url}}` in place of the service's address. Returns an empty text
+ * if the documentation is not built.
+ */
 export async function readDocsIndex(docsDir: string): Promise<string> {
   return await readFile(join(docsDir, INDEX_FILE), 'utf8').catch(() => '')
 }
@@ -85,7 +88,7 @@ function findFile({ url, headers }: FastifyRequest, files: ReadonlySet<string>):
   const wantsMarkdown = MARKDOWN_PATTERN.test(headers.accept ?? '')
   const candidates = wantsMarkdown ? [`${page}.md`, path, `${page}.html`] : [`${page}.html`, path]
   const found = candidates.find((name) => files.has(name)) ?? null
-  // Each page has one address, so `/docs/index.html` and the like are none.
+  // Each page has one address, so a path such as `/docs/index.html` has no file.
   return found !== null && found === path && found.endsWith('.html') ? null : found
 }
 

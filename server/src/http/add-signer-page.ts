@@ -5,7 +5,7 @@ import { Problem } from '../values/problem.ts'
 import { hostOf } from './hosts.ts'
 import type { HttpServer } from './open-http.ts'
 
-/** The folder of the built page. It is an error if there is no page in a required one. */
+/** The folder of the built page. If `isRequired` is true, the page must be there. */
 export type SignerDir = { readonly path: string; readonly isRequired: boolean }
 
 export interface SignerPageOptions {
@@ -45,7 +45,7 @@ const PAGE_HEADERS = {
 } as const
 
 /**
- * Serves the signer page on the host of `SIGNER_URL`, and nothing else there. To be called before routes are added. If
+ * Serves the signer page on the host of `SIGNER_URL`, and nothing else there. Must be called before routes are added. If
  * the page is hosted apart from the service, there is no file on this host.
  *
  * Logs a warning if the page is not built, or throws if its folder is required.
@@ -83,7 +83,7 @@ async function findFiles(http: HttpServer, { path, isRequired }: SignerDir): Pro
   }
 }
 
-/** A note of `npm run build`, which is no part of the page. */
+/** `npm run build` writes this file beside the page. It is not part of the page. */
 const STAMP_NAME = 'built-of.txt'
 
 /** Reads all files of the page, by their path. The page is small, and it must not change while the server runs. */

@@ -17,8 +17,8 @@ const IPV4_WITH_PORT_PATTERN = /^(\d+\.\d+\.\d+\.\d+):\d+$/
 const IPV6_WITH_PORT_PATTERN = /^\[([^\]]*)\](?::\d+)?$/
 
 /**
- * Returns the client to which the limits for one address attribute a request: an IPv4 address, or the /64 network of an
- * IPv6 address.
+ * Returns the client that made a request, for the limits that count per address: an IPv4 address, or the /64 network
+ * of an IPv6 address.
  */
 export function clientAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
   const address = IPV4_WITH_PORT_PATTERN.exec(ip)?.[1] ?? IPV6_WITH_PORT_PATTERN.exec(ip)?.[1] ?? ip

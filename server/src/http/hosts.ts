@@ -12,7 +12,7 @@ export interface Origins {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route stands for all paths that no other route has. It can respond with a page that says so. */
+    /** The route takes all paths that no other route has. It can respond with a page for an unknown path. */
     readonly isUnknownPath?: true
   }
 }

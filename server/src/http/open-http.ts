@@ -47,7 +47,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   const http = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for each request would cost more than parsing the request. Our log lines name the request.
+    // To create a logger for each request would cost more than to parse the request. Our log lines name the request.
     childLoggerFactory: (parent) => parent,
     genReqId: () => `req_${createSortableId(clock.now())}`,
     bodyLimit: BODY_BYTES_MAX,
@@ -74,8 +74,8 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   http.decorate('overloadGate', new OverloadGate({ clock, logger }))
-  // Properties of the request, and no `WeakMap` with requests as keys: it would keep every request in memory until the
-  // next collection of the old generation (decision 0044).
+  // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
+  // until the next collection of the old generation (decision 0044).
   http.decorateRequest('ticket', null)
   http.decorateRequest('isTurnedAway', false)
   http.removeAllContentTypeParsers()

@@ -18,7 +18,7 @@ declare module 'fastify' {
     readonly overloadGate: OverloadGate
   }
   interface FastifyRequest {
-    /** The place of a request that is counted. */
+    /** The request's place among the requests that are counted. */
     ticket: Ticket | null
     /** Whether the process had too much work for the request. The gate logs such requests itself. */
     isTurnedAway: boolean
@@ -27,27 +27,28 @@ declare module 'fastify' {
 
 /**
  * How many requests of the kind `database` a process works on. It is enough to keep the process and its connections
- * busy. More would only wait in queues further inside, which the workspaces do not share fairly.
+ * busy. More requests would only wait in later queues, which are not shared fairly between workspaces.
  */
 const DATABASE_REQUESTS_MAX = 128
-/** How many of these requests wait. A process serves as many in about a tenth of a second. */
+/** How many of these requests may wait. A process serves this many requests in about a tenth of a second. */
 const DATABASE_REQUESTS_WAITING_MAX = 512
-/** How long each of them waits at most. Nothing comes near it unless the database itself is slow. */
+/** How long each of them waits at most. Their waits are much shorter unless the database itself is slow. */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests that make payments a process works on. They wait for the enclave most of their time. There is no
- * queue in front of them, because they are already as many as a process can serve in about a second.
+ * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. No further
+ * ones wait in a queue, because these are already as many as a process can serve in about a second.
  */
 const PAYMENTS_MAX = 512
 /**
- * How many of all other requests a process works on. So payments that wait for a slow enclave do not keep people out.
+ * How many of all other requests a process works on. They have a limit apart from payments, so that people can work
+ * while many payments wait for a slow enclave.
  */
 const OTHER_REQUESTS_MAX = 512
 /** For how many credentials a process remembers the workspace. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
 /**
- * Turning requests away may take this share of the process's time, so that clients that try again at once do not take
- * the time of the requests that are at work. The other requests to turn away wait for the next turns of the event loop.
+ * Turning requests away may take this share of the process's time. So if clients try again at once, there is still time
+ * for the requests that were let in. The rest of the requests to turn away wait for the next turns of the event loop.
  */
 const TURNING_AWAY_TIME_SHARE_MAX = 0.25
 /** How many requests each turn of the event loop turns away, even if this takes more than their share of the time. */
@@ -72,10 +73,10 @@ export function leaveWork(request: FastifyRequest): void {
 }
 
 /**
- * Limits the requests that a process works on, and turns all others away before anything is done for them. Requests are
- * shared by workspace. Which workspace sends a request is known only after a query, so the gate remembers the
- * workspaces of the credentials that were accepted before. This decides nothing but whose share counts. Until a
- * credential is known, and without one, the share is that of the client's address.
+ * Limits the requests that a process works on, and turns all others away before anything is done for them. The places
+ * are shared between workspaces. Which workspace sends a request is known only after a query, so the gate remembers the
+ * workspaces of the credentials that were accepted before. It uses them only to decide in whose share a request counts.
+ * A request without a credential that the gate remembers counts in the share of the client's address.
  */
 export class OverloadGate {
   readonly #database = new FairPlaces({

@@ -19,7 +19,7 @@ export function createRequestSignals(http: HttpServer): (reply: FastifyReply) =>
     open.add(controller)
     reply.raw.once('close', () => {
       open.delete(controller)
-      // Nothing waits for the signal any more if the response was sent, and an abort creates an error with its stack.
+      // If the response was sent, nothing waits for the signal, and the abort would create an error for nothing.
       if (!reply.raw.writableFinished) controller.abort()
     })
     return controller.signal

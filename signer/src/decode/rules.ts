@@ -14,8 +14,8 @@ export interface RuleTerms {
   /** From this time on nothing is allowed. Null means no end. */
   readonly endsAt: Date | null
   /**
-   * Whether the agent may also sign payment authorizations (EIP-3009) of one of the tokens. Others submit these to the
-   * chain. None of them can be used after `endsAt`.
+   * The token for which the agent may also sign payment authorizations (EIP-3009), which others submit to the chain.
+   * None of these can be used after `endsAt`. Null if the agent may sign none.
    */
   readonly purchaseToken: string | null
 }
@@ -63,7 +63,7 @@ interface Test {
   readonly value: Json | undefined
 }
 
-/** The conditions of a rule, by source and field. Each is taken once, and none may be left. */
+/** The conditions of a rule, by source and field. Each condition is taken once, and none may be left at the end. */
 class Conditions {
   readonly #byField = new Map<string, Test>()
 

@@ -10,7 +10,9 @@ const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/
 const INTEGER_PATTERN = /^(?:0|[1-9][0-9]{0,77})$/
 const HEX_PATTERN = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
 
-/** Refuses a request that this page cannot put in words. `what` names the part, so that it can be reported. */
+/**
+ * Makes the refusal of a request that this page cannot put in words. `what` names the part, so that it can be reported.
+ */
 export function unknown(what: string): Refusal {
   return new Refusal(
     'request_unknown',
@@ -44,7 +46,7 @@ export function readText(value: Json | undefined, what: string): string {
   return value
 }
 
-/** Refuses any value but this one. */
+/** Refuses any value but `expected`. */
 export function expect(value: Json | undefined, expected: string | number, what: string): void {
   if (value !== expected) throw unknown(what)
 }

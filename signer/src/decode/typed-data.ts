@@ -1,7 +1,10 @@
 import { canonicalJson, type Json } from '../canonical-json.ts'
 import { expect, readAddress, readInteger, readMembers, readQuantity, readText, unknown } from './shape.ts'
 
-/** An EIP-3009 authorization: anyone who has the signature can make this one transfer, within the two times. */
+/**
+ * An EIP-3009 authorization: anyone who has the signature can make this one transfer, between `validAfter` and
+ * `validBefore`.
+ */
 export interface TransferAuthorization {
   readonly chainId: bigint
   readonly token: string
@@ -13,7 +16,7 @@ export interface TransferAuthorization {
   readonly nonce: string
 }
 
-/** All of these bind the authorization to one token contract on one chain. */
+/** Together, these members bind the authorization to one token contract on one chain. */
 const DOMAIN_TYPE: Json = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },

@@ -48,7 +48,7 @@ function describeKey(key: string, { claims, keys }: { claims: Claims; keys: Know
 }
 
 /**
- * Anyone who controls the service can also send keys of their own, so what it says about a key counts for nothing here.
+ * Anyone who controls the service can also send keys of their own, so what the service says about a key does not count.
  */
 function nameKnownKey(key: string, { signing, created, remembered }: KnownKeys): string | null {
   if (signing === key) return 'the passkey that you sign with'

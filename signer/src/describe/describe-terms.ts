@@ -58,7 +58,8 @@ export function describeTerms(
 }
 
 /**
- * Decodes the terms that the service says are in force. They are only compared with, so unreadable ones are ignored.
+ * Decodes the terms that the service says are in force. They are used only for a comparison, so terms that cannot be
+ * decoded are ignored.
  */
 function decodeBefore({ before }: Claims): RuleTerms | null {
   try {

@@ -119,7 +119,7 @@ function tokenWarnings(chainId: bigint, token: string): readonly string[] {
     : ['The token is not the USDC that this page knows. The amount is shown with 6 decimals.']
 }
 
-/** Returns null for a time that is too far ahead for a date. */
+/** Returns null if the time is later than a `Date` can be. */
 function formatSeconds(seconds: bigint): string | null {
   return seconds > TIME_SECONDS_MAX ? null : formatTime(new Date(Number(seconds) * 1_000))
 }

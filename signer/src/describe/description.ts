@@ -18,6 +18,9 @@ export interface Fact {
 
 export interface Line {
   readonly text: string
-  /** The service's name for it. It is shown apart, so that it cannot look like a part of the text. */
+  /**
+   * The name that the service gives to the address or key in `text`. It is shown apart, so that it cannot look like a
+   * part of the text.
+   */
   readonly claim?: string
 }

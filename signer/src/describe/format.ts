@@ -13,7 +13,8 @@ export function formatChain(chainId: bigint): string {
 }
 
 /**
- * Returns whether the contract is the USDC that its issuer publishes for this chain, or on this computer the sandbox's.
+ * Returns whether the contract is USDC: the contract that the issuer of USDC publishes for this chain, or, if this page
+ * comes from this computer, the contract of the sandbox.
  */
 export function isUsdc(chainId: bigint, token: string): boolean {
   return CHAINS.get(chainId)?.usdc === token || (token === LOCAL_USDC && isLocal())

@@ -174,7 +174,7 @@ describe('clients that are generated from openapi.json', () => {
   })
 
   async function runHere(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-    // Programs of npm begin with a search for node, which may find an older one.
+    // The programs that npm installs search for node, and may find an older version of it.
     return await run(process.execPath, [program, ...args], {
       cwd: folder,
       env: { ...process.env, NO_COLOR: '1', CI: '1' },

@@ -10,7 +10,10 @@ const SCREENSHOTS = process.env['BURSAR_SCREENSHOTS']
 const HEIGHT = 900
 const WIDTHS = { desktop: 1280, phone: 375, small: 320 } as const
 const DEVICES = ['desktop', 'phone', 'small'] as const
-/** The themes on each device. The second device begins with the theme of the first one's end, without a change. */
+/**
+ * The themes on each device, in order. The second device begins with the last theme of the first one, so that the theme
+ * does not change in between.
+ */
 const SCHEMES = { desktop: ['light', 'dark'], phone: ['dark', 'light'] } as const
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
@@ -24,8 +27,8 @@ const SETTLED = `new Promise((resolve) => {
 })`
 
 /**
- * Ends all transitions, until none has begun in the next two frames, in which the page draws what it has just received.
- * To wait for the transitions would take a third of the processor time of an inspection.
+ * Ends all transitions. Repeats this if a new transition begins in the next two frames, in which the page draws what it
+ * has just received. Waiting for the transitions would take a third of the processor time of an inspection.
  */
 const STILL = `(async () => {
   const frame = () => new Promise(requestAnimationFrame)

@@ -9,7 +9,7 @@ import {
 import type { Config } from '../../../server/src/config.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 
-/** An address where no chain runs. Wallets, signers and policies require none. */
+/** An address where no chain runs. Wallets, signers and policies require no chain. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 
 /**

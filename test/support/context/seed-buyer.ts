@@ -4,7 +4,7 @@ import { usdcDomain } from '../../../server/src/values/transfer-authorization.ts
 import type { FakeEnclave } from '../wires/fake-enclave.ts'
 import { address, RECIPIENT, seed, type Seed, type SeedOptions } from './seed.ts'
 
-/** Seeds an agent whose grant allows purchases, and a wallet with whose key the fake enclave signs. */
+/** Seeds an agent whose grant allows purchases, and a wallet. The fake enclave signs with the key of this wallet. */
 export async function seedBuyer(
   { context, enclave }: { readonly context: Context; readonly enclave: FakeEnclave },
   options: SeedOptions = {},

@@ -44,7 +44,7 @@ export interface Violation {
 const DAY_MS = 24 * 60 * 60 * 1_000
 /**
  * The longest time from the recording of a payment until it lands on the chain (D24b). When `checkCaps` adds up
- * payments by the time at which they landed, it uses windows that are shorter by this time.
+ * payments by the time at which they landed, its windows are shorter by `LATENESS_MS`.
  */
 const LATENESS_MS = 11 * 60 * 1_000
 const FINAL_EVENT: Readonly<Record<string, readonly string[]>> = {

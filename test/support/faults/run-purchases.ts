@@ -112,7 +112,7 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
   }
 }
 
-/** Starts a sandbox of its own, also outside the tests. */
+/** Starts a sandbox that only the caller uses. The caller may also be a program that is not a test. */
 export async function openPurchaseFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
   const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast' })
   const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts

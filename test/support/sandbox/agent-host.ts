@@ -49,7 +49,7 @@ export async function openAgentHost(serverEnv: Record<string, string> = {}): Pro
 
 /** An agent host in a shared sandbox, and a web site that publishes metadata documents of clients (D73). */
 export interface SharedAgentHost extends AgentHost {
-  /** The service trusts its certificate. */
+  /** The service trusts the certificate of this web site. */
   readonly documents: DocumentServer
 }
 

@@ -9,8 +9,8 @@ export interface BearerProxy {
 
 /**
  * Starts a proxy that adds a bearer token to every request, for a client that cannot send one. A `Host` or `Origin`
- * that names the proxy becomes one that names the service. All others are forwarded unchanged, so that the service
- * rejects them itself.
+ * that names the proxy becomes one that names the service. Other values of these headers are forwarded unchanged, so
+ * that the service rejects them itself.
  */
 export async function startBearerProxy(target: URL, token: string): Promise<BearerProxy> {
   const port = await findFreePort()

@@ -14,8 +14,8 @@ const ENCLAVE_TIMEOUT_MS = 10_000
 const GRANT = { maxPerTxMicro: 5_000_000, dailyCapMicro: 20_000_000 }
 
 /**
- * Creates a test wallet as they were before there were wallet passkeys: the newest sign-in passkey of the workspace's
- * first member owns it. The agent, which must exist, gets an active grant. Returns the wallet's address.
+ * Creates a test wallet of the kind that existed before wallet passkeys: its owner is the newest sign-in passkey of the
+ * workspace's members. The agent, which must exist, gets an active grant. Returns the wallet's address.
  */
 export async function createOldWallet(
   { baseUrl, dataDir }: Pick<AgentHost, 'baseUrl' | 'dataDir'>,

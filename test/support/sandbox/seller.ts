@@ -21,7 +21,10 @@ export interface WireBehaviour {
   readonly redirect_to?: string
 }
 
-/** A resource at the sandbox's seller. Its payee is its own, so its balance is what it was paid. */
+/**
+ * A resource at the sandbox's seller. No other resource has the same payee, so the payee's balance is what the resource
+ * was paid.
+ */
 export interface SoldResource {
   readonly id: string
   readonly url: string

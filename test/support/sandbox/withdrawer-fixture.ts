@@ -45,7 +45,7 @@ export interface WithdrawerFixture {
   sign(issued: WireWithdrawal): Promise<Answer>
 }
 
-/** Signs a person up in the service's own code, and makes them an owner of the payer's workspace. */
+/** Signs up a person with the service's own code, and makes them an owner of the payer's workspace. */
 export async function openWithdrawer(
   fixture: SandboxFixture,
   payer: Pick<PayerFixture, 'slug' | 'mode' | 'wallet'>,

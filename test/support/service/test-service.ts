@@ -39,9 +39,9 @@ export async function openTestService(
     ...given,
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
-    // A request with an unknown host name is treated as a request to the host of the REST API (D1). All other paths are
-    // on the host of AUTH_URL.
     contract,
+    // The host name of a request to `/v1` is unknown, so the service treats it as the host of the REST API (D1). All
+    // other paths are on the host of AUTH_URL.
     async call(call) {
       if (!call.path.startsWith('/v1')) return await send(url, { host: new URL(config.authUrl).host, ...call })
       const answer = await send(url, call)

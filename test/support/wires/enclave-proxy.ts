@@ -7,7 +7,7 @@ export interface EnclaveProxy {
   readonly url: string
   /**
    * Holds back the next request whose path matches, or the enclave's response to it, until the test releases it. By
-   * default, these are requests to sign. With a `method`, requests with another one pass.
+   * default, these are requests to sign. With a `method`, requests with another method pass.
    */
   hold(side: 'request' | 'answer', path?: RegExp, method?: string): Hold
   /**

@@ -199,8 +199,8 @@ function answerSigning(
 }
 
 /**
- * Signs an authorization with the wallet's key, or fails as `behave` says. It signs the same authorization again, and
- * does not check the policy.
+ * Signs an authorization with the wallet's key, or fails as `behave` says. It also signs an authorization that it has
+ * signed before, and does not check the policy.
  */
 async function answerAuthorization(
   enclave: Omit<FakeEnclave, keyof FakeServer>,

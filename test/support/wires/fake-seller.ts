@@ -28,7 +28,7 @@ export interface FakeSeller {
   readonly url: string
   /** All requests so far, in order. */
   readonly requests: SellerRequest[]
-  /** Those of them that pay. */
+  /** The requests so far that pay, in order. */
   readonly paid: PaidRequest[]
   /** What the seller asks for. Each one is an entry of `accepts`. */
   accepts: readonly Readonly<Record<string, unknown>>[]

@@ -15,7 +15,10 @@ import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { cursorInstallLink, listAgentHosts, type AgentHost } from './agent-hosts.ts'
 
-/** How a person adds this service to the application that runs their agents. The address of the page names the host. */
+/**
+ * How a person adds this service to the application that runs their agents. The page's URL names this application, the
+ * agent host.
+ */
 export function AddToAgent() {
   const { slug, role } = useWorkspace()
   const { data: workspace, error, refetch } = useQuery(workspaceQuery(slug))

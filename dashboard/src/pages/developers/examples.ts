@@ -10,7 +10,10 @@ export interface ExampleValues {
   readonly wallet: string
   /** The recipient of the example payment. */
   readonly to: string
-  /** An agent that may buy web resources, and its wallet. Without such a grant, those of the payment. */
+  /**
+   * An agent that may buy web resources, and its wallet. If no grant allows this, the agent and wallet of the example
+   * payment.
+   */
   readonly buyer: { readonly agentId: string; readonly wallet: string }
 }
 
@@ -18,7 +21,7 @@ export type ExampleLanguage = 'curl' | 'typescript'
 
 const AMOUNT_USDC = '0.01'
 const MAX_PRICE_USDC = '0.10'
-/** The user replaces it, because the service knows no sellers. */
+/** A placeholder for the user to replace, because the service knows no sellers. */
 const RESOURCE_URL = 'RESOURCE_URL'
 
 /** A request that returns the workspace, mode and limits of the key. */

@@ -5,7 +5,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface CannotSignTextProps {
   readonly wallet: Wallet
-  /** What the form on this page creates. Its own page is where an owner signs it. */
+  /** What the form on this page creates. An owner signs it on the page of the new grant. */
   readonly creates?: 'grant' | 'replacement'
 }
 

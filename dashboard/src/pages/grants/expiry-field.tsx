@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000
 export function ExpiryField({ draft, error, onChange }: ExpiryFieldProps) {
   const nowMs = useNow(MINUTE_MS)
   const { hasNoEndDate, endsInDays, until } = draft
-  // An error belongs to the typed date, so that field is shown for it.
+  // An error is always about the typed date, so the field for this date is shown with it.
   const isCustom = endsInDays === null || error !== undefined
   const value = hasNoEndDate ? NEVER : isCustom ? CUSTOM : String(endsInDays)
   const choose = (picked: string) => {

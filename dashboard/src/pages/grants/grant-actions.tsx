@@ -14,7 +14,7 @@ interface GrantActionsProps {
   readonly actions: ReturnType<typeof useGrantActions>
 }
 
-/** A signature that a website has can be used until it expires (D67). */
+/** A website that has a signature can use it until the signature expires (D67). */
 const PURCHASES_UNDER_WAY =
   ' Purchases that the agent began in the last 5 minutes may still be paid, because the websites already have the signatures.'
 

@@ -15,7 +15,7 @@ export function DeliveryText({ payment: { purchase, status } }: { readonly payme
   }
 }
 
-/** Without the money, a missing delivery is no loss, so only a paid purchase is marked. */
+/** If nothing was paid, a missing delivery is no loss, so only a paid purchase is marked. */
 function Undelivered({ isPaid, children }: { readonly isPaid: boolean; readonly children: string }) {
   return (
     <span

@@ -27,9 +27,9 @@ export interface Check {
 
 /**
  * Returns the checks and their results. Null if no check has this code. The check of the plan is only listed in live
- * mode, because the plan limits only live payments. Only a purchase is checked for whether the grant allows purchases;
- * purchases of older versions were not recorded as such, so this check is also listed if it failed. The check of gas
- * runs only if wallets pay for gas themselves, so it is only listed if it failed.
+ * mode, because the plan limits only live payments. The check that the grant allows purchases is only listed for a
+ * purchase, and if it failed: older versions did not record that a request was a purchase. The check of gas runs only
+ * if wallets pay for gas themselves, so it is only listed if it failed.
  */
 export function listChecks(
   code: string,

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** The wallets whose deposit address the user wants to see although one passkey is the only owner. */
+/** The key under which the browser stores the choice for one wallet. */
 function keyOf(address: string): string {
   return `bursar.shows-address.${address.toLowerCase()}`
 }
@@ -15,7 +15,7 @@ export function useRiskChoice(address: string): { readonly isAccepted: boolean; 
       try {
         localStorage.setItem(keyOf(address), '1')
       } catch {
-        // The browser stores nothing, so it asks again next time.
+        // The browser stores nothing, so the page asks again next time.
       }
     },
   }

@@ -30,7 +30,7 @@ export function WalletPage() {
   const { slug, mode, role, to } = useWorkspace()
   const { address = '' } = useParams()
   const { data: wallet, error, refetch } = useQuery(walletQuery(slug, mode, address))
-  // The section on funding needs it. The page waits for it, so that nothing moves when it has loaded.
+  // The section on funding needs the workspace. The page waits for it, so that nothing moves when it has loaded.
   const { isPending } = useQuery(workspaceQuery(slug))
   const breadcrumb = <TextLink to={to('wallets')}>Wallets</TextLink>
   if (wallet === undefined || (isPending && error === null)) {

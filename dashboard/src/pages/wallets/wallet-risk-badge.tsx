@@ -1,7 +1,7 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
 
-/** Marks a wallet whose money would be lost with one passkey. Shows nothing for other wallets. */
+/** Marks a wallet whose money is lost if one passkey is lost. Shows nothing for other wallets. */
 export function WalletRiskBadge({ wallet }: { readonly wallet: Pick<Wallet, 'is_at_risk'> }) {
   if (!wallet.is_at_risk) return null
   return (

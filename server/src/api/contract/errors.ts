@@ -40,7 +40,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'The service is temporarily unavailable. Nothing was recorded.',
 }
 
-/** What an operation requires and declares, as far as its errors depend on it. */
+/** The properties of an operation that determine its errors. */
 export interface Failing {
   readonly errors: readonly ErrorName[]
   readonly requirements: Pick<Requirements, 'scope' | 'unrestrictedKeyOnly'>
@@ -48,7 +48,10 @@ export interface Failing {
   readonly hasPathParameters: boolean
 }
 
-/** Returns every error that an operation can respond with: those that it declares, and those that follow from it. */
+/**
+ * Returns every error that an operation can respond with: the errors of all operations, the errors that its
+ * requirements, body and path imply, and the errors that it declares.
+ */
 export function listErrors({ errors, requirements, hasBody, hasPathParameters }: Failing): readonly ErrorName[] {
   const implied: readonly (ErrorName | false)[] = [
     requirements.scope !== undefined && 'insufficient_scope',
@@ -115,8 +118,8 @@ export function describeError(name: ErrorName): object {
 }
 
 /**
- * Returns the schema of a value that is one of these errors, and the schemas of the errors, to which it refers. Each
- * has its name as `$id`, so that the response of a route can contain the value.
+ * Returns the schemas of these errors, and a schema that refers to them, for a value that is one of these errors. Each
+ * schema has its name as `$id`, so that the response of a route can contain the value.
  */
 export function describeChoice(
   choice: { readonly $id: string; readonly description: string },

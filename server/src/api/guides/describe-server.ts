@@ -33,7 +33,7 @@ export function describeServer({ baseUrl }: Pick<Origins, 'baseUrl'>) {
   }
 }
 
-/** Returns the namespace that a registry gives to the owner of a domain: its labels in reverse order. */
+/** Returns the namespace that a registry gives to the owner of a host name: the name's labels in reverse order. */
 function reverse(hostname: string): string {
   return hostname
     .replaceAll(/[^a-zA-Z0-9.-]/g, '-')

@@ -33,7 +33,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
       const grants = await listSpendable(ctx, caller)
       if (grants !== null) return { ...identity, wallets: grants.map((grant) => formatWallet(grant, caller)) }
       const pages = walkSpendable(ctx, caller)
-      // The first page is read before the response begins, so that an error still has its status.
+      // The first page is read before the response begins, so that an error can still be sent with its status.
       const text = writeIdentity(identity, await pages.next(), pages, caller)
       return reply.type('application/json; charset=utf-8').send(Readable.from(text, { objectMode: false }))
     },
@@ -71,7 +71,7 @@ async function* writeIdentity(
   pages: AsyncIterator<readonly SpendableGrant[], void>,
   caller: Caller,
 ): AsyncGenerator<string, void, undefined> {
-  // The wallets are the last member, so the pages can follow one another.
+  // `wallets` is the last member, so each page of grants can be appended to the text.
   yield `${JSON.stringify(identity).slice(0, -1)},"wallets":[`
   let separator = ''
   for (let page = first; page.done !== true; page = await pages.next()) {

@@ -175,7 +175,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const { waitMs } = parsePaymentQuery(request.query)
       const signal = signalOf(reply)
       const onWait = (): void => leaveWork(request)
-      // A withdrawal is its owner's, and no payment of an agent (D62).
+      // Withdrawals are not found here, because they are payments of an owner and not of an agent (D62).
       const payment = await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
       const purchase = await findPurchaseOf(ctx, payment)
       return { payment: formatPayment(payment), ...(purchase === null ? {} : { purchase: formatPurchase(purchase) }) }

@@ -53,7 +53,7 @@ const SignedPayment = Type.Object(
   { description: 'The payment, and the payment header. The header is null if the payment has failed.' },
 )
 
-/** A purchase needs no gas of the wallet. */
+/** A purchase needs no gas from the wallet. */
 const REFUSALS = PURCHASE_REFUSAL_CODES.filter((code) => code !== 'insufficient_gas')
 const BUYING_ERRORS = [
   'idempotency_key_in_header',
@@ -74,7 +74,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
   const stopping = new AbortController()
   http.addHook('preClose', async () => stopping.abort())
   /**
-   * A purchase continues if its client disconnects. While it waits for a seller, it has no place of the overload gate.
+   * A purchase continues if its client disconnects. While it waits for a seller, the overload gate does not count it.
    */
   const courseOf = (request: FastifyRequest): Course => {
     return { stopping: stopping.signal, onWait: () => leaveWork(request) }

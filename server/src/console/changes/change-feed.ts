@@ -7,7 +7,7 @@ const INTERVAL_MS = 1_000
 
 export interface ChangeListener {
   /**
-   * Called when the feed starts to report changes. From then on, it calls `change` for every change that becomes
+   * Called when the feed starts to report changes. From then on, the feed calls `change` for every change that becomes
    * visible.
    */
   ready(): void

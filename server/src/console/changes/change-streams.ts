@@ -104,7 +104,7 @@ export class ChangeStreams {
 
 /**
  * Returns the oldest stream of the person with the most streams. If several people have the same number, returns the
- * oldest stream of all of theirs.
+ * oldest of all their streams.
  */
 function oldestOfFullest<Entry extends readonly [unknown, Listener]>(entries: readonly Entry[]): Entry | undefined {
   const byUser = [...Map.groupBy(entries, ([, { userId }]) => userId).values()]

@@ -15,7 +15,7 @@ const ApiKeySchema = Type.Object({
   agent_id: nullable(Type.String()),
   /** Null if the key has all scopes. */
   scopes: nullable(list(scope)),
-  /** The last four characters of the secret. Null for keys that were created before they were stored. */
+  /** The last four characters of the secret. Null for a key from before these characters were stored. */
   last4: nullable(Type.String()),
   created_at: isoTime(),
   /** The person who created the key. Null if the operator did. */

@@ -61,7 +61,7 @@ export const OWNER_ROUTES = {
       },
     },
   },
-  /** Moves a wallet, which a sign-in passkey owns, to a wallet passkey of the caller. */
+  /** Moves a wallet from the sign-in passkey that owns it to a wallet passkey of the caller. */
   openMove: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/move',
@@ -73,7 +73,7 @@ export const OWNER_ROUTES = {
       response: {
         200: Type.Object({
           request_id: nullable(Type.String()),
-          /** For the sign-in passkey that owns the wallet. */
+          /** The WebAuthn options for the sign-in passkey that owns the wallet. */
           options: nullable(RequestOptions.properties.options),
         }),
       },

@@ -30,7 +30,7 @@ export const PaymentSchema = Type.Object({
   pending_reason: nullable(Type.Enum([...PENDING_REASONS])),
 })
 
-/** A payment in a list, with what it buys. `purchase` is null if it is no purchase. */
+/** A payment in a list, with what it buys. `purchase` is null if the payment is no purchase. */
 export const ListedPaymentSchema = Type.Object({
   ...PaymentSchema.properties,
   purchase: nullable(PurchaseSummarySchema),
@@ -62,11 +62,11 @@ const PaymentDetailSchema = Type.Object({
     /** When the payment was confirmed, or failed. */
     settled_at: nullable(isoTime()),
     block_number: nullable(Type.Integer()),
-    /** Null for a withdrawal, and for payments from before this was stored. */
+    /** Null for a withdrawal, and for a payment from before credentials were stored. */
     credential: nullable(CredentialSchema),
     /**
-     * The limits that it was admitted under, and what the agent had spent in the 24 hours before. Null for a
-     * withdrawal.
+     * The limits under which the payment was admitted, and what the agent had spent in the 24 hours before. Null for
+     * a withdrawal.
      */
     limits: nullable(
       Type.Object({
@@ -76,11 +76,11 @@ const PaymentDetailSchema = Type.Object({
       }),
     ),
   }),
-  /** What the payment buys, with its delivery. Null if it is no purchase. */
+  /** What the payment buys, with the delivery. Null if the payment is no purchase. */
   purchase: nullable(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
-  /** The grant that it was made under. Null for a withdrawal. */
+  /** The grant under which the payment was made. Null for a withdrawal. */
   grant: nullable(GrantSchema),
-  /** Its events, the oldest first, and where each was sent. A withdrawal has none. */
+  /** The payment's events, the oldest first, and where each was sent. A withdrawal has no events. */
   events: list(PaymentEventSchema),
 })
 

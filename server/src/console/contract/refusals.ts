@@ -19,7 +19,7 @@ const RefusalSchema = Type.Object({
   amount_usdc: Type.String(),
   memo: nullable(Type.String()),
   idempotency_key: nullable(Type.String()),
-  /** What the request would have bought, without its query. Null if it was no purchase. */
+  /** The URL of the resource to be bought, without its query. Null if the request was no purchase. */
   resource_url: nullable(Type.String()),
   credential: nullable(CredentialSchema),
   created_at: isoTime(),

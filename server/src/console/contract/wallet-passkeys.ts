@@ -8,7 +8,7 @@ const WalletPasskeySchema = Type.Object({
   credential_id: Type.String(),
   name: Type.String(),
   created_at: isoTime(),
-  /** How many wallets it owns, in all workspaces. */
+  /** How many wallets the passkey owns, in all workspaces. */
   wallets: Type.Integer(),
 })
 

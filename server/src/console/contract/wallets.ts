@@ -20,9 +20,9 @@ const OwnerSchema = Type.Object({
   /** The names are null for a sign-in passkey that its person has removed. */
   name: nullable(Type.String()),
   user_name: nullable(Type.String()),
-  /** Whether it is a passkey of the caller. */
+  /** Whether the passkey belongs to the caller. */
   is_mine: Type.Boolean(),
-  /** Whether the owner has signed the record of the wallet. The signer page signs nothing for one who has not. */
+  /** Whether the owner has signed the record of the wallet. The signer page signs nothing for an owner who has not. */
   has_record: Type.Boolean(),
   added_at: isoTime(),
 })

@@ -11,7 +11,7 @@ import { Type } from 'typebox'
 
 const CREDENTIAL_ID_CHARS_MAX = 1_364
 const CLIENT_DATA_CHARS_MAX = 4_096
-/** It contains the whole request to the enclave, or the record of a wallet with all its slots. */
+/** An owner's client data contains the whole request to the enclave, or the record of a wallet with all its slots. */
 const OWNER_CLIENT_DATA_CHARS_MAX = 32_768
 const AUTHENTICATOR_DATA_CHARS_MAX = 8_192
 /** Long, because an attestation may contain a chain of certificates. */
@@ -50,7 +50,7 @@ const Authentication = Type.Object({
   }),
 })
 
-/** The same for what an owner of a wallet signs. */
+/** The same members, with the longer client data that an owner of a wallet signs. */
 export const OwnerAuthentication = Type.Object({
   ...credential,
   response: Type.Object({

@@ -27,8 +27,8 @@ export interface PaymentRequest extends PaymentCredential {
 /** What a purchase adds to its payment, in the transaction that reserves the amount (D66). */
 export interface NewPurchase {
   /**
-   * Makes the authorization that the enclave will sign, and nothing else for this purchase. Throws if too little time is
-   * left for it; then nothing is reserved.
+   * Makes the authorization. The enclave will sign it, and nothing else for this purchase. Throws if too little time is
+   * left for the authorization; then nothing is reserved.
    */
   authorize(at: { readonly now: Date; readonly grantExpiresAt: Date | null }): TransferAuthorization
   /** Returns the statements that store the purchase, after its payment was inserted. */

@@ -78,7 +78,7 @@ describe('previewPayment', () => {
       }),
       {
         numRuns: RUNS,
-        // They come first, so each of the results below occurs, whatever the random requests are.
+        // These examples run first, so each of the results below occurs, whatever the random requests are.
         examples: [
           ...[example(poor, '5'), example(poor, '3'), example(expired, '1'), example(limited, '5.000001')],
           ...Array.from({ length: 5 }, () => example(limited, '5')),
@@ -103,8 +103,8 @@ describe('previewPayment', () => {
         await previewPayment(given.context, paymentRequest(seeded, { amountUsdc, idempotencyKey: 'k' }))
       }
     }
-    // Refusals are written later, in their order. So once this one is stored, any refusal of a preview would be as
-    // well.
+    // Refusals are written later, in the order in which they occur. So if a preview had caused a refusal, it would be
+    // stored before this last one.
     const last = await seed(given.context)
     await createPayment(given.context, paymentRequest(last, { amountUsdc: '1000' }))
     await waitFor('the last refusal', async () => (await countRows([last])) !== (await countRows([])))

@@ -15,7 +15,10 @@ export type PaymentPreview =
   | {
       readonly kind: 'allowed'
       readonly grant: AdmissionGrant
-      /** What the agent spent from the wallet in the last 24 hours, and what the balance does not show yet. */
+      /**
+       * What the agent spent from the wallet in the last 24 hours, and the sum of the payments that the balance does
+       * not reflect yet.
+       */
       readonly facts: Pick<AdmissionFacts, 'spent24hMicro' | 'unminedMicro'>
       readonly balanceMicro: MicroUsdc
       /** The amount of the payment. */
@@ -26,9 +29,8 @@ export type PaymentPreview =
   | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
 
 /**
- * Decides on a payment request as `createPayment` does, with the same checks in the same order, and reserves and
- * records nothing (D55). It takes no lock, so the result can be out of date at once: another payment may use what is
- * left.
+ * Decides on a payment request as `createPayment` does, with the same checks in the same order. Reserves and records
+ * nothing (D55). Takes no lock, so the result can be out of date at once: another payment may use what is left.
  *
  * Throws `ChainUnavailable` if every other check has passed and the chain cannot be read.
  */

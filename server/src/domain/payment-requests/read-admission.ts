@@ -32,7 +32,7 @@ export interface AdmissionReading {
   readonly used: number | null
 }
 
-/** Runs one more read, in the transaction of the payment if there is one. */
+/** Runs one more read. A payment runs it in its transaction; a preview has no transaction. */
 type Run = <Result>(query: Query<Result>) => Promise<Result>
 
 export type Admission =
@@ -48,7 +48,7 @@ export type Admission =
   | { readonly kind: 'balance_unknown' }
   | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
 
-/** The 24-hour limit does not allow the payment. When it will is not known yet: this needs one more read. */
+/** The 24-hour limit does not allow the payment. One more read finds out when the limit will allow it. */
 interface OverCap {
   readonly kind: 'over_cap'
   readonly refusal: Extract<DecidedRefusal, { readonly code: 'daily_cap_exceeded' }>

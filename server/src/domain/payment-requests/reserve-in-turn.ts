@@ -15,7 +15,7 @@ const WAIT_MS_MAX = 5_000
 const BATCH_REQUESTS_MAX = 32
 /** How many batches are in progress at most, so that a slow one does not hold up the next. */
 const BATCHES_IN_PROGRESS_MAX = 3
-/** How many requests that were not decided in a batch are in progress at most. Each may wait for a lock. */
+/** How many requests are decided alone at the same time, at most. Each may wait for a lock. */
 const SINGLES_IN_PROGRESS_MAX = 4
 
 interface Entry extends WaitingRequest, QueueEntry {
@@ -172,8 +172,9 @@ async function reserveTogether(db: Database, entries: readonly Entry[]): Promise
 
 /**
  * Returns the request's place in the queue. Payments of one wallet wait for each other, so they are decided one by one
- * (D22); this includes the payments under one grant. So do requests with the same idempotency key. Live payments of a
- * workspace lock one allowance, so a second batch would find it locked.
+ * (D22); this includes the payments under one grant. Requests with the same idempotency key wait for each other too.
+ * Live payments of a workspace lock one allowance, so a second batch with such payments would find the allowance
+ * locked.
  */
 function placeOf({ request: { accountId, mode, wallet, idempotencyKey } }: FundedRequest): QueueEntry {
   const keys = [`wallet ${accountId} ${mode} ${wallet}`]

@@ -102,7 +102,7 @@ describe('the limits of a payment', () => {
         endUnenforced(next, { enforced: [next.id], replacedBy: next.id, now }),
         markActive(account.id, next.id, now),
       ])
-      // One process lets only one payment of a wallet wait for the lock, so the second one is of another process.
+      // One process lets only one payment of a wallet wait for the lock, so another process makes the second payment.
       for (const [amount, ctx] of [
         ['2', given.context],
         ['2.000001', given.openAnother()],

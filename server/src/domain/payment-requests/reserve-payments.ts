@@ -28,12 +28,12 @@ export const APART = { kind: 'apart' } as const
 
 /**
  * Does what `reservePayment` does, for several requests in one transaction with two round trips. Returns the result of
- * each request. No two of them may share a wallet or an idempotency key, because each is decided without the others.
- * Live payments of one workspace are counted in the allowance one after the other.
+ * each request. No two requests may share a wallet or an idempotency key, because each request is decided without the
+ * others. Live payments of one workspace are counted in the allowance one after the other.
  *
- * The locks are the same and are taken in one order, but a lock that is not free is not waited for. A request is
- * `apart` if one of its locks was not free, and in all cases that need more than these two round trips: its grant or
- * its allowance was not found, a payment has its idempotency key, or the 24-hour limit refuses it.
+ * Takes the same locks, in one order, but does not wait for a lock that is not free. A request is `apart` if one of its
+ * locks was not free. A request is also `apart` if it needs more than these two round trips: its grant or its allowance
+ * was not found, a payment has its idempotency key, or the 24-hour limit refuses it.
  *
  * If the transaction fails, nothing is recorded for any request. Throws `CommitUnknown` if that is not certain.
  */

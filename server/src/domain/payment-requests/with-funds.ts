@@ -5,7 +5,7 @@ import type { PaymentRequest } from './payment-request.ts'
 import type { Admission, FundedRequest } from './read-admission.ts'
 
 type Undecided = Extract<Admission, { readonly kind: 'balance_unknown' }>
-/** A decision other than these two. */
+/** A decision other than `Undecided` and `Refused`. */
 type Decided = { readonly kind: 'reserved' | 'existing' | 'allowed' }
 type Refused = Extract<Admission, { readonly kind: 'refused' }>
 
@@ -36,7 +36,7 @@ async function decideOnce<Done extends Decided>(
   let unavailable: unknown
   const [balance, gas] = await Promise.all([
     ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
-    // Anyone who submits the authorization of a purchase pays the gas.
+    // The gas of a purchase is paid by whoever submits its authorization, not by the wallet.
     chain.gas === 'self' && request.kind !== 'x402' ? chain.readGasFunds(request.wallet) : null,
   ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error

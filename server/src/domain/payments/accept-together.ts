@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { markManyAccepted, type Acceptance } from './acceptances-store.ts'
 import type { Payment } from './payment.ts'
 
-/** The most acceptances in one statement. It runs on a connection that other statements share. */
+/** The most acceptances in one statement, because other statements share its connection. */
 const ACCEPTANCES_MAX = 32
 
 interface Gathering {
@@ -19,9 +19,10 @@ interface Gathering {
 const gatherings = new WeakMap<Database, Gathering>()
 
 /**
- * Records that the enclave accepted a payment, with all acceptances that arrive in the same turn of the event loop, in
- * one statement. Returns the recorded payment, or null if the statement did not change it: another transaction has
- * locked it, it has moved on, or another acceptance of the same payment is gathered. Throws if the statement fails.
+ * Records that the enclave accepted a payment. One statement records all acceptances that arrive in the same turn of
+ * the event loop. Returns the recorded payment, or null if the statement did not change the payment: another
+ * transaction has locked it, it has moved on, or the statement already contains another acceptance of it. Throws if the
+ * statement fails.
  *
  * The commit does not wait for the disk (decision 0039).
  */

@@ -9,7 +9,7 @@ export interface AcceptedSend {
   readonly userOperationHash: TxHash | null
 }
 
-/** That the enclave accepted a payment, and when we record that. */
+/** The fact that the enclave accepted a payment, and the time at which we record it. */
 export interface Acceptance {
   readonly payment: Payment
   readonly accepted: AcceptedSend
@@ -31,7 +31,8 @@ interface AcceptanceTerms {
 const GUARD = 'tx_hash is null'
 
 /**
- * One acceptance and many are recorded by the same changes. A later call can add the hash, but keeps the first time.
+ * The changes are the same for one acceptance and for many. A later call can add the hash, but keeps the time of the
+ * first call.
  */
 function changesText({ transactionId, txHash, now, userOperationHash, reason, nextLookupAt }: AcceptanceTerms): string {
   return `enclave_transaction_id = ${transactionId}, tx_hash = ${txHash}, accepted_at = coalesce(accepted_at, ${now}),
@@ -45,7 +46,9 @@ function reasonOf({ txHash }: AcceptedSend): PendingReason | null {
   return txHash === null ? 'hash_unknown' : null
 }
 
-/** Records that the enclave accepted the payment. A later call can add the hash, but keeps the time of the first. */
+/**
+ * Records that the enclave accepted the payment. A later call can add the hash, but keeps the time of the first call.
+ */
 export function markAccepted(
   payment: Payment,
   accepted: AcceptedSend,
@@ -71,8 +74,8 @@ export function markAccepted(
 /**
  * Records the acceptances of several payments, each under the conditions of `markAccepted`. Returns the payments that
  * were changed. Leaves out payments that another transaction has locked, so this statement never waits for a lock. No
- * two acceptances may be of the same payment. The planner does not merge a subquery that locks, so each payment is a
- * look-up by the primary key.
+ * two acceptances may be of the same payment. The planner does not merge a subquery that locks, so each payment is
+ * looked up by the primary key.
  */
 export function markManyAccepted(acceptances: readonly Acceptance[]): Query<Payment[]> {
   return {

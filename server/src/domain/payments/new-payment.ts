@@ -1,6 +1,9 @@
 import type { Payment } from './payment.ts'
 
-/** The fields that the steps of a payment's life set. A new payment is a reservation whose first attempt is claimed. */
+/**
+ * The first values of the fields that later steps of a payment change. A new payment is a reservation whose first
+ * attempt is claimed.
+ */
 const UNSET = {
   status: 'pending',
   failureCode: null,

@@ -7,9 +7,10 @@ export type Hex = `0x${string}`
 
 /**
  * A transfer is a payment that an agent requested under a grant. A payment of kind `x402` is a purchase: it pays for an
- * HTTP resource, by a signed authorization (EIP-3009) that the seller submits to the chain (D66). A withdrawal is a transfer that an owner of the wallet
- * signed themselves (D62). It has no agent and no grant, and no limits apply to it. `/v1` shows it in the ledger only
- * (D53). Its balance, its settlement and its look-ups are those of every other payment.
+ * HTTP resource, by a signed authorization (EIP-3009) that the seller submits to the chain (D66). A withdrawal is a
+ * transfer that an owner of the wallet signed themselves (D62). It has no agent and no grant, and no limits apply to
+ * it. `/v1` shows it in the ledger only (D53). It reserves balance, is settled and is looked up like the transfer of an
+ * agent.
  */
 export const PAYMENT_KINDS = ['transfer', 'withdrawal', 'x402'] as const
 
@@ -173,7 +174,7 @@ export interface Payment {
   readonly minedBlockHash: string | null
 }
 
-/** The part of an EIP-3009 authorization that its payment does not say. It is never signed with another nonce (D66). */
+/** The fields of an EIP-3009 authorization that are not fields of its payment. The nonce never changes (D66). */
 export interface PaymentAuthorization {
   /** 32 bytes, in lower-case hexadecimal digits. */
   readonly nonce: Hex
@@ -205,8 +206,8 @@ export function isFenceOver(
 }
 
 /**
- * Returns whether the send window is over. A payment sent after it might no longer fit the limits that were checked
- * when the payment was reserved (D24b).
+ * Returns whether the send window is over. A payment that is sent later might no longer fit the limits that were
+ * checked when the payment was reserved (D24b).
  */
 export function isTooOldToSend({ createdAt }: Pick<Payment, 'createdAt'>, now: Date): boolean {
   return now.getTime() - createdAt.getTime() >= SEND_WINDOW_MS

@@ -16,7 +16,7 @@ const ADMISSION: Admission = {
 const HASH = `0x${'a'.repeat(64)}` as const
 
 /**
- * The last line of defence: PostgreSQL rejects rows that our code must never write, with the error 23514 (check) or
+ * The last line of defense: PostgreSQL rejects rows that our code must never write, with the error 23514 (check) or
  * 23505 (unique).
  */
 describe('the table payments', () => {

@@ -216,10 +216,10 @@ export function releaseAttempt(
 }
 
 /**
- * The only function that moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`; `markManyAccepted`
- * makes one of them for several payments. It moves the payment only from the status in that table, and only while the
- * SQL condition `guard` is true. So if two processes try the same move, only one of them succeeds. Returns the moved
- * payment, or null if it was not moved.
+ * Moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. No other function moves a payment, except that
+ * `markManyAccepted` makes the change `accept` for several payments. Moves the payment only from the status in that
+ * table, and only while the SQL condition `guard` is true. So if two processes try the same move, only one of them
+ * succeeds. Returns the moved payment, or null if it was not moved.
  */
 export function movePayment(
   payment: Payment,

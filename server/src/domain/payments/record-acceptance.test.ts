@@ -11,7 +11,7 @@ import type { Payment, TxHash } from './payment.ts'
 import { markFailed } from './payments-store.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
-/** More than one statement takes. */
+/** More acceptances than fit into one statement. */
 const MANY = 40
 
 describe('recordAcceptance', () => {

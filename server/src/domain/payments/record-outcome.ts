@@ -8,7 +8,7 @@ import { recordAcceptance } from './record-acceptance.ts'
 import { releaseAttempt } from './payments-store.ts'
 
 export type RecordedOutcome =
-  /** The enclave accepted the payment, or refused it, so that it failed. */
+  /** The enclave accepted the payment, or refused it and the payment failed. */
   | { readonly kind: 'done'; readonly payment: Payment }
   /** Nothing was sent. `isExpired` means that the request had expired by our estimate of the enclave's time. */
   | { readonly kind: 'not_sent'; readonly isExpired: boolean }

@@ -43,8 +43,8 @@ const EXPIRED_MAX = 2
 
 /**
  * Finds out what happened to a transfer if we do not know whether the enclave accepted it, sends it again if necessary,
- * and returns it (D23). Returns a purchase as it is. Called in three cases: a retry has the same idempotency key, another request with the same key
- * was faster, or the first request expired too early.
+ * and returns it (D23). Returns a purchase as it is. Called in three cases: a retry has the same idempotency key,
+ * another request with the same key was faster, or the first request expired too early.
  *
  * While another process holds the claim on the payment's attempt, this function waits for that process. A transfer that
  * the enclave has accepted is recorded and never sent again. Otherwise the payment is sent again, but only under three

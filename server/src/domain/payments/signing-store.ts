@@ -5,7 +5,7 @@ import type { Payment } from './payment.ts'
 
 const { agents, grants, wallet_slots: slots, wallets } = tables
 
-/** If the wallet has no slots, the agent has the key of the grant. */
+/** The key that signs is in the slot. If the wallet has no slots, the key is in the row of the agent. */
 const SIGNING_ROW = {
   enclave_wallet_id: wallets.enclave_wallet_id,
   slot: grants.slot,
@@ -26,7 +26,10 @@ export interface SigningParties {
   readonly signerKey: SignerKey
 }
 
-/** Who signs for a payment that is resumed, while its grant is active and not suspended. Uses primary keys. */
+/**
+ * Finds the wallet and the key that sign a resumed payment, if its grant is active and not suspended. Uses primary
+ * keys.
+ */
 export function findSigningParties(
   payment: Pick<Payment, 'accountId' | 'grantId'>,
 ): Query<(SigningParties & { readonly expiresAt: Date | null }) | null> {

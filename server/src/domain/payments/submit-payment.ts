@@ -16,8 +16,8 @@ export type Submission = { readonly kind: 'done'; readonly payment: Payment } | 
 /**
  * Sends a reserved payment to the enclave. The caller must have claimed the payment's attempt. If the enclave accepts
  * the payment, its hash is recorded. If the enclave refuses it, the payment fails and its reservation ends. If the
- * payment was not sent, or we do not know whether it was, it stays pending and this function throws 500
- * `privy_call_failed` (D24).
+ * payment was not sent, or we do not know whether it was, it stays pending. Then this function throws 500
+ * `privy_call_failed` (D24), or returns `expired` if the request had expired.
  */
 export async function submitPayment(
   ctx: Context,

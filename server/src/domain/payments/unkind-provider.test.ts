@@ -20,7 +20,7 @@ const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 const BUNDLER = `0x${'b'.repeat(40)}` as const
 
 /**
- * Unhelpful behaviour of the real enclave (D24 to D24c). In every case, the spending in any 24 hours must stay within
+ * Unhelpful behavior of the real enclave (D24 to D24c). In every case, the spending in any 24 hours must stay within
  * the cap, and an idempotency key must cause at most one transfer.
  */
 describe('an enclave that misbehaves', () => {

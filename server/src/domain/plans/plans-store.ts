@@ -67,7 +67,7 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
 /**
  * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by
  * its position. An allowance is left out if its row is locked by another transaction, or missing. The planner does not
- * merge a subquery that locks, so each allowance is a look-up. Uses the primary key.
+ * merge a subquery that locks, so each allowance is looked up by the primary key.
  */
 export function lockFreeAllowances(
   allowances: readonly { readonly accountId: string; readonly month: string }[],
@@ -86,8 +86,8 @@ export function lockFreeAllowances(
 }
 
 /**
- * Adds to the used part of the month's allowance. The result is never below zero, even if the operator has lowered the
- * count in between.
+ * Adds `count`, which may be negative, to the used part of the month's allowance. The result is never below zero, even
+ * if the operator has lowered the count in between.
  */
 export function addToAllowance(accountId: string, month: string, count: number): Query<boolean> {
   return {

@@ -20,10 +20,10 @@ const REDIRECTS_MAX = 3
 const UNKNOWN_BODY_BYTES_MAX = 2_048
 
 export type AskedPrice =
-  /** The resource asks for no payment, so this is the resource. */
+  /** The resource asks for no payment, so the answer is the resource itself. */
   | { readonly kind: 'free'; readonly answer: KeptAnswer }
   | { readonly kind: 'unknown'; readonly status: number; readonly body: string }
-  /** `url` is the one that asked, after redirects. */
+  /** `url` is the URL that asked for the payment, after redirects. */
   | { readonly kind: 'required'; readonly required: PaymentRequired; readonly url: string; readonly method: string }
 
 /**
@@ -60,7 +60,7 @@ export function readTerms(
 
 /**
  * Chooses the offer that is paid. Throws 400 `price_too_high` if all offers that we can pay are above the maximum, and
- * 400 `payment_option_unsupported` if there is none.
+ * 400 `payment_option_unsupported` if we can pay none of the offers.
  */
 export function requireOffer(required: PaymentRequired, maxAmountMicro: MicroUsdc): Offer {
   const choice = chooseOffer(required, { maxAmountMicro })

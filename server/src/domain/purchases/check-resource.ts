@@ -20,16 +20,16 @@ export interface PriceRequest extends PaymentCredential {
   readonly accountId: string
   readonly mode: Mode
   readonly request: ResourceRequest
-  /** For whom the purchase is previewed. Null if nobody. */
+  /** The agent and the wallet for which the purchase is previewed. Null if no preview is wanted. */
   readonly buyer: { readonly agentId: AgentId; readonly wallet: Address } | null
 }
 
 export interface CheckedPrice {
-  /** The status of the answer without a payment. It is 402 if the resource asks for one. */
+  /** The status of the answer without a payment. It is 402 if the resource asks for a payment. */
   readonly status: number
-  /** Null if the resource asks for no payment, or in a protocol that we do not know. */
+  /** Null if the resource asks for no payment, or asks for it in a protocol that we do not know. */
   readonly required: PaymentRequired | null
-  /** The URL that asked, after redirects. */
+  /** The URL that asked for the payment, after redirects. If `required` is null, the URL of the request. */
   readonly url: string
   /** The offer that would be paid. Null if there is none. */
   readonly offer: Offer | null

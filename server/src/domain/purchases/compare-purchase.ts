@@ -27,8 +27,8 @@ export interface ComparedPurchase extends Partial<
 }
 
 /**
- * Returns the fields in which a request differs from the existing payment with its idempotency key. `kind` is no field
- * of the body: the payment is a transfer, or the purchase was made by the other operation.
+ * Returns the fields in which a request differs from the existing payment with its idempotency key. `kind` is not a
+ * field of the body. It means that the payment is a transfer, or that the other operation made the purchase.
  */
 export function comparePurchase(
   { payment, order }: { readonly payment: Payment; readonly order: PurchaseOrder | null },

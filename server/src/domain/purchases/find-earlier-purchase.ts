@@ -12,10 +12,10 @@ import { placeOf } from './sign-header.ts'
 import { continuePurchase, readState, type PurchaseState } from './work-on-purchase.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 
-/** The payment that already has an idempotency key, and how it stands. */
+/** The payment that already has an idempotency key, and the state of its purchase. */
 export interface EarlierPurchase {
   readonly payment: Payment
-  /** Null if the payment is no purchase, or if the credential may only read it. */
+  /** Null if the payment is no purchase, if the other operation made it, or if the credential may only read it. */
   readonly state: PurchaseState | null
   readonly purchase: SealedPurchase | null
   /** The fields in which the request differs. */
@@ -33,10 +33,11 @@ export async function findByKey(
 }
 
 /**
- * Returns how the payment with a request's idempotency key stands. If it is the same purchase, and not finished, it is
- * continued first: nothing is ever signed with another nonce (D66). A request that differs reads the stored response
- * and sends nothing. A credential of another agent gets the payment alone: it may read every payment of the workspace,
- * but not what another agent has bought (D25). Without `request`, nothing is sent.
+ * Returns the payment that has the request's idempotency key, and the state of its purchase. If the request means the
+ * same purchase (`isSamePurchase`) and the purchase is not finished, continues it first. Nothing is ever signed with
+ * another nonce (D66). A request for another purchase only reads what is stored. A credential of another agent does not
+ * get the state: it may read every payment of the workspace, but not what another agent has bought (D25). Without
+ * `request`, nothing is sent.
  */
 export async function replayPurchase(
   ctx: Context,
@@ -69,7 +70,10 @@ export async function replayPurchase(
   return { payment: state.payment, purchase: state.purchase, state: isKindSame(mismatches) ? state : null, mismatches }
 }
 
-/** A purchase whose resource the service fetches shows no header, and one that the agent fetches has no answer. */
+/**
+ * Only the operation that made a purchase shows its state, because one operation returns an answer and the other a
+ * header.
+ */
 function isKindSame(mismatches: readonly PurchaseField[]): boolean {
   return !mismatches.includes('kind')
 }

@@ -8,7 +8,8 @@ const SIMILAR_WINDOW_MS = 10 * 60 * 1_000
 
 /**
  * Returns the payment of a purchase that a request probably repeats: the same agent sent the same request with another
- * idempotency key, at most ten minutes ago. Null if there is none. It protects from a mistake, and is no limit.
+ * idempotency key, at most ten minutes ago. Null if there is none. This check protects from a mistake, and is not a
+ * limit.
  */
 export async function findRepeatedPurchase(
   { db, clock }: Pick<Context, 'db' | 'clock'>,

@@ -42,7 +42,7 @@ describe('what was spent on each host', () => {
   test('the hosts with the highest sums are shown separately, and all others together', async () => {
     const seeded = await seed(ctx)
     const ranks = Array.from({ length: HOSTS_SHOWN_MAX + 3 }, (_, index) => index + 1)
-    // What is pending counts in the order. Two hosts with the same sum are ordered by name.
+    // Pending purchases count for the order too. Two hosts with the same sum are ordered by name.
     for (const rank of ranks) {
       await buy(
         seeded,

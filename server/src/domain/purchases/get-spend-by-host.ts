@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { HostSpend } from './host-spend.ts'
 import { sumSpendByHost } from './purchase-sums-store.ts'
 
-/** How much time the sums cover, until now. */
+/** The sums cover this much time, up to now. */
 export const HOST_SPEND_MS = 30 * 24 * 60 * 60 * 1_000
 /** How many hosts are shown separately: those on which most was spent. All others are added up. */
 export const HOSTS_SHOWN_MAX = 8

@@ -14,9 +14,9 @@ export function claimEnd(ctx: Pick<Context, 'clock'>): Date {
 }
 
 /**
- * Works on a purchase that this process has claimed until `until`. Extends the claim as long as the work takes, and ends
- * it afterwards. No money depends on the claim: only one authorization exists, and one stored header. The claim
- * keeps two processes from asking the seller at the same time.
+ * Works on a purchase that this process has claimed until `until`. Extends the claim as long as the work takes, and
+ * ends it afterwards. No money depends on the claim, because a purchase has only one authorization and one stored
+ * header. The claim keeps two processes from asking the seller at the same time.
  */
 export async function holdClaim<Result>(
   ctx: Pick<Context, 'db' | 'clock' | 'logger'>,

@@ -2,14 +2,16 @@ import { Type } from 'typebox'
 import { formatAmount } from '../../values/money.ts'
 import { nullable, usdc } from '../../values/schema-fields.ts'
 
-/** What agents spent on the resources of one host. If `host` is null, this is the sum of all hosts that are not shown. */
+/**
+ * What agents spent on the resources of one host. If `host` is null, this is the sum of all hosts that are not shown.
+ */
 export interface HostSpend {
   readonly host: string | null
   readonly confirmedMicro: bigint
   readonly pendingMicro: bigint
   /** How many purchases are confirmed or pending. */
   readonly purchases: number
-  /** How many hosts these are. */
+  /** How many hosts the sums are for. */
   readonly hosts: number
 }
 

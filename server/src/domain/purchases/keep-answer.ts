@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { KeptAnswer } from './seal-purchase.ts'
 import type { Delivery } from './purchase.ts'
 
-/** Headers of one connection (RFC 9110, section 7.6.1), and those that would set state in a browser. */
+/** The headers that are left out: headers of one connection (RFC 9110, section 7.6.1), and headers that set cookies. */
 const NOT_KEPT = [
   'connection',
   'keep-alive',
@@ -17,7 +17,7 @@ const NOT_KEPT = [
   'set-cookie2',
 ]
 
-/** What a server answered. `body` has at most the bytes that are kept. */
+/** What a server answered. `body` is not longer than what is kept. */
 export interface ReceivedAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -52,7 +52,7 @@ function readText(body: Buffer, isTruncated: boolean): string | null {
   }
 }
 
-/** Returns what an answer to the request that pays says about the goods. It says nothing about the money (D66). */
+/** Returns whether the answer to the request that pays delivers the goods. It says nothing about the money (D66). */
 export function deliveryOf(status: number): Delivery {
   return status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

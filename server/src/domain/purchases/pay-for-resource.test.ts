@@ -13,8 +13,8 @@ import { CLAIM_MS } from './hold-claim.ts'
 import { payForResource, type ResourceOutcome } from './pay-for-resource.ts'
 
 /**
- * A process that dies is one whose work never continues: it waits for an enclave or a seller that does not answer, and
- * a second process continues after the claim has ended.
+ * In these tests, a process dies in this way: it waits for an enclave or a seller that does not answer, and its work
+ * never continues. A second process continues the purchase after the claim has ended.
  */
 describe('a purchase that another process continues', () => {
   let given: TestContext
@@ -186,7 +186,7 @@ describe('a purchase that another process continues', () => {
     return Number(row?.['rows'])
   }
 
-  /** One payment, one nonce, and one signature that left the service. */
+  /** Checks that there is one payment with one nonce, and that one signature left the service. */
   async function checkPaidOnce(buyer: Seed): Promise<void> {
     const rows = await readRows(given.context.db, 'select authorization_nonce from payments where account_id = $1', [
       buyer.account.id,

@@ -16,7 +16,7 @@ export type ResourceOutcome =
   | { readonly kind: 'bought'; readonly state: PurchaseState }
   | { readonly kind: 'replayed'; readonly earlier: EarlierPurchase }
 
-/** What outlives the call, and what the call tells its caller. */
+/** How a call learns that the service stops, and how it tells its caller that it waits. */
 export interface Course {
   /** Aborted when the service stops. A client that disconnects does not end a purchase. */
   readonly stopping: AbortSignal
@@ -29,8 +29,8 @@ export interface Course {
  * idempotency key is found before any outbound request, and continued (D66). The amount is reserved before anything is
  * signed, and the payment header is stored before it is sent.
  *
- * Throws the errors of `askPrice`, `requireOffer` and `reservePurchase`, 400 `payment_protocol_unknown`, 503 if too many
- * purchases are in progress, and 500 `privy_call_failed` if the enclave did not sign or its response was lost.
+ * Throws the errors of `askPrice`, `requireOffer` and `reservePurchase`, 400 `payment_protocol_unknown`, 503 if too
+ * many purchases are in progress, and 500 `privy_call_failed` if the enclave did not sign or its response was lost.
  */
 export async function payForResource(
   ctx: Context,

@@ -13,7 +13,7 @@ export type ResourceMethod = (typeof RESOURCE_METHODS)[number]
 export interface ResourceRequest {
   readonly url: string
   readonly method: ResourceMethod
-  /** Names in lower case. Without those that an agent cannot set (D69). */
+  /** Names in lower case. Headers that an agent cannot set are left out (D69). */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | null
 }
@@ -26,11 +26,11 @@ export interface PurchaseTerms extends PaymentCredential {
   readonly wallet: Address
   readonly maxAmountMicro: MicroUsdc
   readonly memo: string | null
-  /** One key is one purchase (D64). */
+  /** One idempotency key stands for one purchase (D64). */
   readonly idempotencyKey: string
 }
 
-/** What is compared if the same idempotency key comes again. The values of the request itself may be secret. */
+/** What is compared if the same idempotency key comes again: hashes, because the request itself may contain secrets. */
 export interface RequestHashes {
   readonly url: string
   readonly method: string

@@ -4,7 +4,7 @@ import { isoTime, list, nullable, oneOf, usdc } from '../../values/schema-fields
 import { PURCHASE_PROTOCOLS } from '../../x402/payment-required.ts'
 import { DELIVERIES } from './purchase.ts'
 
-/** The schema of what a payment of kind `x402` buys (D64). Its money is in the payment. */
+/** The schema of what a payment of kind `x402` buys (D64). The amount and its settlement are in the payment. */
 export const PurchaseSchema = Type.Object(
   {
     resource_url: Type.String({

@@ -18,9 +18,9 @@ const undeliveredText = textOfMode(
 )
 
 /**
- * Counts the purchases with ids from `from` on that were paid and not delivered at a time (D70a). Reads at most
- * `rowsMax` undelivered ones, the newest first, whether they were paid or not. Uses `purchases_undelivered`, and the
- * primary key of the payments.
+ * Counts the purchases that are paid and not delivered at the time `now` (D70a), and whose ids are `from` or higher.
+ * Reads at most `rowsMax` purchases without delivery, the newest first, whether they were paid or not. Uses
+ * `purchases_undelivered`, and the primary key of the payments.
  */
 export function countUndelivered(
   { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
@@ -62,9 +62,9 @@ const spendText = textOfMode(
 )
 
 /**
- * Sums what was spent on each host since a time, the highest sum first. The hosts after the first `hostsMax` are one
- * sum, without a host. Reads each purchase since that time once, by `purchases_by_time`, and its payment by the primary
- * key.
+ * Sums what was spent on each host since a time, the highest sum first. The hosts after the first `hostsMax` are added
+ * up in one row, without a host. Reads each purchase since that time once, by `purchases_by_time`, and its payment by
+ * the primary key.
  */
 export function sumSpendByHost(
   { accountId, mode }: { readonly accountId: string; readonly mode: Mode },

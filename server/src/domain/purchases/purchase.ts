@@ -3,7 +3,7 @@ import type { PurchaseProtocol } from '../../x402/payment-required.ts'
 
 /**
  * Whether the seller gave what was bought. It says nothing about the money, which only the chain decides (D66):
- * - `delivered`: the seller answered the request that paid with a success.
+ * - `delivered`: the seller's answer to the request that pays was a success.
  * - `failed`: the seller responded with anything else.
  * - `unknown`: no response has arrived.
  */
@@ -11,7 +11,7 @@ export const DELIVERIES = ['delivered', 'failed', 'unknown'] as const
 
 export type Delivery = (typeof DELIVERIES)[number]
 
-/** What a payment of kind `x402` buys. Its money is the payment with the same id. */
+/** What a payment of kind `x402` buys. The money is in the payment with the same id. */
 export interface Purchase {
   readonly accountId: string
   readonly mode: Mode

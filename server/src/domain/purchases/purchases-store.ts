@@ -5,7 +5,7 @@ import type { Delivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
 
-/** Without what is sealed. A stored response has up to 1 MiB, so lists do not read it. */
+/** The columns that are not sealed. A stored response has up to 1 MiB, so lists do not read it. */
 const OPEN_ROW = {
   ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
   ...pick(purchases, 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
@@ -15,16 +15,16 @@ const PURCHASE_ROW = { ...OPEN_ROW, ...pick(purchases, 'order_sealed', 'header_s
 
 const COLUMNS = listOf(PURCHASE_ROW)
 
-/** A purchase with what is stored sealed. Only `seal-purchase.ts` opens it. */
+/** A purchase with its sealed values. Only `seal-purchase.ts` opens them. */
 export interface SealedPurchase extends Purchase {
   readonly orderSealed: Buffer
   /** Null until the enclave has signed. */
   readonly headerSealed: Buffer | null
-  /** Null before the seller has responded, and 24 hours later (D68). */
+  /** Null before the seller has responded, and again 24 hours after the response (D68). */
   readonly responseSealed: Buffer | null
 }
 
-/** Which purchase is meant. It has the id of its payment. */
+/** Identifies a purchase. A purchase has the id of its payment. */
 export interface PurchasePlace {
   readonly accountId: string
   readonly paymentId: string
@@ -148,8 +148,9 @@ export interface StoredAnswer {
 }
 
 /**
- * Stores the seller's response. A later response replaces an earlier one only if it brings the goods and the earlier
- * one did not: two processes may have sent the header if one of them was slow. Uses the primary key.
+ * Stores the seller's response. Two processes may have sent the header if one of them was slow. So a later response
+ * replaces an earlier response only if the later one brings the goods and the earlier one did not. Uses the primary
+ * key.
  */
 export function storeAnswer(
   { accountId, paymentId }: PurchasePlace,

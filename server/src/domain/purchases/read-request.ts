@@ -8,7 +8,7 @@ import type { ResourceMethod, ResourceRequest } from './purchase-request.ts'
 const HEADERS_MAX = 50
 const HEADER_BYTES_MAX = 8 * 1_024
 const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** What a header's value may contain (RFC 9110, section 5.5), without bytes that are no text. */
+/** The ASCII characters that a header's value may contain (RFC 9110, section 5.5). */
 const HEADER_VALUE_PATTERN = /^[\t\x20-\x7e]*$/
 const BASE64_PATTERN = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -22,8 +22,8 @@ export interface WrittenRequest {
 }
 
 /**
- * Parses the request that an agent wants to send. Throws 400 that names the field, and 400 `resource_url_not_allowed`
- * for a URL to which the service sends nothing.
+ * Parses the request that an agent wants to send. Throws a 400 that names the wrong field, and 400
+ * `resource_url_not_allowed` for a URL to which the service sends nothing.
  */
 export function readRequest(body: WrittenRequest, policy: OutboundPolicy): ResourceRequest {
   const url = checkDocumentUrl(withoutFragment(body.url), policy)

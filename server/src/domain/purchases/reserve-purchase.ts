@@ -43,10 +43,10 @@ export type Reserved =
   | Extract<Reservation, { readonly kind: 'existing' }>
 
 /**
- * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores what will be signed: the
- * payment, the purchase and the event are one transaction (D66). A refusal by a limit is recorded, and thrown as the
+ * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores what will be signed. One
+ * transaction stores the payment, the purchase and the event (D66). A refusal by a limit is recorded, and thrown as the
  * error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with the seller's nonce exists, and
- * 400 `payment_option_unsupported` if too little time is left.
+ * 400 `payment_option_unsupported` if too little time is left for the authorization.
  */
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
@@ -73,7 +73,7 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
   }
 }
 
-/** Returns the payment that a purchase would be, for its reservation and for a preview. */
+/** Returns the payment request of a purchase, for its reservation or for a preview. */
 export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offer'>): PaymentRequest {
   const { maxAmountMicro: _maxAmountMicro, ...payer } = terms
   const { amountMicro, payTo: to } = offer
@@ -123,7 +123,7 @@ function withoutQuery(url: string): string {
   return `${origin}${pathname}`
 }
 
-/** The chosen offer, as an offer that we skip. */
+/** Returns the offers that we skip, and the chosen offer as one of them, because too little time is left for it. */
 function tooShort({ offer, required }: Bargain) {
   const { payTo: _payTo, amountMicro, protocol } = offer
   const scheme = protocol === 'mpp' ? 'charge' : 'exact'

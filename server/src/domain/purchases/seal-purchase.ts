@@ -20,7 +20,7 @@ export interface PurchaseOrder {
   readonly termsHash: string | null
 }
 
-/** The payment header. Secret: anyone who has it can take the amount for the payee, once. */
+/** The payment header. Secret: anyone who has it can move the amount to the payee, once. */
 export interface PaymentHeader {
   readonly name: string
   readonly value: string

@@ -10,16 +10,18 @@ import { countAttempt, storeAnswer } from './purchases-store.ts'
 import { sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 
-/** Longer than a seller's facilitator takes at most, which is 90 seconds in the packages of the x402 project. */
+/** The facilitator of a seller takes at most 90 seconds, in the packages of the x402 project. This limit is longer. */
 const PAID_REQUEST_MS_MAX = 95_000
 /** How often the same header is sent again in one call, if the response was lost. */
 const RESENDS_MAX = 2
 const RESEND_DELAY_MS = 250
-/** Facilitators reject an authorization that ends earlier than this. */
+/** Facilitators reject an authorization that is valid for less time than this. */
 const VALIDITY_MARGIN_MS = 6_000
 /** How much of an answer's body is read and kept (D68). */
 export const ANSWER_BYTES_MAX = 1_024 * 1_024
-/** How long a stop of the service waits for a seller. Then the agent's retry sends the same header again. */
+/**
+ * How long we wait for a seller when the service stops. After that, a retry of the agent sends the same header again.
+ */
 const STOP_WAIT_MS = 10_000
 
 export interface Delivered {
@@ -98,7 +100,10 @@ async function keep(ctx: Context, payment: Payment, answer: KeptAnswer): Promise
   return { delivery, answer, respondedAt: now }
 }
 
-/** The agent's own headers. Its credentials are for the server that it named, and for no other one. */
+/**
+ * Returns the agent's headers. `authorization` is left out after a redirect to another origin, because the agent did
+ * not name that server.
+ */
 function headersFor(
   { url }: PurchaseOrder,
   request: ResourceRequest,

@@ -26,12 +26,13 @@ interface Unsigned {
 }
 
 /**
- * Asks the enclave to sign the authorization of a purchase, checks the signature, and stores the payment header. It is
- * always the same authorization with the same key (D66), so asking again is safe. If another process has stored a header
- * meanwhile, returns that one.
+ * Asks the enclave to sign the authorization of a purchase, checks the signature, and stores the payment header. For
+ * one purchase, the enclave is always asked for the same authorization (D66), so asking again is safe. If another
+ * process has stored a header meanwhile, returns that header.
  *
- * If the enclave refuses, the payment fails at once, but only if it was never asked before. In all other cases the
- * amount stays reserved, and this function throws 500 `privy_call_failed`: the caller may retry with the same key.
+ * If the enclave refuses, the payment fails at once, but only if the enclave was never asked before. In all other cases
+ * the amount stays reserved, and this function throws 500 `privy_call_failed`: the caller may retry with the same
+ * idempotency key.
  */
 export async function signHeader(ctx: Context, { payment, order, signing, wasAsked }: Unsigned): Promise<Signing> {
   const place = placeOf(payment)
@@ -113,7 +114,10 @@ function keyContext(payment: Payment, { signerKey: { slot } }: SigningParties): 
   return signerSealContext(payment.accountId, payment.mode, payment.agentId)
 }
 
-/** Awaits a read of the chain. The amount is reserved already, so an outage is no usual 503: that says "not recorded". */
+/**
+ * Awaits a read of the chain. If the chain is unavailable, does not throw the usual 503, because it says that nothing
+ * was recorded, and the amount is reserved already.
+ */
 async function unlessDown<Result>(payment: Payment, work: Promise<Result>): Promise<Result> {
   try {
     return await work

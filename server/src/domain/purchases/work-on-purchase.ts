@@ -56,8 +56,8 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
   let header = openHeader(ctx.sealer, purchase)
   const known = { payment, purchase, answer: null, header }
   if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
-  // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we check
-  // first that the grant is still active.
+  // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we
+  // check first that the grant is still active.
   const signing =
     header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
   if (header === null && signing !== null) {
@@ -73,9 +73,10 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
 }
 
 /**
- * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise signs
- * the same authorization if there is no header yet, and sends the same header if there is no answer yet. Without
- * `mayWork`, only reads how the purchase stands. The result has no answer if it is too late for one.
+ * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise
+ * signs the same authorization if there is no header yet, and sends the same header if there is no answer yet. Without
+ * `mayWork`, only reads the state of the purchase. If it is too late to use the authorization, the result has no
+ * answer.
  */
 export async function continuePurchase(
   ctx: Context,

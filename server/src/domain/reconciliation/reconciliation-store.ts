@@ -8,7 +8,8 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-st
 
 /**
  * Lists the pending payments that are due for a look-up, the ones that have waited longest first. Leaves out payments
- * that a process is sending right now, and purchases, about which the chain alone decides. Uses the index `payments_to_reconcile`.
+ * that a process is sending right now, and purchases, about which the chain alone decides. Uses the index
+ * `payments_to_reconcile`.
  */
 export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
@@ -24,8 +25,9 @@ export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Pa
 
 /**
  * Lists one page of the pending payments that have a transaction hash and were created after `since`, oldest first.
- * Leaves out purchases, whose authorizations are watched instead. Uses the index `payments_awaiting_chain`. The conditions with `<>` mean the same as `status = 'pending'`. With `=`,
- * the planner could choose to read and sort all of another index, `payments_to_reconcile`.
+ * Leaves out purchases, whose authorizations are watched instead. Uses the index `payments_awaiting_chain`. The
+ * conditions with `<>` mean the same as `status = 'pending'`. With `=`, the planner could choose to read and sort all
+ * of another index, `payments_to_reconcile`.
  */
 export function listAwaitingChain(
   mode: Mode,

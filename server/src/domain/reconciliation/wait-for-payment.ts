@@ -10,12 +10,12 @@ import { refreshPayment } from './refresh-payment.ts'
 export const PAYMENT_WAIT_SECONDS_MAX = 45
 /**
  * The time between two polls of the database for the payments that callers of this process wait for. The watcher, which
- * settles most payments, reads the chain as often.
+ * settles most payments, reads the chain at the same interval.
  */
 const POLL_INTERVAL_MS = 400
 /** How many callers of one process wait at most. Each one keeps a connection open, and makes the poll take longer. */
 const WAITERS_MAX = 1_000
-/** How many callers of one workspace wait at most, in one process, so that one workspace cannot keep others from it. */
+/** How many callers of one workspace wait in one process at most. So one workspace cannot keep others from waiting. */
 const WAITERS_OF_WORKSPACE_MAX = 100
 
 /** The polls of this process. They are stored for each `db` object; a process has only one such object. */
@@ -58,8 +58,8 @@ export async function waitForPayment(
 }
 
 /**
- * Ends the waits of this process for those of the payments that are settled, so that their callers need not wait for the
- * next poll. To be called after the outcome is stored.
+ * Ends the waits of this process for those of the payments that are settled, so that their callers need not wait for
+ * the next poll. To be called after the outcome is stored.
  */
 export function endPaymentWaits({ db }: Pick<Context, 'db'>, payments: readonly Payment[]): void {
   const settled = payments.filter(({ status }) => status !== 'pending')

@@ -105,7 +105,7 @@ export function deleteOldRefusals(before: Date, limit: number): Query<number> {
 export interface RefusalSurplus {
   /** Only accounts and modes with a refusal since this time are checked. */
   readonly since: Date
-  /** At most this many of the refusals since that time are read to find these accounts and modes, the newest first. */
+  /** To find these accounts and modes, at most this many of the refusals since that time are read, the newest first. */
   readonly lookedAtMax: number
   readonly keptMax: number
   readonly limit: number

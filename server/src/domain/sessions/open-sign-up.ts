@@ -11,7 +11,7 @@ import { USER_HANDLE_BYTES } from '../passkeys/user.ts'
 
 export interface SignUpRequest {
   readonly name: string
-  /** Required, so that no caller can forget it and let in users whom the operator excludes. */
+  /** Required, because a caller that forgot it would let in users whom the operator excludes. */
   readonly policy: SignUpPolicy
   /** The secret of an invitation, if the user has one. */
   readonly invitation?: string | undefined

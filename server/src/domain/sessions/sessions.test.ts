@@ -66,7 +66,7 @@ describe('sessions', () => {
     }
     await assert.rejects(prove('AAAA'), { code: 'passkey_invalid' })
     assert.equal((await prove(undefined)).session.userId, session.userId)
-    // Without the user handle, the service can't know who signs in.
+    // Without the user handle, the service cannot know who signs in.
     const { ceremony, options } = await openSignIn(ctx)
     const whole = answer(passkey, options)
     const { userHandle: _, ...rest } = whole.response

@@ -18,8 +18,8 @@ import { countWallets, insertWallet } from './wallets-store.ts'
 import type { Wallet, WalletPasskey } from './wallet.ts'
 
 /**
- * Creates a wallet whose first owner is a wallet passkey, at the enclave as well, with all of its slots. A wallet's
- * owner controls the money in it, so creating one needs a recent proof (D59).
+ * Creates a wallet with all of its slots, in the database and at the enclave. Its first owner is a wallet passkey. The
+ * owner controls the money in the wallet, so creating a wallet needs a recent proof (D59).
  *
  * Errors: 400 `wallet_cap_reached` over the plan's limit (D12, exact even if wallets are created concurrently); 403
  * `verification_required`; 404 `passkey_not_found`, also for another user's passkey; 409 `signer_not_configured`; 429
@@ -89,9 +89,9 @@ async function createAtEnclave(
   const signers = slots.map(({ signerId, policyId }) => ({ signerId, policyIds: [policyId] }))
   const idempotencyKey = randomUUID()
   const made = await enclave.createWallet({ ownerQuorumId, signers, name, idempotencyKey })
-  // Otherwise money would be sent to an address that somebody else controls.
+  // Without this check, money could be sent to an address that somebody else controls.
   if (made.ownerQuorumId !== ownerQuorumId) throw new Error('the enclave created a wallet with another owner')
-  // A signer under another policy, or somebody else's, could spend that money without an owner's signature.
+  // A signer under another policy, or a signer of somebody else, could spend the money without an owner's signature.
   if (!sameSigners(made.signers, signers)) throw new Error('the enclave created a wallet with other signers')
   return { wallet: { address: made.address, enclaveWalletId: made.enclaveWalletId, ownerQuorumId }, slots }
 }

@@ -17,8 +17,8 @@ const USER_HANDLE_BYTES = 32
 /**
  * Starts the registration of a wallet passkey. Returns the options for the signer page.
  *
- * The user handle is a new one for each registration: an authenticator replaces a passkey of the same site and user
- * handle, and the replaced one may own wallets.
+ * The user handle is new for each registration, because an authenticator replaces a passkey of the same site and user
+ * handle, and the replaced passkey may own wallets.
  *
  * Errors: 403 `verification_required`; 409 `signer_not_configured`, `passkey_limit_reached`.
  */

@@ -53,8 +53,8 @@ export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequ
 }
 
 /**
- * The newest requests of a wallet that change its owners and whose change was not recorded, newest first. Uses the
- * index `owner_requests_open`.
+ * Lists a wallet's requests that change its owners and are not recorded as done, newest first, at most `limit` of them.
+ * Uses the index `owner_requests_open`.
  */
 export function listOpenOwnerRequests(
   { accountId, mode, address }: Pick<Wallet, 'accountId' | 'mode' | 'address'>,
@@ -91,8 +91,8 @@ export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean
 }
 
 /**
- * Returns false if the change was recorded already. If we found the change at the enclave, the row keeps the user who
- * submitted it.
+ * Records that the change was made. Returns false if this was recorded already. We may have found the change at the
+ * enclave, so the row keeps the user who submitted the signature, if it names one.
  */
 export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date): Query<boolean> {
   return {

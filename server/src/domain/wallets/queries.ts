@@ -46,7 +46,7 @@ export async function listWalletPasskeys(
 
 /**
  * Returns a wallet passkey. Throws 404 `passkey_not_found` if there is none, or if it belongs to a user other than
- * `userId`. Null asks for anybody's.
+ * `userId`. If `userId` is null, the passkey may belong to any user.
  */
 export async function getWalletPasskey(
   ctx: Pick<Context, 'db'>,

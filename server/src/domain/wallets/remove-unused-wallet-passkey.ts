@@ -6,7 +6,7 @@ import { deleteWalletPasskey, isWalletPasskeyUsed, lockWalletPasskey } from './w
 
 /**
  * Removes one of a user's wallet passkeys. A passkey that owns a wallet stays, even if it becomes an owner at the same
- * time. It stays also while it may be an owner at the enclave, because a response of the enclave was lost.
+ * time. A passkey also stays if a response of the enclave was lost and the passkey may be an owner there.
  *
  * Errors: 403 `verification_required`; 404 `passkey_not_found`; 409 `passkey_owns_wallets`.
  */
@@ -18,7 +18,7 @@ export async function removeUnusedWalletPasskey(
   requireRecentProof(session, createdAt)
   const { userId } = session
   await ctx.db.transaction(async (transaction) => {
-    // The second read waits for the lock, so it sees what was committed before.
+    // The first statement waits for the lock. The second one runs after that, so it sees what was committed before.
     if (!(await transaction.run(lockWalletPasskey(userId, credentialId)))) throw problem('passkey_not_found')
     if (await transaction.run(isWalletPasskeyUsed(userId, credentialId))) throw problem('passkey_owns_wallets')
     const entry = { createdAt, action: 'wallet_passkey.removed', subject: credentialId } as const

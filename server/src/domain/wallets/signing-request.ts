@@ -5,9 +5,9 @@ export interface SigningRequest {
   /** The exact enclave request in canonical JSON (RFC 8785; D15). It is the WebAuthn challenge. */
   readonly payload: Uint8Array
   readonly expiresAt: Date
-  /** The wallet passkeys that may sign it. */
+  /** The wallet passkeys that may sign the request. */
   readonly credentials: readonly OwnerCredential[]
-  /** The rules that it replaces; null for a request that changes no rules. */
+  /** The rules that the request replaces; null for a request that changes no rules. */
   readonly before: readonly PolicyRule[] | null
 }
 

@@ -11,7 +11,10 @@ export interface OwnedWalletPasskey {
 
 const OWNED_ROW = { ...PASSKEY_ROW, wallets: computed.int8 }
 
-/** Oldest first, each with how many wallets it owns. Uses `wallet_passkeys_by_user` and `wallet_owners_of_passkey`. */
+/**
+ * Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. Uses `wallet_passkeys_by_user` and
+ * `wallet_owners_of_passkey`.
+ */
 export function listWalletPasskeyRows(userId: string): Query<OwnedWalletPasskey[]> {
   return {
     name: 'list_wallet_passkeys',
@@ -51,7 +54,7 @@ export function lockWalletPasskey(userId: string, credentialId: string): Query<b
   }
 }
 
-/** Returns false if there is no such passkey. Until the transaction ends, nobody can delete it. */
+/** Keeps a wallet passkey from being deleted until the transaction ends. Returns false if there is no such passkey. */
 export function holdWalletPasskey(credentialId: string): Query<boolean> {
   return {
     name: 'hold_wallet_passkey',

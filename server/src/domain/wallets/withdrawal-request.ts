@@ -12,7 +12,7 @@ export interface WithdrawalRequest {
   readonly mode: Mode
   readonly walletAddress: Address
   /**
-   * The id that the payment will have. It is part of what the owner signs, so the request leads to one payment only.
+   * The id that the payment will have. It is part of what the owner signs, so the request can become only one payment.
    */
   readonly paymentId: string
   readonly to: Address
@@ -26,7 +26,7 @@ export interface WithdrawalRequest {
   /** When the signed request expires, by our clock. */
   readonly expiresAt: Date
   readonly createdAt: Date
-  /** The user who prepared it. Null if it was the operator. */
+  /** The user who prepared the withdrawal. Null if it was the operator. */
   readonly createdBy: string | null
   /** Whether somebody has submitted the owner's signature. */
   readonly isSubmitted: boolean

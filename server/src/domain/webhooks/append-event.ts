@@ -13,7 +13,7 @@ export function appendEvent(event: DomainEvent): readonly [Query<boolean>, Query
   return [insertEvent(event), insertDeliveries(event)]
 }
 
-/** Returns the queries that do the same for several events, in as many statements as for one. */
+/** Returns the queries of `appendEvent` for several events. There are as many statements as for one event. */
 export function appendEvents(events: readonly DomainEvent[]): readonly [Query<number>, Query<number>] {
   return [insertEvents(events), insertDeliveriesOfMany(events)]
 }

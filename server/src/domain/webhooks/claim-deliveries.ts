@@ -29,9 +29,9 @@ const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
  * contains everything that its attempt needs, as it is stored now.
  *
  * At most `inFlightMax` deliveries to one endpoint are in flight at a time, in all processes together. No workspace
- * uses more than its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first, and
- * within a workspace, the endpoints with the fewest. So neither a slow endpoint nor a burst of events delays the
- * deliveries of other workspaces.
+ * uses more than its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first. Within
+ * a workspace, endpoints with the fewest deliveries in flight come first. So neither a slow endpoint nor a burst of
+ * events delays the deliveries of other workspaces.
  *
  * The claim does not wait for the disk (0041). If the database loses it, the delivery may be sent twice.
  */
@@ -65,7 +65,7 @@ export async function claimDeliveries(
 
 /**
  * Creates a function that decrypts the secrets of a due delivery's endpoint. It decrypts each endpoint's secrets once.
- * One claim uses it, so that the decrypted secrets are kept no longer than the claimed deliveries.
+ * Each claim creates its own function, so that the decrypted secrets are kept no longer than the claimed deliveries.
  */
 function createSecretsReader({ sealer }: Pick<Context, 'sealer'>): (row: DueRow) => readonly string[] {
   const opened = new Map<string, readonly string[]>()

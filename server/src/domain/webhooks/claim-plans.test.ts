@@ -49,7 +49,8 @@ describe('the plans of a claim', () => {
       /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = .*next_attempt_at <= /,
     )
     for (const plan of [due, leased]) {
-      // Sorting is turned off for other statements (decision 0043). The few rows here must be sorted.
+      // Every connection has `enable_sort=off` (decision 0043), so a plan marks each sort as disabled. The few rows
+      // here must be sorted.
       assert.doesNotMatch(plan, /Seq Scan|Bitmap|(?<!Sort\n *)Disabled|Hash|Merge|Materialize/)
       // Each scan of a table has an index condition.
       assert.equal(plan.match(/Index Cond:/g)?.length, plan.match(/Index (?:Only )?Scan/g)?.length, plan)

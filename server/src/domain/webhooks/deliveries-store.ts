@@ -52,8 +52,9 @@ export function insertDeliveries({ accountId, id, mode, type, createdAt }: Domai
 }
 
 /**
- * Inserts the same deliveries for several events. `offset 0` keeps the planner from merging the subquery into a join,
- * so the endpoints of each event are a look-up. Uses the index `webhook_endpoints_listed`.
+ * Inserts the deliveries of several events, as `insertDeliveries` does for one event. `offset 0` keeps the planner from
+ * merging the subquery into a join, so the endpoints of each event are looked up. Uses the index
+ * `webhook_endpoints_listed`.
  */
 export function insertDeliveriesOfMany(events: readonly DomainEvent[]): Query<number> {
   return {

@@ -57,7 +57,7 @@ function toFinish({ claimed, outcome }: EndedAttempt) {
   }
 }
 
-/** Returns the query that logs that an attempt disabled its endpoint, if it did. */
+/** If an attempt disabled its endpoint, returns the query that records this in the audit log. */
 function toAuditEntry({ claimed, outcome }: EndedAttempt, because: DisabledBecause | null): Query<unknown>[] {
   if (because === null) return []
   const { accountId: logId, endpointId: subject, mode } = claimed.delivery

@@ -200,7 +200,8 @@ describe('the delivery log', () => {
       const rows = await readRows(given.context.db, `explain (generic_plan, costs off) ${text}`)
       const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       assert.match(plan, new RegExp(`Scan.* (?:using|on) ${index}\\b`))
-      // Sorting is turned off for other statements (decision 0043). The few rows here must be sorted.
+      // Every connection has `enable_sort=off` (decision 0043), so a plan marks each sort as disabled. The few rows
+      // here must be sorted.
       assert.doesNotMatch(plan, /Seq Scan|(?<!Sort\n *)Disabled/)
     })
   }

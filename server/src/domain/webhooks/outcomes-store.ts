@@ -98,7 +98,8 @@ export interface Success {
 /**
  * Ends successful attempts, with the same effect as `finishDelivery` for each of them in their order. Deliveries that
  * no longer have this worker's lease are left out, and endpoints are updated only if their fields change. Uses primary
- * keys, after `LOOK_UP_EACH`. The lease is compared so that the planner cannot use `deliveries_leased`.
+ * keys, after `LOOK_UP_EACH`. The form of the comparison with the lease keeps the planner from using
+ * `deliveries_leased`.
  */
 export function finishSuccesses(successes: readonly Success[]): Query<number> {
   return {

@@ -31,8 +31,8 @@ const RESULT_NOT_SAVED =
  * enclave verifies it again. The withdrawal is recorded before it is sent, and its amount then counts against the
  * wallet's balance like that of every payment.
  *
- * It is sent once. If the same request is submitted again, its payment is returned. A payment whose outcome is not
- * known stays pending, and the reconciler ends it as soon as there is proof (decision 0026).
+ * The withdrawal is sent once. If the same request is submitted again, its payment is returned. A payment whose outcome
+ * is not known stays pending, and the reconciler ends it as soon as there is proof (decision 0026).
  *
  * Errors: 400 `signature_invalid`; 403 `insufficient_balance`, `insufficient_gas`; 404 `withdrawal_not_found`; 409
  * `signing_request_expired`, `signing_request_stale`, `wallet_not_moved`, `signer_not_configured`.
@@ -95,7 +95,7 @@ interface Signed {
 
 /**
  * Records the payment in one transaction, which holds the lock on the wallet. So no other payment of the wallet is
- * reserved meanwhile, and of two submissions of one request, the second finds the first.
+ * reserved meanwhile. If one request is submitted twice, the second submission finds the first.
  */
 async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
   const { wallet, request, actor } = signed

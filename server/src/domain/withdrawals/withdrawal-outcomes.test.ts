@@ -16,7 +16,8 @@ import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
 
 const CONFIRMATIONS = 3
 /**
- * After this time, the enclave can no longer receive a signed withdrawal. A second is added, as its time is rounded.
+ * After this time, the enclave can no longer receive a signed withdrawal. One second more is added, because the
+ * enclave's time is rounded.
  */
 const FENCE_MS = WITHDRAWAL_REQUEST_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
 /** The blocks that the fake chain has in this time, and a few more. */

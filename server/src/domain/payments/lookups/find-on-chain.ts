@@ -39,7 +39,7 @@ type SearchContext = Pick<Context, 'db' | 'chains' | 'clock'>
 
 /**
  * Searches the chain for a payment's user operation, which contains its transfer. `hashes` are the possible hashes of
- * this user operation. If the search finds a transaction that was not known, it is recorded as the payment's own.
+ * this user operation. If the search finds a transaction that was not known, records it as the payment's transaction.
  * Throws `ChainUnavailable`.
  */
 export async function searchOperation(
@@ -60,10 +60,10 @@ export async function searchOperation(
 }
 
 /**
- * Searches the chain for a Transfer log with the payment's wallet, recipient and amount that belongs to no other
- * payment, and records its transaction as the payment's own. Two such transfers cannot be told apart. So if another
- * equal payment may have been sent and its transaction is not known, a transfer that is found proves nothing. Only the
- * result `absent` allows the caller to send the payment again, or to fail it. Throws `ChainUnavailable`.
+ * Searches the chain for a Transfer log that has the payment's wallet, recipient and amount, and belongs to no other
+ * payment. Records the log's transaction as the payment's transaction. Two equal transfers cannot be told apart. So if
+ * another equal payment may have been sent and its transaction is not known, a transfer that is found proves nothing.
+ * Only the result `absent` allows the caller to send the payment again, or to fail it. Throws `ChainUnavailable`.
  */
 export async function matchTransfer(ctx: SearchContext, payment: Payment): Promise<ChainSearch> {
   const chain = ctx.chains[payment.mode]
@@ -108,9 +108,10 @@ async function adoptMatch(
 }
 
 /**
- * Finds out whether another transaction has used the nonce of the payment's plain transaction. That transaction must be
- * deep enough in the chain that the payment's transaction can never be mined. It may be the enclave's own replacement
- * with the same transfer, so the caller has to search for that transfer. Throws `ChainUnavailable`.
+ * Finds out whether another transaction has used the nonce of the payment's plain transaction. The other transaction
+ * must be deep enough in the chain that the payment's transaction can never be mined. The other transaction may be the
+ * enclave's replacement with the same transfer, so the caller has to search for this transfer. Throws
+ * `ChainUnavailable`.
  */
 export async function checkNonce(
   ctx: SearchContext,

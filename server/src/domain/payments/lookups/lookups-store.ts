@@ -11,7 +11,7 @@ const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: 
  * Counts the other payments of the same amount from the same wallet to the same recipient, grouped by the given
  * transactions. Leaves out failed payments and payments that were certainly not sent. Leaves out purchases, because the
  * transfers that their authorizations make are not among those that were found (`findTransfers`). Uses
- * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the wallet is written so that
+ * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the account is written so that
  * the planner cannot read all payments of the wallet instead.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {

@@ -42,7 +42,7 @@ export async function listRecentChanges(
   return rows.map(({ type, ...row }) => ({ ...row, kind: type === null ? 'refusals' : kindOf(type) }))
 }
 
-/** The entries about withdrawals, which are rows of payments, are the only ones without an event's type. */
+/** Only audit entries about withdrawals do not have the type of an event. Withdrawals are rows of payments. */
 function kindOf(type: string): ChangeKind {
   return new Map<string, ChangeKind>(Object.entries(KINDS)).get(type) ?? 'payments'
 }

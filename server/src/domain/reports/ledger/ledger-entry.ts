@@ -53,7 +53,8 @@ export interface IdRange {
  */
 export function paymentIdsOf({ from, after }: LedgerRange): IdRange {
   const boundary = idBoundary('payment', after.createdAt)
-  // The id of a withdrawal may be older than the withdrawal, and the id of a deposit is lower than every payment's.
+  // If `after` is a withdrawal, its id may be older than the withdrawal. If it is a deposit, its id is lower than the
+  // id of every payment.
   return { from: idBoundary('payment', from), below: after.id > boundary ? after.id : boundary }
 }
 

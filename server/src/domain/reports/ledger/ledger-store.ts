@@ -10,7 +10,7 @@ import type { Payment, PaymentKind } from '../../payments/payment.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments-store.ts'
 import { depositIdsOf, paymentIdsOf, type LedgerPosition, type LedgerRange } from './ledger-entry.ts'
 
-/** What every statement about the ledger selects by. */
+/** The conditions and the limit of every statement about the ledger. */
 export interface LedgerSelection {
   readonly accountId: string
   readonly mode: Mode
@@ -22,8 +22,8 @@ export interface LedgerSelection {
 const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
   where account_id = $1 and ${range} and kind <> 'withdrawal' order by id desc limit $4::bigint`
 /**
- * Compares pairs: the agent or wallet, and the id. If the ids were compared alone, the planner could read the payments of
- * all agents or wallets.
+ * Compares pairs: the agent or wallet, and the id. If the ids were compared alone, the planner could read the payments
+ * of all agents or wallets.
  */
 const rangeOf = (column: string): string =>
   `${column} = $5 and (${column}, id) >= ($5, $2) and (${column}, id) < ($5, $3)`
@@ -39,9 +39,9 @@ const textOfWallet = textOfMode('list_ledger_payments_of_wallet', (mode) =>
 )
 
 /**
- * Finds the time of the last payment of the page first, in the order of the index. Payments of the same time are sorted
- * by their ids, and the planner could sort all payments of the agent if it did not know that time. `id || ''` keeps the
- * planner from reading the payments of all the agent's wallets.
+ * First finds the time of the last payment of the page, in the order of the index. Payments of the same time are sorted
+ * by their ids. If the planner did not know the last time, it could sort all payments of the agent. `id || ''` keeps
+ * the planner from reading the payments of all the agent's wallets.
  */
 const pairText = (mode: string, status: string): string => {
   const selected = `account_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
@@ -58,8 +58,8 @@ const textOfAgentAndWallet = textOfMode(
 )
 
 /**
- * Lists payments of agents, newest first. Uses `payments_listed`, `payments_of_agent` or `payments_from_wallet`. For one
- * agent and one wallet, uses `payments_in_window`, and `payments_failed` for the failed ones.
+ * Lists payments of agents, newest first. Uses `payments_listed`, `payments_of_agent` or `payments_from_wallet`. For
+ * one agent and one wallet, uses `payments_in_window`, and `payments_failed` for the failed ones.
  */
 export function listLedgerPayments({
   agentId,
@@ -155,7 +155,7 @@ export function findPaymentPosition(
 }
 
 /**
- * Finds the position of a deposit. If `agentId` is not null, only of a deposit to a wallet on which this agent has a
+ * Finds the position of a deposit. If `agentId` is not null, finds only a deposit to a wallet on which this agent has a
  * signed grant that is not revoked. Uses primary keys and `grants_one_active_per_agent_and_wallet`.
  */
 export function findDepositPosition(

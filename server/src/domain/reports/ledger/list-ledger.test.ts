@@ -61,7 +61,8 @@ describe('the ledger', () => {
       ['deposit idle', seedDeposit(ctx, idle, { at: at(-45) })],
       ['ada with a lower id', seedPayment(ctx, ada, { at: at(-40), id: lowerId })],
       ['bob first', seedPayment(ctx, bobAtFirst, { at: at(-40), id: higherId })],
-      // Its id is older than the payments that precede it, because it was created when the owner was asked to sign.
+      // The id of this withdrawal is older than the payments above, because it was created when the owner was asked to
+      // sign.
       [
         'withdrawal',
         seedPayment(ctx, ada, {

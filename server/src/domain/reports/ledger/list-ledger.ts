@@ -93,7 +93,7 @@ function selectQueries(request: LedgerRequest, range: LedgerRange): Query<Ledger
         : listLedgerDepositsOfAgent({ ...selection, agentId: boundAgentId }),
     )
   }
-  // A withdrawal is its owner's, and no agent can read it (D62).
+  // A withdrawal is made by an owner of the wallet, and no agent can read it (D62).
   if (isWanted('withdrawal') && boundAgentId === null) queries.push(listLedgerWithdrawals(selection))
   return queries
 }

@@ -34,7 +34,7 @@ export interface PaymentScan extends PaymentSelection {
 }
 
 /**
- * Reads a column of the purchase with the id of the payment that is looked at, by the primary key. As a scalar, it is
+ * Reads a column of the purchase with the id of the payment that is looked at, by the primary key. A scalar subquery is
  * never computed for all purchases at once.
  */
 const ofPurchase = (value: string): string =>

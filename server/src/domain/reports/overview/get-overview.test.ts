@@ -233,7 +233,7 @@ describe('the overview', () => {
     const fresh = await buy({ delivery: 'unknown' }, { at: NOW })
     assert.equal(await count(), 2)
     const expired = fresh.authorization?.validBefore ?? NOW
-    // At that time, the one of seven days ago is too old.
+    // At that time, the purchase of seven days ago is too old to count.
     assert.equal(await count(frozenAt(ctx, expired)), 2)
     const text = `update purchases set delivery = 'delivered' where payment_id = $1`
     await readRows(ctx.db, text, [fresh.id])

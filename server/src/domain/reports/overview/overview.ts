@@ -5,7 +5,9 @@ import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** How long after its request a purchase that was paid and not delivered is shown as something to act on (D70a). */
+/**
+ * A purchase that was paid and not delivered is shown as something to act on for this long after its request (D70a).
+ */
 export const UNDELIVERED_SHOWN_MS = 7 * 24 * HOUR_MS
 /** How many purchases without delivery are read at most to count those that were paid. */
 export const UNDELIVERED_READ_MAX = 10_000
@@ -82,7 +84,7 @@ export interface Overview {
   readonly caps: readonly CapUse[]
   readonly payments: readonly ListedPayment[]
   readonly steps: Steps
-  /** How many purchases that were requested since a time were paid and not delivered. */
+  /** How many of the purchases that were requested since this time were paid and not delivered. */
   readonly undelivered: { readonly count: number; readonly since: Date }
 }
 

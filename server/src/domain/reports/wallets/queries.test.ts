@@ -28,7 +28,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 describe('wallets, with what agents may spend from them', () => {
   let given: TestContext
   let ada: Seed
-  /** A second agent, with a grant on the first agent's wallet and on one of its own. */
+  /** A second agent, with a grant on the first agent's wallet and a grant on a second wallet. */
   let bob: Seed
   let bobAtFirst: Seed
   before(async () => {

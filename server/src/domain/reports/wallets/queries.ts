@@ -36,9 +36,9 @@ export interface WalletPage {
 }
 
 /**
- * Lists wallets with what agents may spend from them (D54), in the order of their addresses: at most `limit`, which is
- * at most `WALLETS_PAGE_MAX`, and after the address `startingAfter`. `takePage` says when a page is shorter. If the
- * chain cannot be reached in time, the balances that were not read are null.
+ * Lists wallets with what agents may spend from them (D54), in the order of their addresses, after the address
+ * `startingAfter`. Lists at most `limit` wallets; `limit` is at most `WALLETS_PAGE_MAX`. `takePage` says when a page is
+ * shorter. If the chain cannot be reached in time, the balances that were not read are null.
  */
 export async function listWalletBudgets(
   ctx: BudgetContext,
