@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { CostRound } from './check-cost.ts'
 import { estimateCost, findRise, type Recorded } from './check-decision.ts'
 
-const MACHINE = { processor: 'a processor', processors: 2 }
+const MACHINE = { processor: 'a processor', processors: 2, load: [4, 9, 9] }
 const RECORDED: Recorded = { machine: MACHINE, cases: { read: { processor: 4, writes: 3 } } }
 
 /** A round whose processor time is `ratio` times its floor's. */
@@ -38,6 +38,12 @@ describe('the decision of bench:check', () => {
     assert.equal(rise(rounds, { ...MACHINE, processors: 64 }), null)
     assert.notEqual(rise(rounds), null)
     assert.notEqual(rise([round(6.1)], { ...MACHINE, processor: 'another' }), null)
+  })
+
+  test('a busy machine may need up to half more', () => {
+    assert.equal(rise([round(5.9)], { ...MACHINE, load: [6.1, 1, 1] }), null)
+    assert.notEqual(rise([round(5.9)], { ...MACHINE, load: [6, 9, 9] }), null)
+    assert.notEqual(rise([round(6.1)], { ...MACHINE, load: [20, 1, 1] }), null)
   })
 
   test('one more write for each request fails, whatever the processor time is', () => {

@@ -18,6 +18,8 @@ export interface Recorded {
 export interface Machine {
   readonly processor: string
   readonly processors: number
+  /** How many processes wanted to run: the averages of the last 1, 5 and 15 minutes. */
+  readonly load: readonly number[]
 }
 
 /**
@@ -26,10 +28,13 @@ export interface Machine {
  */
 const RISE_MAX = 1 / 3
 /**
- * The same share, if the costs were recorded on another machine. Processors differ in how much they need for the
- * floor's work and for ours.
+ * The same share, if the costs were recorded on another machine, or if other programs keep this one busy. Processors
+ * differ in how much they need for the floor's work and for ours. The service and its floor also differ in how much
+ * slower a busy machine makes them.
  */
 const RISE_MAX_ELSEWHERE = 0.5
+/** A machine is busy if more processes than this want to run for each processor. The check alone causes one or two. */
+const QUIET_LOAD_MAX = 3
 /** The number of writes is counted, not measured, so it may hardly rise at all. */
 const WRITES_RISE_MAX = 0.5
 /**
@@ -48,7 +53,7 @@ export function findRise(
   const before = recorded.cases[name]
   if (before === undefined) return `${name} has no recorded cost. Run the check with --record.`
   const { processor, writes } = estimateCost(rounds)
-  const limit = before.processor * (1 + (isSameMachine(recorded.machine, machine) ? RISE_MAX : RISE_MAX_ELSEWHERE))
+  const limit = before.processor * (1 + (isComparable(recorded.machine, machine) ? RISE_MAX : RISE_MAX_ELSEWHERE))
   const slow = rounds.filter((round) => ratioOf(round) > limit).length
   if (slow >= rounds.length * SLOW_ROUNDS_SHARE) {
     const percent = Math.round((processor / before.processor - 1) * 100)
@@ -61,8 +66,10 @@ export function findRise(
   return null
 }
 
-function isSameMachine(left: Machine, right: Machine): boolean {
-  return left.processor === right.processor && left.processors === right.processors
+/** Whether this is the machine on which the costs were recorded, and no other programs keep it busy. */
+function isComparable(recorded: Machine, { processor, processors, load: [load = 0] }: Machine): boolean {
+  const isSame = recorded.processor === processor && recorded.processors === processors
+  return isSame && load <= processors * QUIET_LOAD_MAX
 }
 
 /** Returns the median of the rounds. */
