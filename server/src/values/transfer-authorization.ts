@@ -50,7 +50,7 @@ export interface UsdcDomain {
   readonly verifyingContract: Address
 }
 
-/** The name in the domain of Circle's USDC contracts, which differs between chains. */
+/** The name in the EIP-712 domain of Circle's USDC contracts, by chain id. On all other chains it is `USDC_NAME`. */
 const USDC_NAMES: Readonly<Record<number, string>> = { 84532: 'USDC' }
 const USDC_NAME = 'USD Coin'
 const USDC_VERSION = '2'

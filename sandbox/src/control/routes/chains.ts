@@ -6,13 +6,13 @@ import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const FAILING_TRANSFERS_MAX = 1_000_000
-/** Longer than any authorization or lifetime that a test needs to see end. */
+/** Longer than every authorization or lifetime whose end a test needs to reach. */
 const ADVANCE_SECONDS_MAX = 31 * 24 * 60 * 60
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers', 'advance_seconds'] as const
 
 /**
  * Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. It
- * also moves the chain's time, to show what expires there.
+ * also moves the chain's time forward, so that what expires by this time can be tested.
  */
 export function addChainRoutes(http: HttpServer, control: ControlContext): void {
   http.post('/chains/:mode', async (request) => {

@@ -16,7 +16,7 @@ import type { Context } from '../context.ts'
 
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
-/** Until a change of owners was read back, no other one starts, and it is not forgotten (decision 0022). */
+/** Until a change of owners was read back, no other change starts, and this change is not forgotten (decision 0022). */
 describe('the owners of a wallet, while a signed change is not yet certain', () => {
   let enclave: ProxiedEnclave
   let given: TestContext
@@ -109,7 +109,7 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 
-  /** Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before its record. */
+  /** Runs `work` while an action's audit entry cannot be stored, as if the service crashed before recording it. */
   async function crash(action: string, work: () => Promise<void>): Promise<void> {
     await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
     try {
