@@ -21,7 +21,7 @@ const SHARED_SOURCES = [
   'sandbox/src/processes/hash-sources.ts',
   'package-lock.json',
 ]
-/** The documentation's own files, and what it shows of other parts of the project. */
+/** The documentation's own files, and the files of other parts of the project from which it shows something. */
 const DOCS_SOURCES = [
   ...['pages', 'pictures', 'layouts', 'client', 'src'].map((folder) => `docs/site/${folder}`),
   'docs/site/package.json',
@@ -70,7 +70,7 @@ const BUILDS = [
   {
     name: 'command line',
     output: 'cli/dist',
-    // It contains the client, which is built before it.
+    // The command line contains the client, so the client is built before it.
     sources: [
       'cli/src',
       'cli/package.json',
@@ -121,7 +121,7 @@ function compressAssets(folder: string): void {
   }
 }
 
-/** Removes the types from the signer page's sources, and nothing else, so that anybody can read what they publish. */
+/** Removes only the types from the signer page's sources, so that people can read the code that they publish. */
 function buildSigner(folder: string): string | null {
   const fault = runTsc('signer/tsconfig.build.json', folder)
   if (fault !== null) return fault
@@ -140,7 +140,7 @@ function buildClient(folder: string): string | null {
   return runTsc('sdk/tsconfig.build.json', folder)
 }
 
-/** Bundles the command line with its packages, and adds the license of the one that is not ours. */
+/** Bundles the command line with its packages, and adds the license of the only package that is not ours. */
 function buildCommandLine(folder: string): string | null {
   const fault = buildProgram(pathToFileURL(join(CLI, 'src', 'main.ts')), folder)
   if (fault !== null) return fault

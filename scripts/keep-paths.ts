@@ -19,7 +19,7 @@ export function keepPaths(locate: (file: string) => string): Plugin {
           (text, { start, end }) => text.slice(0, start) + locate(file) + text.slice(end + PROPERTY.length),
           code,
         )
-        // The lines stay the same, and the current source map stays good enough.
+        // No line moves, so the current source map is still good enough.
         return { code: replaced, map: null }
       },
     },

@@ -9,8 +9,8 @@ export interface TestProcess {
 
 /**
  * Groups of test files that share a sandbox. The files of a group run in one process, because the sandbox is opened
- * there. Browser tests also share the browser. They are two groups of similar length, because one group would still be
- * running long after all other tests have ended.
+ * there. Browser tests also share the browser. They are in two groups of similar length, because a single group would
+ * still be running long after all other tests have ended.
  */
 const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   {
@@ -27,8 +27,8 @@ const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners,routes/seller}.test.ts' },
 ]
 /**
- * Tests that start programs and wait for them. Only a few of these files share a process, which loads the sources of
- * the service once, because such a file takes a long time.
+ * Tests that start programs and wait for them. Such a file takes a long time, so only a few of them share a process.
+ * The process loads the service's sources only once.
  */
 const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'test/flows-alone', files: 'test/flows/**' },

@@ -29,7 +29,7 @@ const events = run({
   execArgv: [
     `--test-timeout=${values['test-timeout']}`,
     `--max-semi-space-size=${SEMI_SPACE_MIB}`,
-    // The test files are bundled. Failures name the places in the sources.
+    // The test files are bundled. With this flag, failures name the places in the sources.
     '--enable-source-maps',
   ],
 })

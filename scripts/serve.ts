@@ -1,5 +1,5 @@
-// `npm run server`: starts the service from the file that `npm run build` made of it. If there is none, or it was made
-// from other sources, it starts the sources.
+// `npm run server`: starts the built service, which is one file. If there is no build, or if it was made from other
+// sources, starts the service from its sources.
 import { findProgram } from '../sandbox/src/processes/programs.ts'
 
 await import(findProgram('server').href)

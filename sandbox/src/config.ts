@@ -7,7 +7,7 @@ export interface SandboxConfig {
   readonly port: number
   /** The data directory as an absolute path. */
   readonly dataDir: string
-  /** Whether the enclave takes as long for its operations as the real provider, or almost no time. */
+  /** Whether the enclave's operations take as long as the real provider's, or almost no time. */
   readonly enclaveProfile: Profile
 }
 

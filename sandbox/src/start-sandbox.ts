@@ -23,11 +23,11 @@ export interface SandboxOptions {
   /** Settings of the server that differ from the sandbox's defaults. */
   readonly serverEnv?: Environment
   /**
-   * The address of the enclave for its clients, if a proxy is in front of it. Clients sign it as part of their
-   * requests.
+   * The address of the enclave for its clients, if a proxy is in front of it. Clients sign this address as part of
+   * their requests.
    */
   readonly enclaveUrl?: string
-  /** Whether the enclave takes as long for its operations as the real provider (the default), or almost no time. */
+  /** Whether the enclave's operations take as long as the real provider's (the default), or almost no time. */
   readonly enclaveProfile?: Profile
   /** False if the data need not survive a crash of the machine; the sandbox then starts faster. True by default. */
   readonly durable?: boolean
@@ -35,7 +35,7 @@ export interface SandboxOptions {
    * When the seller starts: together with the other programs, or when the control API first needs it (the default).
    */
   readonly sellerStarts?: 'with_sandbox' | 'when_needed'
-  /** How much memory the server and the enclave may use to collect garbage less often. `small` by default. */
+  /** Whether the programs use little memory (the default), or more memory to collect garbage less often. */
   readonly memory?: Memory
   /** A signal that aborts the start. */
   readonly signal?: AbortSignal

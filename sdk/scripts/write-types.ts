@@ -1,4 +1,4 @@
-// Run by `npm run openapi`. Writes the client's types, so that they always are those of `openapi.json`.
+// Run by `npm run openapi`. Writes the client's types, so that they always match `openapi.json`.
 import { writeFile } from 'node:fs/promises'
 import { generateTypes } from './generate-types.ts'
 

@@ -40,7 +40,7 @@ interface Fields extends BursarError {
 }
 type CodeOf<Body> = Body extends { code: infer Code } ? Code : undefined
 type DetailsOf<Body> = 'details' extends keyof Body ? Body['details' & keyof Body] : undefined
-/** One member for each error, so that a comparison with `error.code` decides the type of `error.details`. */
+/** A union with one member for each error, so that comparing `error.code` decides the type of `error.details`. */
 type ErrorOf<Body> = Body extends ErrorBody
   ? Fields & { readonly type: Body['type']; readonly code: CodeOf<Body>; readonly details: DetailsOf<Body> }
   : never

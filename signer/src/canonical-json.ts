@@ -13,7 +13,7 @@ export function canonicalJson(value: Json): string {
 
 /**
  * Parses bytes that must be canonical JSON in UTF-8. Returns undefined for anything else, also for JSON that is merely
- * equivalent: two readings of the same bytes must be impossible, for example of a member that occurs twice.
+ * equivalent, so that nobody can read the same bytes in another way, for example if a member occurs twice.
  */
 export function parseCanonicalJson(bytes: Uint8Array): Json | undefined {
   try {

@@ -10,7 +10,7 @@ type EnclaveRequest = Exclude<Decoded, { kind: 'record' }>
 
 /**
  * Checks that a request concerns the wallet of the record, and nothing else. The record was signed by the passkey that
- * is about to sign, so this shows to which wallet the ids in the request belong.
+ * is about to sign, so the record shows to which wallet the ids in the request belong.
  */
 export function checkRequest(request: EnclaveRequest, record: WalletRecord, now: Date): void {
   checkExpiry(request, now)
@@ -39,7 +39,7 @@ export function checkRequest(request: EnclaveRequest, record: WalletRecord, now:
   }
 }
 
-/** Returns the passkeys that may sign. One that would no longer be an owner may not sign the change of the owners. */
+/** Returns the passkeys that may sign. A passkey that a change of the owners removes may not sign this change. */
 export function selectSigners(decoded: Decoded, credentials: readonly Credential[]): readonly Credential[] {
   if (decoded.kind !== 'owners') return credentials
   const staying = credentials.filter(({ publicKey }) => decoded.publicKeys.includes(publicKey))

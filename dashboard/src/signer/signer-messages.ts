@@ -8,7 +8,7 @@ import type {
 
 /**
  * The messages between this page and the signer page, which is another site in another window (D60). The signer page
- * decodes `payload` itself. It shows the claims as what the service says.
+ * decodes `payload` itself. It shows the claims as statements of the service.
  */
 export type SignerMessage =
   | {

@@ -38,7 +38,7 @@ interface Pending {
  * Opens the signer page. Call it in the handler of a click, because browsers block windows that open at another time.
  * Returns null if the browser blocks the window.
  *
- * Messages are accepted from this window and from the signer page's site only.
+ * Accepts a message only if it comes from the opened window and from the signer page's site.
  */
 export function openSignerWindow(signerUrl: string): SignerWindow | null {
   const { origin } = new URL(signerUrl)
@@ -56,7 +56,7 @@ export function openSignerWindow(signerUrl: string): SignerWindow | null {
       if (pending !== null) opened?.postMessage(pending.message, origin)
     } else pending?.resolve(reply)
   }
-  // A window that opens quickly may announce itself at once.
+  // Registered before the window opens, because the page may announce itself at once.
   window.addEventListener('message', onMessage)
   const opened = window.open(`${origin}/`, WINDOW_NAME, windowFeatures())
   if (opened === null) {

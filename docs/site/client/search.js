@@ -68,7 +68,7 @@ function showResult({ path, page, heading, text, terms }) {
   title.textContent = heading === '' ? page : `${page}: ${heading}`
   const excerpt = document.createElement('span')
   const found = Math.max(0, text.toLowerCase().indexOf(terms[0] ?? '') - EXCERPT_CHARACTERS / 3)
-  // Begins with a whole word.
+  // The excerpt begins with a whole word.
   const start = found === 0 ? 0 : text.indexOf(' ', found) + 1
   excerpt.textContent = text.slice(start, start + EXCERPT_CHARACTERS)
   link.append(title, excerpt)

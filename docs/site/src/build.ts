@@ -20,7 +20,7 @@ const BASE = '/docs'
 const HASH_LENGTH = 10
 const COMPRESSED = new Set(['.html', '.css', '.js', '.json'])
 
-/** The page for a path that has none. It is not in the menu, in the search or in `/llms.txt`. */
+/** Shown if there is no page at a path. It is not in the menu, in the search or in `/llms.txt`. */
 const NOT_FOUND: Page = {
   path: '404',
   title: 'There is no page at this address',

@@ -22,9 +22,9 @@ export interface Page {
 const ROOT = new URL('../../../', import.meta.url)
 const PAGES = new URL('../pages/', import.meta.url)
 const EXAMPLES = 'sdk/examples'
-/** A line of a page that stands for an example of the client. */
+/** A line of a page that is replaced by an example of the client. */
 const EXAMPLE_LINE = /^\{\{(?<name>[\w-]+\.ts)\}\}$/gm
-/** Pages whose text is a file elsewhere in the project, which is also read there. */
+/** Pages whose text is a file elsewhere in the project. People also read the file there. */
 const INCLUDED: readonly Omit<Page, 'markdown'>[] = [
   {
     path: 'threat-model',
@@ -45,7 +45,7 @@ const INCLUDED: readonly Omit<Page, 'markdown'>[] = [
     source: 'docs/signer-page.md',
   },
 ]
-/** Where links from an included file to other files of the project lead on the site. */
+/** The pages of the site that replace the targets of links in included files. */
 const LINKS_OF_INCLUDED: readonly (readonly [RegExp, string])[] = [
   [/\]\((?:docs\/|\.\.\/)?signer-page\.md/g, '](operate/signer-page.md'],
   [/\]\((?:\.\.\/)?SECURITY\.md/g, '](threat-model.md'],
@@ -55,7 +55,7 @@ const LINKS_OF_INCLUDED: readonly (readonly [RegExp, string])[] = [
 const LINK_TO_SOURCES =
   /\[(?<text>[^\]]+)\]\((?!https?:|#|operate\/|(?:\.\.\/)+(?:operate|threat-model)|threat-model)[^)]+\)/g
 
-/** Reads the pages in `pages/` and the included ones, and generates the reference. In the order of the menu. */
+/** Reads the pages in `pages/` and the included files, and generates the reference. Returns all in the menu's order. */
 export function readPages(): readonly Page[] {
   const written = readdirSync(PAGES, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))

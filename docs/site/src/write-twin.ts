@@ -4,8 +4,8 @@ const FENCE_SETTINGS = /^```(?<language>\w+) .*$/gm
 const PICTURE = /!\[(?<text>[^\]]*)\]\([^)]+\.svg\)/g
 
 /**
- * Returns the page as Markdown for programs and agents. What the first lines of code blocks say to the tests is left
- * out, and a picture is replaced by its description.
+ * Returns the page as Markdown for programs and agents. Leaves out the settings for tests in the first lines of code
+ * blocks, and replaces each picture by its description.
  */
 export function writeTwin({ title, markdown }: Page): string {
   const text = markdown.replaceAll(FENCE_SETTINGS, '```$<language>').replaceAll(PICTURE, '_In a picture: $<text>_')

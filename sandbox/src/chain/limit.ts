@@ -2,7 +2,7 @@
 export const NODE_POLL_MS = 10
 /** How long a node may take to answer after its start. It normally takes less than a second. */
 export const NODE_START_TIMEOUT_MS = 15_000
-/** A node that does not answer is started again, so that one that hangs at its start does not stop everything else. */
+/** The most times that a node is started if it hangs at its start. One such node must not stop everything else. */
 export const NODE_STARTS_MAX = 3
 /** The time limit of one check that a node has started. */
 export const NODE_CHECK_TIMEOUT_MS = 1_000

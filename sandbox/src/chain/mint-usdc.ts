@@ -15,8 +15,8 @@ export type MintUsdc = {
 const MINT_GAS = 150_000n
 
 /**
- * The most times that one mint is sent. It is sent again if another process, minting at the same moment, used its
- * nonce.
+ * The most times that one mint is sent. If another process mints at the same moment and uses the same nonce, the mint
+ * is sent again.
  */
 const SEND_ATTEMPTS_MAX = 5
 

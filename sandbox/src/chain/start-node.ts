@@ -110,7 +110,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, HOST, () => server.close(() => resolve(true)))
   })
 
-/** Returns whether the node answers within its time. */
+/** Returns whether the node answers before the time limit of its start. */
 const waitForNode = async (child: ChildProcess, rpcUrl: string): Promise<boolean> => {
   const deadline = performance.now() + NODE_START_TIMEOUT_MS
   while (isRunning(child) && performance.now() < deadline) {

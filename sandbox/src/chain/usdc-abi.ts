@@ -24,7 +24,7 @@ export const usdcAbi = parseAbi([
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 ])
 
-/** The forms of the functions of EIP-3009 that take a signature of any length, as wallets with code make it. */
+/** EIP-3009 functions that take a signature of any length, because wallets with code make longer signatures. */
 export const usdcBytesAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
   'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',

@@ -23,9 +23,8 @@ export interface DemoTerms {
 }
 
 /**
- * Moves the demo wallet of a mode to the wallet passkey of its owner, if it was created when sign-in passkeys owned
- * wallets, and opens the demo grant again, which ends with the move. Does nothing for a wallet that wallet passkeys
- * own. A step that a crash has interrupted is done at the next start.
+ * If a sign-in passkey owns the demo wallet of a mode, moves the wallet to its owner's wallet passkey. The move ends
+ * the demo grant, so the grant is opened again. If a crash interrupts this, the next start does the remaining steps.
  */
 export async function moveDemoWallet(
   control: ControlContext,
@@ -45,7 +44,7 @@ export async function moveDemoWallet(
   if (wallet.signInOwner !== null) {
     // The sandbox cannot sign for a passkey that it does not have.
     if (wallet.signInOwner.credentialId !== ownerOf(control, account.slug).credentialId) return
-    // Stored first, so that the grant is opened again even if a crash follows the move.
+    // `needsGrant` is stored first, so that the grant is opened again even if a crash follows the move.
     keepDemo(control, mode, { ...demo, needsGrant: true })
     await moveWallet(control, { account, wallet })
   }

@@ -9,7 +9,7 @@ export class ChainRefusal extends Error {
 }
 
 /**
- * Thrown if there is no response, or one that is not JSON-RPC. We do not know then whether the node executed the call.
+ * Thrown if there is no response, or one that is not JSON-RPC. The node may or may not have executed the call.
  */
 class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable'

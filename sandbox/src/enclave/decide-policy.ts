@@ -26,8 +26,9 @@ export type PolicySubject = TransactionSubject | TypedDataSubject
 /**
  * Decides in the same order as the provider. Among the rules for the request's method, it considers those whose
  * conditions are all true. If any of them is DENY, the request is denied. Otherwise, if any of them is ALLOW, the
- * request is allowed. If there are none, the request is denied. If there are several policies, each must allow the
- * request. A deleted policy denies everything. With an empty list of policies, as for an owner, everything is allowed.
+ * request is allowed. If there is no such rule, the request is denied. If there are several policies, each must allow
+ * the request. A deleted policy denies everything. With an empty list of policies, as for an owner, everything is
+ * allowed.
  */
 export function decidePolicy(policies: readonly (PolicyRecord | null)[], subject: PolicySubject): 'ALLOW' | 'DENY' {
   return policies.every((policy) => policy !== null && allows(policy, subject)) ? 'ALLOW' : 'DENY'

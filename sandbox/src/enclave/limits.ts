@@ -34,12 +34,12 @@ export const PUBLIC_KEYS_CACHED_MAX = 4_096
 export const WALLET_QUEUE_MAX = 10_000
 /**
  * How long a wallet's transaction waits until the wallet's authorization (EIP-7702) is mined, and the delay between two
- * checks of that.
+ * checks whether it is mined.
  */
 export const AUTHORIZATION_WAIT_MS_MAX = 5_000
 export const AUTHORIZATION_POLL_MS = 100
 /**
- * The time limit of a call to a node. A local node responds within milliseconds, and one that hangs must not block a
+ * The time limit of a call to a node. A local node responds within milliseconds, and a node that hangs must not block a
  * wallet's queue for long.
  */
 export const CHAIN_TIMEOUT_MS = 10_000

@@ -23,8 +23,8 @@ export function createQuorum({ store, readLag }: Quorums, body: CreateQuorumBody
 type Quorums = Pick<EnclaveContext, 'store' | 'readLag'>
 
 /**
- * Changes those fields of the record that the body contains. `public_keys` replaces all keys of the quorum. As many of
- * the quorum's present keys as its present threshold requires have signed the request.
+ * Changes those fields of the record that the body contains. `public_keys` replaces all keys of the quorum. The
+ * request is signed by the quorum's present keys: by as many as its present threshold requires.
  */
 export function updateQuorum({ store, readLag }: Quorums, quorum: QuorumRecord, body: UpdateQuorumBody): QuorumRecord {
   const keys = body.public_keys?.map(parsePublicKey) ?? quorum.authorization_keys.map((member) => member.public_key)
@@ -39,8 +39,8 @@ export function updateQuorum({ store, readLag }: Quorums, quorum: QuorumRecord, 
 }
 
 /**
- * Deletes a quorum. One that still owns something, or signs for a wallet, is kept: nobody could change that resource
- * any more.
+ * Deletes a quorum. Throws 400 if the quorum still owns a resource or signs for a wallet, because nobody could change
+ * that resource any more.
  */
 export function deleteQuorum(store: Store, { id }: QuorumRecord): void {
   if (store.isQuorumUsed(id)) {

@@ -12,7 +12,7 @@ import type { BroadcastRecord, TransactionRecord, WalletRecord } from './records
 import { createResourceId } from './resource-id.ts'
 import type { Send } from './send-operation.ts'
 
-/** The tip that a self-paying wallet offers per unit of gas. The local nodes suggest the same. */
+/** The tip that a self-paying wallet offers per unit of gas. The local nodes suggest the same tip. */
 const TIP_WEI = 1_000_000_000n
 
 interface Signed {
@@ -90,8 +90,8 @@ async function signSend(
 
 /**
  * Sends the transaction to the node. If the node rejects it, that is final: the transaction is removed, and its nonce
- * is free again. If the node does not respond, it may have accepted the transaction. The transaction is then kept, and
- * is sent again until it is mined.
+ * can be used again. If the node does not respond, it may have accepted the transaction. The transaction is then kept,
+ * and is sent again until it is mined.
  */
 async function broadcast(
   { store }: EnclaveContext,

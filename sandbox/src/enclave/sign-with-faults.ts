@@ -33,8 +33,8 @@ export async function signWithFaults<T>(context: EnclaveContext, request: Signin
     throw new ConnectionDropped()
   }
   const error = raiseAnswer(answer)
-  // A retry with the same idempotency key gets the provider's own response. If the provider itself sent the failure,
-  // that response is the failure. If a gateway sent the failure, it is the response to the completed send.
+  // If the provider stores the failure, a retry with the same idempotency key gets the failure again. Otherwise, for
+  // example if a gateway sent the failure, the retry gets the response to the completed send.
   if (answer.lands === true) await sign({ keep: error.kept ? () => undefined : keep, fault: null })
   throw error
 }

@@ -60,7 +60,7 @@ export function openStore(dataDir: string) {
     ),
     findQuorum: db.prepare('select record from quorums where id = ?'),
     deleteQuorum: db.prepare('delete from quorums where id = ?'),
-    // Quoted, an id occurs in a record only as an owner or a signer.
+    // In a record, a quorum's id between quotes is always an owner or a signer.
     findQuorumUse: db.prepare(`
       select 1 from wallets where instr(record, ?1) > 0 union all select 1 from policies where instr(record, ?1) > 0
       limit 1`),

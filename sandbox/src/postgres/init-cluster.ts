@@ -45,8 +45,8 @@ export const initCluster = async (options: InitClusterOptions): Promise<string> 
 
 const DURABLE = ['--auth=scram-sha-256']
 /**
- * Tests open thousands of connections on loopback. Most of the time of a connection would go into thousands of hashes
- * of a random password, which hide it from nobody here.
+ * Tests open thousands of connections on loopback. Hashing the password thousands of times would take most of the time
+ * of each connection. It would protect nothing, because the password is random and stays on this machine.
  */
 const THROW_AWAY = ['--no-sync', '--auth=password', '--set=scram_iterations=1']
 

@@ -48,8 +48,7 @@ export const invocation = (runAs: RunAs, file: string, args: readonly string[]):
 }
 
 /**
- * Makes the user that the program runs as the owner of a file, or of a folder and everything in it. Does nothing if
- * that user is the owner already.
+ * Gives a file, or a folder and everything in it, to the program's user. Does nothing if this user already owns it.
  */
 export const giveTo = (runAs: RunAs, path: string): void => {
   if (runAs === 'self') return

@@ -16,7 +16,7 @@ export interface ProgramOptions {
   /** The program's whole environment. */
   readonly env: Readonly<Record<string, string>>
   readonly logFile: string
-  /** How much memory the program may use to collect garbage less often. */
+  /** Whether the program uses little memory, or more memory to collect garbage less often. */
   readonly memory: Memory
   /** Called once, with a sentence, if the program exits without being stopped after it was ready. */
   readonly onExit: (detail: string) => void

@@ -1,15 +1,15 @@
 import type { Mode } from '../addresses.ts'
 
 /**
- * The protocols in which a resource asks to be paid. `mpp_and_x402` asks in both in one answer, as the package mppx does;
- * for `mpp`, the part of x402 is removed from the answer.
+ * The protocols in which a resource asks to be paid. With `mpp_and_x402`, one answer asks in both, as the package mppx
+ * writes it. With `mpp`, the part of x402 is removed from this answer.
  */
 export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402'] as const
 /** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
 export const FLOWS = ['authorization', 'upfront'] as const
 /**
- * The offers of one answer (x402 version 2 only). `own` is the one that the seller settles. The others name a way of
- * paying that a payer of USDC by EIP-3009 must skip.
+ * The offers of one answer (x402 version 2 only). The seller settles only `own`. A payer of USDC by EIP-3009 must skip
+ * the others, because each of them names another way of paying.
  */
 export const OFFERS = [
   'own',
@@ -23,7 +23,7 @@ export const OFFERS = [
 ] as const
 /**
  * What a resource can do wrong. The first four happen in the facilitator, the next three in the seller's program, the
- * next three in the answer to a request without a payment, and the rest in the answer to a request with one.
+ * next three in the answer to a request without a payment, and the rest in the answer to a request with a payment.
  *
  * - `receipt_wait_fails`: the money moves, and the facilitator cannot see that. The answer is 402.
  * - `settle_answer_lost`: the money moves, and the facilitator's answer to the seller is lost. The answer is 402.
@@ -68,15 +68,15 @@ export interface Behaviour {
   readonly flow: Flow
   /** In micro-USDC. */
   readonly amount: string
-  /** The payee. Null for a new address, so that the resource's balance is its own. */
+  /** The payee. Null for a new address, which receives only the payments for this resource. */
   readonly payTo: `0x${string}` | null
   readonly offers: readonly OfferKind[]
-  /** How long the authorization may be valid, by the seller. Ignored for MPP, whose challenges are valid for 5 min. */
+  /** How long an authorization may be valid, as the offer says. Ignored for MPP: its challenges are valid for 5 min. */
   readonly maxTimeoutSeconds: number
   readonly faults: readonly Fault[]
-  /** How often each of the faults happens. Null for always. Without effect on a changed offer. */
+  /** How often each of the faults happens. Null for always. An offer that has changed stays changed anyway. */
   readonly faultCount: number | null
-  /** How many requests see the first price and payee. */
+  /** How many requests get the first price and payee. */
   readonly changesAfter: number
   readonly delayMs: number
   readonly answerBytes: number

@@ -15,8 +15,8 @@ interface Order {
 }
 
 /**
- * Creates the facilitator of one resource, which is that of the x402 project without changes. It checks payments and
- * submits them to the chain. Each resource has its own, so that a fault of one resource does not meet another.
+ * Creates the facilitator of one resource: the unchanged facilitator of the x402 project. It checks payments and submits
+ * them to the chain. Each resource has its own facilitator, so that a fault of one resource does not affect another.
  */
 export function createFacilitator(chain: SellerChain, resource: Resource): Router {
   const facilitator = new x402Facilitator()

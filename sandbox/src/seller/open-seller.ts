@@ -116,7 +116,7 @@ function describe(resource: Resource, origin: string): object {
   return { id, url: origin + path, pay_to: resource.payTo, later_pay_to: resource.laterPayTo, ...counters }
 }
 
-/** Creates what answers the requests for a resource. The handlers run in this order. */
+/** Creates the handlers of the requests for a resource, in the order in which they run. */
 function createStall(chain: SellerChain, resource: Resource, facilitatorUrl: string): Stall {
   return {
     resource,
@@ -177,7 +177,7 @@ function serve(stall: Stall | undefined, request: Request, response: Response): 
   runInTurn(stall.handlers(), request, response)
 }
 
-/** Runs handlers, each of them when the one before it calls its `next`. */
+/** Runs handlers in turn. Each handler starts when the previous handler calls `next`. */
 function runInTurn(handlers: readonly RequestHandler[], request: Request, response: Response): void {
   const fail = (error: unknown): void => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)

@@ -33,7 +33,7 @@ export interface Resource {
   readonly counters: Readonly<Counters>
   count(counter: Exclude<keyof Counters, 'authorizations'>): void
   countAuthorization(nonce: string): void
-  /** Returns whether the resource does this wrong now. Counts each time that it does. */
+  /** Returns whether this fault happens now. Counts each time that it happens. */
   meets(fault: Fault): boolean
   /** Returns the terms of the offer for the request that is being answered. */
   terms(): { readonly amount: bigint; readonly payTo: `0x${string}` }

@@ -13,7 +13,7 @@ const SECRET_BYTES = 32
 const secretKey = randomBytes(SECRET_BYTES).toString('hex')
 
 /**
- * Returns a handler that asks to be paid by MPP (`evm`/`charge`), with the package mppx without changes. The money moves
+ * Returns a handler that asks to be paid by MPP (`evm`/`charge`), with the unchanged package mppx. The money moves
  * before the goods are made.
  */
 export function sellByMpp(chain: SellerChain, resource: Resource): RequestHandler {
@@ -54,14 +54,14 @@ interface Payment {
   readonly signature: `0x${string}`
 }
 
-/** Submits a payment, and returns the transaction's hash. The resource's faults in settling are those of x402. */
+/** Submits a payment, and returns the transaction's hash. Applies the same faults as for x402. */
 async function settle(chain: SellerChain, resource: Resource, payment: Payment): Promise<`0x${string}`> {
   if (resource.meets('settle_fails')) throw new Error('the node is down')
   if (resource.meets('settle_late')) await delay(resource.behaviour.delayMs)
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
   const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature] as const
   const call = { address: chain.usdc, abi: usdcBytesAbi, functionName: 'transferWithAuthorization', args } as const
-  // A node estimates the gas before it sends, and so refuses a payment that would revert.
+  // A payment that would revert is not sent. In a real seller, the gas estimate before the send fails in this case.
   await chain.client.simulateContract(call)
   const hash = await chain.write(call)
   resource.count('settlements')

@@ -31,7 +31,7 @@ export function sellByX402V1(chain: SellerChain, resource: Resource, facilitator
       else response.setHeader('X-PAYMENT-RESPONSE', Buffer.from(JSON.stringify(settled)).toString('base64'))
       return typeof settled !== 'string' && settled.success
     }
-    // A seller of version 1 settles after its program has succeeded, or before it, as it likes.
+    // A seller of version 1 may settle before its program makes the goods, or after the program has succeeded.
     if (resource.behaviour.flow === 'authorization' && resource.meets('handler_fails')) {
       response.status(500).json({ error: 'the goods could not be made' })
       return

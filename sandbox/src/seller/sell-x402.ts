@@ -14,7 +14,7 @@ const OFFER_HEADER = 'PAYMENT-REQUIRED'
 const FOREIGN_ASSET = '0x4200000000000000000000000000000000000006'
 const GATEWAY_WALLET = '0x77777777Dcc4d5A8B6E418Fd04D8997ef11000eE'
 
-/** How each of the offers that a payer must skip differs from the seller's own. */
+/** The offers that a payer must skip. Each one is made from the seller's own offer. */
 const OTHER_OFFERS: Readonly<Record<Exclude<OfferKind, 'own'>, (own: Offer) => Offer>> = {
   gateway: (own) => ({
     ...own,
@@ -29,7 +29,7 @@ const OTHER_OFFERS: Readonly<Record<Exclude<OfferKind, 'own'>, (own: Offer) => O
 }
 
 /**
- * Returns a handler that asks to be paid with x402 version 2, with the packages of the x402 project without changes.
+ * Returns a handler that asks to be paid with x402 version 2. It uses the unchanged packages of the x402 project.
  */
 export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUrl: string): RequestHandler {
   const { behaviour } = resource

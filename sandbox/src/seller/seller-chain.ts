@@ -50,7 +50,7 @@ export function openSellerChain(mode: Mode, rpcUrl: string): SellerChain {
     rpcUrls: { default: { http: [rpcUrl] } },
   })
   const client = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: RECEIPT_POLL_MS, cacheTime: 0 })
-  // One transaction at a time is sent, because the next nonce is known only once the last one is in the node's pool.
+  // Sends one transaction at a time, because the next nonce is known only once the last transaction is in the pool.
   const enqueue = serialQueue()
   const send = (to: `0x${string}`, data: `0x${string}`) =>
     enqueue(() => sendWithNextNonce(rpcUrl, { chainId, to, data }))

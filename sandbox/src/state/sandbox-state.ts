@@ -16,7 +16,7 @@ export interface SandboxState {
   readonly owners: Readonly<Record<string, StoredPasskey>>
   /** The passkey with which the same person owns wallets. Missing for a workspace that has none yet. */
   readonly walletOwners?: Readonly<Record<string, StoredPasskey>>
-  /** The workspace of each grant made through the control API. No operation of the product reads across workspaces. */
+  /** The workspace of each grant made through the control API, because the service cannot search across workspaces. */
   readonly grants: Readonly<Record<string, string>>
   /** The secret of the invitation to the demo workspace. */
   readonly invitation?: string

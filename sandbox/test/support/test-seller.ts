@@ -27,7 +27,7 @@ export interface TestSeller {
 
 /** Starts a seller in this process, on a chain of its own. The chain also stands for the live chain. */
 export async function startTestSeller(): Promise<TestSeller> {
-  // With shorter blocks, the chain's time runs ahead, and the authorizations would expire there.
+  // With shorter blocks, the chain's time would run ahead, and authorizations would expire too early.
   const chain = await startTestChain({ blockTimeSeconds: 1 })
   const controlToken = randomBytes(16).toString('hex')
   const rpcUrls = { test: chain.rpcUrl, live: chain.rpcUrl }

@@ -23,12 +23,11 @@ class CountingSocket extends Socket {
 }
 
 /*
- * `coalesce-writes.ts` relies on behaviour of pg that is not documented. These tests fail if an update of pg changes
- * it:
+ * `coalesce-writes.ts` relies on behavior of pg that is not documented. These tests fail if an update of pg changes it:
  * - `client.connection.stream` is the socket to which statements are written;
  * - a client with `pipeline: true` writes a statement inside the call of `query`, even while others are in flight;
- * - it writes each statement separately, and corks and uncorks the socket for that, so our own cork must be counted in
- *   addition.
+ * - it writes each statement separately, and corks and uncorks the socket each time. The socket counts corks, so our
+ *   own cork stays in effect meanwhile.
  */
 describe('writes to the database', () => {
   const socket = new CountingSocket()

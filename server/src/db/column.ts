@@ -68,7 +68,7 @@ export function required(column: Column<unknown>): Column<unknown> {
   return { ...column, isNullable: false }
 }
 
-/** All of these columns in a statement where their row may be missing, so that each may be null. */
+/** Makes all of these columns nullable, for a statement in which their row may be missing. */
 export function nullableAll<Shape extends Columns>(
   columns: Shape,
 ): { readonly [Name in keyof Shape]: Column<RowOf<Shape>[Name] | null> }

@@ -26,8 +26,8 @@ const GATHERING_CONNECTIONS = 2
 /** How many durable gathered statements a process runs at a time. While one waits for the disk, the next one can begin. */
 const DURABLE_STATEMENTS_MAX = 2
 /**
- * How long a gathered statement waits for a locked row. The row's own requests then wait alone, so that the others need
- * not wait any longer.
+ * How long a gathered statement waits for a locked row. Its items then run one by one, so that only the requests for
+ * the locked row wait any longer.
  */
 const GATHERED_LOCK_TIMEOUT_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
@@ -41,12 +41,12 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
  * Every query uses an index, which its comment names (decision 0043). PostgreSQL may plan a prepared statement while a
- * table is small, or contains few rows of a kind, and keep that plan when this has changed. So it may plan only what
- * costs little even then: a scan of an index in its order, and a look-up for each row of a join. A hash join or merge
- * join may read a table from end to end, and a bitmap scan reads all matching rows even if only the first ones are
- * needed. Because sorting is avoided too, a statement can choose its index by the order that it asks for, even if another
- * index looks as good in the statistics. These options do not forbid such a plan; it is a last resort. `jit` is off
- * because compiling such short plans never pays off.
+ * table is small, or contains few rows of a kind, and keep the plan after the table has grown. So a plan may contain
+ * only what costs little even in a large table: a scan of an index in its order, and a look-up for each row of a join.
+ * A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if only
+ * the first ones are needed. Because sorting is avoided too, a statement can choose its index by its `order by`, even
+ * if another index looks as good in the statistics. These options do not forbid the other steps: the planner uses them
+ * if nothing else is possible. `jit` is off because compiling such short plans never pays off.
  */
 export const PLANNER_OPTIONS = [
   '-c enable_seqscan=off',
@@ -121,8 +121,8 @@ export class Database {
   }
 
   /**
-   * Runs an item of a gathered query durably: one statement and one commit for all items that arrive together. Its
-   * statement must not wait for rows that others may lock for long, because other items would wait too. Throws as
+   * Runs an item of a gathered query durably: one statement and one commit for all items that arrive together. The
+   * statement must not wait for rows that may stay locked for long, because all of its items would wait. Throws as
    * `runDurable`, and `DatabaseUnavailable` if too many items are waiting.
    */
   runGatheredDurable<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
@@ -167,7 +167,7 @@ export class Database {
 
   /**
    * Runs one statement durably: when the promise resolves, the change is on disk. Statements take turns with
-   * transactions, so that a job that renews its lease does not wait for all of them.
+   * transactions, so that a job that renews its lease does not wait for all waiting transactions.
    */
   async runDurable<Result>(query: Query<Result>, precedence: Precedence = {}): Promise<Result> {
     const connection = await this.#connections.take({ group: 'statements', ...precedence })

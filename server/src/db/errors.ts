@@ -27,7 +27,7 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
 }
 
-/** Returns whether a statement waited longer for a lock than its connection allows. It has changed nothing. */
+/** Returns whether a statement waited longer for a lock than its connection allows. The statement changed nothing. */
 export function isLockTimeout(error: unknown): boolean {
   return (
     error instanceof DatabaseUnavailable &&

@@ -105,7 +105,10 @@ export class GatherQueue<Item, Result> {
     else this.#reject(line, error)
   }
 
-  /** An unavailable database, or a locked row, would reject the others of the line too, but only after another wait. */
+  /**
+   * If the database is unavailable or the row is locked, the other items of the line are rejected too. They would get
+   * the same error, but only after another wait.
+   */
   #reject(line: Line<Item, Result>, error: unknown): void {
     if (error instanceof DatabaseUnavailable) {
       this.#rejectLine(line, error)

@@ -86,7 +86,7 @@ export class Gatherer {
   async #sendNext(queue: AnyQueue, connection: PipelinedConnection): Promise<void> {
     const lost = await queue.runNext((query) => connection.run(query))
     this.#idle.push(connection)
-    // Otherwise items that are waiting would wait for the same error once more.
+    // The waiting items are rejected too, because they would only wait again for the same error.
     if (lost !== null) this.#rejectAll(lost)
     this.#schedule(queue)
   }

@@ -7,19 +7,19 @@ export const OUTCOME_CONNECTIONS = 2
 /** How many transactions and statements may wait for a connection. Outcomes have a limit of their own. */
 const WAITING_MAX = 1_000
 /**
- * How many outcomes may wait. It is far more than the requests that one process works on, because an outcome that is
- * turned away has to be found out again later.
+ * How many outcomes may wait. It is far more than the requests that one process works on, because an outcome that
+ * cannot be recorded has to be found out again later.
  */
 const OUTCOMES_WAITING_MAX = 10_000
 /** How long a transaction waits for a connection. Nothing has happened yet, so its caller can simply try again. */
 const WAIT_MS_MAX = 3_000
-/** How long an outcome waits for a connection: as long as a statement may take that holds one. */
+/** How long an outcome waits for a connection: as long as a statement that uses a connection may take. */
 const OUTCOME_WAIT_MS_MAX = 8_000
 
 export interface Precedence {
   /**
    * Whether this records what has already happened outside, such as the enclave's response to a payment. Outcomes go
-   * first, and some connections are theirs alone: work that was begun must not wait for work that was not.
+   * first, and some connections are reserved for them, because work that has begun must not wait for work that has not.
    */
   readonly isOutcome?: boolean
   /** Transactions of different groups, such as workspaces, take turns while they wait for a connection. */
@@ -39,7 +39,8 @@ interface Waiter {
 }
 
 /**
- * Shares the connections of a pool between outcomes and everything else. The queue is ours; that of the pool is unused.
+ * Shares the connections of a pool between outcomes and everything else. Callers wait in the queues of this class. The
+ * pool's own queue is unused.
  */
 export class TransactionConnections {
   readonly #pool: pg.Pool
@@ -55,7 +56,10 @@ export class TransactionConnections {
     this.#connectionsMax = connectionsMax
   }
 
-  /** Takes a connection. Throws `DatabaseUnavailable` if too many wait, after a long wait, or if none can be opened. */
+  /**
+   * Takes a connection. Throws `DatabaseUnavailable` if too many callers wait, if the wait takes too long, or if no
+   * connection can be opened.
+   */
   async take({ isOutcome = false, group = '' }: Precedence): Promise<TakenConnection> {
     if (!this.#mayStart(isOutcome)) await this.#wait(isOutcome, group)
     else this.#count(isOutcome, 1)
@@ -74,7 +78,7 @@ export class TransactionConnections {
     }
   }
 
-  /** Others wait while an outcome waits, and leave `OUTCOME_CONNECTIONS` connections to outcomes. */
+  /** All other work waits while an outcome waits, and leaves `OUTCOME_CONNECTIONS` connections to outcomes. */
   #mayStart(isOutcome: boolean): boolean {
     const isFree = this.#inUse < this.#connectionsMax + OUTCOME_CONNECTIONS
     return isFree && (isOutcome || (this.#outcomes.size === 0 && this.#inUseByOthers < this.#connectionsMax))

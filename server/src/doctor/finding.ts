@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from '../db/errors.ts'
 
-/** The result of a check. `fail`: the service does not work like this. `warn`: the operator should look at it. */
+/** The result of a check. `fail`: the service does not work in this state. `warn`: the operator should look at it. */
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
   readonly name: string

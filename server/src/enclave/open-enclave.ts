@@ -211,8 +211,8 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   /**
-   * Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. If it does,
-   * it returns 404 for a wallet that does not exist.
+   * Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. If so, the
+   * enclave returns 404 for a wallet that does not exist.
    */
   async function checkReachable(): Promise<void> {
     try {

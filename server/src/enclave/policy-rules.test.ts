@@ -203,7 +203,7 @@ const DIFFERENT_PURCHASES: [string, Edit][] = [
   ['another method', (rules) => Object.assign(rules[1] as Json, { method: '*' })],
 ]
 
-/** Returns what terms mean, as text. Two terms with equal texts mean the same. */
+/** Returns what the terms mean, as text. Terms mean the same if, and only if, their texts are equal. */
 function meaning(wanted: PolicyTerms): string {
   const { chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt, x402, usdc } = wanted
   const expiry = expiresAt === null ? 'never' : Math.floor(expiresAt.getTime() / 1000)

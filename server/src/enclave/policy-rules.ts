@@ -144,9 +144,9 @@ export interface PolicyComparison {
  * differences have no effect at the enclave and are ignored: ids, names, the order of conditions and of addresses, the
  * case of addresses, and the notation of numbers.
  *
- * The provider may add members over time. We ignore a new member if it is null or only a description. Any other unknown
- * member counts as a difference, because it could let the signer do more than the owner has signed. For example, it
- * could negate or disable a condition, or change how conditions are combined.
+ * The provider may add members over time. We ignore a new member if it is null, or only describes its rule or condition.
+ * Any other unknown member counts as a difference, because it could let the signer do more than the owner has signed.
+ * For example, it could negate or disable a condition, or change how conditions are combined.
  */
 export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
   return compareRules(rules, buildPolicyRules(terms))
@@ -188,7 +188,7 @@ function compareRule(stored: NormalRule, expected: NormalRule, path: string): st
     ...members.map((name) => `${path}.${name}`),
     ...[...new Set(fields)].map((field) => `${path}.conditions on ${field}`),
   ]
-  // If both have the same texts, but not equally many conditions, a condition is there twice.
+  // If both rules have the same texts, but not equally many conditions, one of them has a condition twice.
   const hasDuplicate = differences.length === 0 && stored.conditions.length !== expected.conditions.length
   return hasDuplicate ? [`${path}.conditions`] : differences
 }

@@ -53,7 +53,7 @@ export function formatAssertion({ authenticatorData, clientDataJSON, signature }
   return `webauthn:${parts.join(':')}`
 }
 
-/** Ids are part of paths that are signed without encoding, so an id must not contain what needs encoding. */
+/** Ids are part of paths that are signed without encoding, so an id must not need encoding. */
 export function checkId(id: string): string {
   if (!ID_PATTERN.test(id)) throw new TypeError('an enclave id is malformed')
   return id

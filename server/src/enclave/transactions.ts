@@ -20,7 +20,7 @@ export type EnclaveTransfer = {
 export type TransferLookup = {
   /** Null if the enclave says that no transfer has this reference id. */
   readonly transfer: EnclaveTransfer | null
-  /** When the enclave responded, by its clock and rounded down. If our estimate of its clock is earlier, the estimate. */
+  /** The enclave's clock at its response, rounded down, or our estimate of this clock if the estimate is earlier. */
   readonly providerTime: Date
 }
 

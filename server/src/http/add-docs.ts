@@ -63,8 +63,8 @@ export async function addDocs(http: HttpServer, { docsDir }: { readonly docsDir:
 }
 
 /**
- * Returns the pages' lines for `/llms.txt`, with `{{base_url}}` in place of the service's address. Returns an empty text
- * if the documentation is not built.
+ * Returns the pages' lines for `/llms.txt`, with `{{base_url}}` in place of the service's address. The text is empty if
+ * the documentation is not built.
  */
 export async function readDocsIndex(docsDir: string): Promise<string> {
   return await readFile(join(docsDir, INDEX_FILE), 'utf8').catch(() => '')

@@ -45,8 +45,8 @@ const PAGE_HEADERS = {
 } as const
 
 /**
- * Serves the signer page on the host of `SIGNER_URL`, and nothing else there. Must be called before routes are added. If
- * the page is hosted apart from the service, there is no file on this host.
+ * Serves the signer page on the host of `SIGNER_URL`, and nothing else there. Must be called before routes are added.
+ * If the page is hosted apart from the service, there is no file on this host.
  *
  * Logs a warning if the page is not built, or throws if its folder is required.
  */

@@ -35,8 +35,8 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
 /** How long each of them waits at most. Their waits are much shorter unless the database itself is slow. */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. No further
- * ones wait in a queue, because these are already as many as a process can serve in about a second.
+ * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. No more
+ * of them wait in a queue, because these are already as many as a process can serve in about a second.
  */
 const PAYMENTS_MAX = 512
 /**

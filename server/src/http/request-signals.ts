@@ -19,7 +19,7 @@ export function createRequestSignals(http: HttpServer): (reply: FastifyReply) =>
     open.add(controller)
     reply.raw.once('close', () => {
       open.delete(controller)
-      // If the response was sent, nothing waits for the signal, and the abort would create an error for nothing.
+      // If the response was sent, nothing waits for the signal. An abort would only create an error and its stack.
       if (!reply.raw.writableFinished) controller.abort()
     })
     return controller.signal

@@ -12,7 +12,10 @@ import { startLeasedLoop } from './start-leased-loop.ts'
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PURCHASES_PER_PAGE = 100
-/** How many pages one round reads. Each look postpones the next one, so the next round continues with others. */
+/**
+ * How many pages one round reads. Each look at a purchase postpones its next look, so the next round continues with
+ * other purchases.
+ */
 const PAGES_PER_ROUND_MAX = 5
 
 /**
@@ -32,7 +35,7 @@ export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode
   })
 }
 
-/** Settles a page of purchases. Also postpones them if the chain cannot be read, so that the next round asks others. */
+/** Settles a page of purchases. Postpones them even if the chain cannot be read, so the next round reads others. */
 async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promise<void> {
   let settled = due
   try {

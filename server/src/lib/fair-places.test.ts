@@ -13,7 +13,7 @@ interface Entered extends Ticket {
 /** All tickets of the current test. A ticket that waits keeps a timer running. */
 const tickets: Ticket[] = []
 
-/** Places, and the order in which groups that waited got theirs. */
+/** Opens places. `started` lists the groups in the order in which their waits ended. */
 function open({ placesMax, waitingMax }: { placesMax: number; waitingMax: number }) {
   const places = new FairPlaces({ placesMax, waitingMax, waitMsMax: WAIT_MS_MAX })
   const started: string[] = []

@@ -2,13 +2,13 @@ import { TurnQueue } from './turn-queue.ts'
 
 export interface FairPlacesOptions {
   readonly placesMax: number
-  /** How many may wait for a place. */
+  /** How many tickets may wait for a place. */
   readonly waitingMax: number
-  /** How long each of them waits at most, in milliseconds. */
+  /** How long a ticket waits at most, in milliseconds. */
   readonly waitMsMax: number
 }
 
-/** The key of those that belong to no group. No group has an empty name. */
+/** The key of tickets without a group. No group has an empty name. */
 const NO_GROUP = ''
 
 /** The result of `enter`: a place, a wait for a place, or neither. */
@@ -20,9 +20,9 @@ export interface Ticket {
 
 /**
  * A limited number of places that groups share. A group gets another place only while more places are free than it
- * holds. So a group alone gets half of the places, and two groups get a third each: somebody new always finds a free
- * place, unless very many groups are busy. The number of those that wait is shared by the same rule, and groups that
- * wait take turns.
+ * has. So one group alone gets half of the places, and two groups get a third each. A new group always finds a free
+ * place, unless very many groups are busy. The places in the queue are shared by the same rule, and groups that wait
+ * take turns.
  */
 export class FairPlaces {
   readonly #options: FairPlacesOptions
@@ -43,9 +43,9 @@ export class FairPlaces {
   }
 
   /**
-   * Takes a place for the group. Without a group, every free place may be taken. If there is none, the ticket waits,
-   * and `decided` is called once the wait is over: with true if the ticket then has a place, and with false after
-   * `waitMsMax`. If too many wait already, the ticket is rejected at once.
+   * Takes a place for the group. Without a group, every free place may be taken. If no place may be taken, the ticket
+   * waits, and `decided` is called once the wait is over: with true if the ticket then has a place, and with false
+   * after `waitMsMax`. If too many tickets wait already, the ticket is rejected at once.
    */
   enter(group: string | null, decided: (hasPlace: boolean) => void): Ticket {
     const place: Place = new Place(group ?? NO_GROUP, { decided, leave: () => this.#leave(place) })
@@ -102,7 +102,7 @@ export class FairPlaces {
     this.#startWaiting()
   }
 
-  /** One place that is given back can allow several to start, because it also makes the share of each group larger. */
+  /** One place that is given back can let several tickets start, because it also makes each group's share larger. */
   #startWaiting(): void {
     for (;;) {
       const next = this.#queue.take((key) => this.#mayTake(key))

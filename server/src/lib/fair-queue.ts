@@ -51,7 +51,7 @@ export class FairQueue<Entry extends QueueEntry> {
 
   /**
    * Takes up to `max` entries, one of each group in turn. Their keys stay busy until the caller releases them. An entry
-   * with a busy key keeps its place, and so do later entries with a key of such an entry.
+   * with a busy key stays in the queue, and so does every later entry that has a key in common with it.
    */
   take(max: number): Entry[] {
     const taken: Entry[] = []

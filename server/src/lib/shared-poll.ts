@@ -1,7 +1,7 @@
 import { startLoop, type Loop } from './loop.ts'
 import type { Logger } from './logger.ts'
 
-/** What a caller waits for. `group` is the caller's workspace, for which a limit of its own applies. */
+/** What a caller waits for. `group` is the caller's workspace, whose callers have the limit `waitersOfGroupMax`. */
 export interface WaitKey {
   readonly group: string
   readonly id: string
@@ -43,8 +43,8 @@ export class SharedPoll {
   }
 
   /**
-   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Every poll
-   * that counts starts after this call. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already
+   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Only
+   * polls that start after this call count. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already
    * wait, returns at once; otherwise calls `onWait` first.
    */
   async wait(

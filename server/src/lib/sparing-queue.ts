@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 export interface SparingQueueOptions {
   /** How many pieces of work every turn of the event loop does, however little time there is for them. */
   readonly perTurnMin: number
-  /** How much of the process's time the queue may take beyond that: a share between 0 and 1. */
+  /** The share of the process's time, between 0 and 1, that the queue may take beyond `perTurnMin`. */
   readonly timeShareMax: number
   /** How long one turn works on the queue at most, in milliseconds. */
   readonly turnMsMax: number
@@ -15,7 +15,7 @@ export interface SparingQueueOptions {
 /**
  * Does small pieces of work in the order in which they were added, without taking the process's time from its other
  * work. In each turn of the event loop, the queue works for a share of the time that the turn took. So it does more in
- * long turns, and nothing waits for many of them. The code that adds pieces limits their number.
+ * a long turn, and no piece waits for many long turns. The code that adds pieces limits their number.
  */
 export class SparingQueue {
   readonly #options: Required<SparingQueueOptions>

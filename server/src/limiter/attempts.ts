@@ -19,7 +19,7 @@ export const ATTEMPT_LIMITS = {
   dashboard: { limit: 300, windowMs: 60_000 },
   /** Outside the sandbox, the test USDC comes from a public faucet, which has its own limits. */
   faucet: { limit: 10, windowMs: 3_600_000 },
-  /** Limited because each of them takes a hundred requests to the enclave, whose rate limit payments share. */
+  /** Limited because each wallet takes a hundred requests to the enclave, and payments share its rate limit. */
   wallet_creation: { limit: 10, windowMs: 3_600_000 },
   wallet_move: { limit: 10, windowMs: 3_600_000 },
 } as const satisfies Record<string, SlidingWindow>

@@ -35,8 +35,9 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
  *
  * The check and the write are one SQL statement, so the limit is exact across processes: a concurrent request waits for
  * the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they were
- * counted. A request fits if there are fewer than `limit`, or if the oldest one has left the window. Timestamps a whole
- * window or more in the future are treated as expired, because they were written before the clock was set back.
+ * counted. A request fits if the row has fewer than `limit` timestamps, or if the oldest timestamp has left the window.
+ * A timestamp that is a whole window or more in the future is treated as expired, because it was written before the
+ * clock was set back.
  *
  * Another statement includes this SQL as `with counted as (…)`, so that one round trip finds the subjects and counts
  * their requests. `requests` is an SQL query for the columns `subject` and `time`, in Unix milliseconds. It must return

@@ -34,8 +34,8 @@ const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp
 const INVALID_REQUEST = -32_600
 
 /**
- * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code sees
- * it. Which tool is called decides the scope and the rate limit, so the body is read before; it has 64 KiB at most.
+ * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code gets
+ * it. The called tool decides the scope and the rate limit, so the body (at most 64 KiB) is read before authentication.
  */
 export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {
@@ -72,7 +72,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           onWait: () => leaveWork(request),
           background,
         })
-        // Ours, and those of the connection, are right: the package's response keeps every connection open.
+        // Our `cache-control` and the server's `connection` stay: the package's response keeps every connection open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)
         if (response.status === 405) void reply.header('Allow', 'POST')
         return await reply.send(response)

@@ -5,9 +5,9 @@ import { waitForPayment } from '../domain/reconciliation/wait-for-payment.ts'
 import type { ToolCall } from './tool.ts'
 
 /**
- * Waits until a payment is confirmed or failed, as long as the call asks for and its time allows. Returns the payment
- * as it stands then. If the database cannot be reached while we wait, returns the payment as it was recorded: an error
- * would say that the call did nothing, although it has made the payment.
+ * Waits until a payment is confirmed or failed, but not longer than the call asks for and its time limit allows.
+ * Returns the payment as it is then. If the database cannot be reached while we wait, returns the payment as it was
+ * recorded: an error would say that the call did nothing, although it has made the payment.
  */
 export async function awaitOutcome(
   ctx: Context,

@@ -9,7 +9,8 @@ const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
  * attacker who rebinds the name of their own page to our address sends that name as `Host` and as `Origin`. So only our
  * two hosts are accepted, and no plain http page of another host.
  *
- * Other pages may call, as they may call `/v1`: a page needs a bearer token, which a browser never adds to a request.
+ * All other pages may call, as they may call `/v1`, because a call needs a bearer token, which a browser never adds to
+ * a request.
  * The origins of desktop applications (`vscode-webview:`, `app:`) are accepted for the same reason. Throws 403.
  */
 export function createSiteCheck(origins: Origins) {

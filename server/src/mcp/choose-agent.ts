@@ -9,8 +9,8 @@ const AGENTS_NAMED_MAX = 20
 
 /**
  * Returns the agent as which a tool acts: the agent to which the credential is bound, or the one that the arguments
- * name. Throws if the arguments name an agent other than the bound one (D25), or none although the credential is not
- * bound.
+ * name. Throws if the arguments name an agent other than the bound one (D25), or if they name no agent and the
+ * credential is not bound.
  */
 export async function chooseAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -44,8 +44,8 @@ export async function chooseAgent(
 }
 
 /**
- * Throws 404 `agent_not_found` if there is no such agent. A tool that lists calls this before it says that an agent has
- * nothing: with a mistyped id, an empty list would make a model believe that it has not paid.
+ * Throws 404 `agent_not_found` if there is no such agent. A tool that returns a list calls this before it says that
+ * the list is empty: if the id is mistyped, an empty list would make a model believe that it has not paid.
  */
 export async function checkAgentExists(
   ctx: Pick<Context, 'db' | 'clock'>,

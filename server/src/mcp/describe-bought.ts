@@ -4,7 +4,7 @@ import { PurchaseSchema } from '../domain/purchases/purchase-schema.ts'
 import type { Purchase } from '../domain/purchases/purchase.ts'
 import { markUntrusted, UntrustedTextSchema } from './untrusted-text.ts'
 
-/** What a payment bought, as tools show it: that of `/v1`, with the words of the seller marked as untrusted. */
+/** What a payment bought, as tools show it: the schema of `/v1`, with the seller's words marked as untrusted. */
 export const BoughtSchema = Type.Object(
   {
     ...Type.Omit(PurchaseSchema, ['description']).properties,

@@ -7,7 +7,7 @@ const RECIPIENTS_NAMED_MAX = 10
 type Details = Readonly<Record<string, unknown>>
 
 /**
- * What would be possible after a payment was rejected, in one sentence for a model (D72). `details` are those of the
+ * Says what is possible after a payment was rejected, in one sentence for a model (D72). `details` are those of the
  * refusal (D18a). Codes that are not listed have `NEXT_DEFAULT`.
  */
 const NEXT: Partial<Record<ProblemCode, (details: Details) => string>> = {

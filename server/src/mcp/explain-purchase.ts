@@ -42,7 +42,7 @@ interface ShownOffer {
   readonly offer: UntrustedText
 }
 
-/** The offers that cannot be paid. Their words are the seller's. */
+/** Formats the offers that cannot be paid. The seller wrote their words, so the words are marked as untrusted. */
 export function formatSkipped(skipped: unknown): ShownOffer[] {
   if (!Array.isArray(skipped)) return []
   return skipped.slice(0, OFFERS_NAMED_MAX).map((one: Readonly<Record<string, unknown>>) => ({

@@ -16,8 +16,8 @@ import { ToolFailure } from './tool-failure.ts'
 const PURCHASE_ID_CHARS_MAX = 64
 const MEMO_CHARS_MAX = 200
 /**
- * An id that `next` repeats. A program can have chosen the id by anybody's text, such as the order number of a shop,
- * and a sentence in `next` would look like one of ours.
+ * Matches an id that `next` may repeat. A program can have taken the id from anybody's text, such as a shop's order
+ * number. A sentence in the id would look in `next` like a sentence of ours.
  */
 const PLAIN_ID = /^[A-Za-z0-9._:/#-]+$/
 
@@ -110,7 +110,7 @@ export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet:
       next: 'Call again with a purchase_id that nobody else uses, such as a UUID.',
     })
   }
-  // A memo may differ, because a model seldom repeats its words exactly. A wallet that is left out may be any.
+  // A memo may differ, because a model seldom repeats its words exactly. If no wallet is named, any wallet matches.
   const named = wallet === undefined ? existing.walletAddress : (parseAddress(wallet) ?? undefined)
   const differing = compareRequest(existing, { ...purchase, wallet: named, memo: existing.memo })
   if (differing.length === 0) return

@@ -111,7 +111,10 @@ function timedOut(tool: Tool): ToolFailure {
   })
 }
 
-/** Converts anything that a tool threw. A fault of ours, unlike that of a seller's server, is logged, and its private details are left out. */
+/**
+ * Converts anything that a tool threw. If the fault is ours, it is logged, and its private details are left out. A
+ * fault of a seller's server is not logged.
+ */
 function toFailure(ctx: Pick<Context, 'logger'>, { error, tool }: { error: unknown; tool: Tool }): ToolFailure {
   if (error instanceof ToolFailure) return error
   const found = toProblem(error)

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** A memo has at most this many characters, and a name fewer. Longer text, such as that of a fault, is cut. */
+/** A memo has at most this many characters, and a name fewer. Longer text, such as the text of a fault, is cut. */
 const TEXT_CHARS_MAX = 200
 /** Characters that change how the text around them looks, or that no font draws. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu

@@ -48,7 +48,7 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: Authorize
   rejectOtherMethods(scope, PATH, { allowed: ['GET'] })
 }
 
-/** Returns the client. A client id that is a URL may lead to a fetch; registered ids never do. */
+/** Returns the client. A client id that is a URL may cause a fetch. A registered id never does. */
 async function getClient(
   ctx: Context,
   parameters: RequestParameters,

@@ -24,9 +24,9 @@ type Failure = ClientDocumentUnavailable | InvalidClientDocument
 /** Clients whose id is the URL of their metadata document (D73). */
 export interface DocumentClients {
   /**
-   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If it
-   * cannot be read, returns a stored copy of the last 7 days, or else a built-in copy. `address` is the IP address of
-   * the request, by which fetches are counted.
+   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If
+   * the document cannot be read, returns a stored copy of the last 7 days, or else a built-in copy. `address` is the IP
+   * address of the request, because fetches are counted per address.
    *
    * Throws `InvalidClientDocument`, `ClientDocumentUnavailable`, or 429 `rate_limit_exceeded`.
    */
@@ -47,7 +47,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   const throwFailure = (url: string): void => {
     const failure = failures.get(url)
     const restMs = (failure?.until ?? 0) - ctx.clock.now().getTime()
-    // A longer rest is left from before the clock was set back.
+    // If `restMs` is longer, the fetch failed before the clock was set back.
     if (failure !== undefined && restMs > 0 && restMs <= FAILURE_LIFETIME_MS) throw failure.error
   }
 
@@ -130,7 +130,7 @@ function isFresh({ freshUntil }: Client, now: Date): boolean {
   return freshUntil !== null && now < freshUntil
 }
 
-/** Returns whether a stored copy may still be used although its document cannot be read. A built-in copy may not. */
+/** Returns whether a stored copy may still be used although its document cannot be read. A built-in one may not. */
 function isRecent({ fetchedAt }: Client, now: Date): boolean {
   return fetchedAt !== null && now.getTime() - fetchedAt.getTime() <= STALE_DOCUMENT_MAX_MS
 }

@@ -44,7 +44,7 @@ export function parseRedirectUri(text: string, ownOrigins: readonly string[]): R
   return { text, comparedText: `http://${host}${path}${query}` }
 }
 
-/** Returns whether the URI leads to this machine by plain http. Only on loopback, http is allowed. */
+/** Returns whether the URI uses plain http. Then it is on loopback, because http is allowed nowhere else. */
 export function isLoopbackUri({ comparedText }: RedirectUri): boolean {
   return comparedText.startsWith('http://')
 }

@@ -53,7 +53,7 @@ export async function checkRevocation(run: CheckRun, wallet: CheckWallet): Promi
   const readRules = async () => countRules(await run.wire.get(path))
   const isEmptied = signed.status === 200 && countRules(signed) === 0
   const isStored = (await poll(async () => (await readRules()) === 0 || null, READ_LIMITS)) !== null
-  // The provider simulates a transfer before it checks the policy. This one succeeds from an empty wallet too.
+  // The provider simulates a transfer before it checks the policy. A transfer of 0 passes even from an empty wallet.
   const refused = await sendTransfer(run, wallet, { reference: 'revoked', amountMicro: 0n })
   const isRefused = refused.status === 400 && refused.body['code'] === CODE_REFUSED
   return compare(isEmptied && isStored && isRefused, {
@@ -73,8 +73,8 @@ function countRules({ body }: ProviderResponse): number | null {
 }
 
 /**
- * Step 14: an owner adds a second passkey to the wallet's owners, which can then sign. The keys are compared as keys,
- * and not as text, because the provider does not document in which form it returns them.
+ * Step 14: an owner adds a second passkey to the wallet's owners. This passkey can then sign. The keys are compared as
+ * keys, and not as text, because the provider does not document in which form it returns them.
  */
 export async function checkOwners(run: CheckRun, { ownerId, slot }: CheckWallet): Promise<Outcome> {
   const { wire, passkey, secondPasskey } = run

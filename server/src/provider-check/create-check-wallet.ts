@@ -80,8 +80,8 @@ async function createSlot(run: CheckRun, { label, ownerId, publicKey }: Slot): P
 }
 
 /**
- * Creates a resource, and tries again while the provider's rate limit rejects that. Each try has a key of its own,
- * because the provider may store an error under its key.
+ * Creates a resource, and tries again while the provider's rate limit rejects the creation. Each try has its own
+ * idempotency key, because the provider may store an error under the key.
  */
 async function create(
   { wire, runId }: CheckRun,

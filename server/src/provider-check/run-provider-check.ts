@@ -31,8 +31,8 @@ const NO_FUNDS = 'not tried: the wallet was not funded'
 
 /**
  * Makes the calls that the driver relies on, with real credentials on the test chain, and prints the expected and the
- * actual result of each. Returns the exit code: 0 if all are as expected. It leaves two wallets, with
- * their key quorums and policies, behind. Nobody has their keys.
+ * actual result of each. Returns the exit code: 0 if all are as expected. The check leaves behind
+ * two wallets, with their key quorums and policies. Nobody has their keys.
  */
 export async function runProviderCheck({ config, clock, funding, print }: ProviderCheckOptions): Promise<number> {
   const settings = config.chains.test
@@ -60,7 +60,10 @@ export async function runProviderCheck({ config, clock, funding, print }: Provid
 
 const RUN_ID_CHARS = 13
 
-/** Runs the steps in the order in which the documentation describes them (docs/site/pages/operate/going-live.md). Skips a step if an earlier step that it needs has failed. */
+/**
+ * Runs the steps in the order in which the documentation describes them (docs/site/pages/operate/going-live.md). Skips
+ * a step if an earlier step that it needs has failed.
+ */
 async function runSteps(
   run: CheckRun,
   { funding, print }: Pick<ProviderCheckOptions, 'funding' | 'print'>,

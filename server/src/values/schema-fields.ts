@@ -12,7 +12,7 @@ export function usdc(description?: string) {
   return Type.String({ ...describedAs(description), examples: ['12.5'] })
 }
 
-/** Generators of client libraries show the description of the union, and not of the schema inside. */
+/** Gives the union the schema's description, because generators of client libraries do not show the inner one. */
 export function nullable<Schema extends TSchema & { readonly description?: string }>(schema: Schema) {
   return Type.Union([schema, Type.Null()], describedAs(schema.description))
 }

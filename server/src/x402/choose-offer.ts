@@ -9,7 +9,7 @@ export type OfferChoice =
 
 /**
  * Chooses the offer that is paid. Prefers the flow `authorization`, in which nothing is paid if the seller fails before
- * it has its goods, and then the lowest amount. Of equal offers, the first one.
+ * its goods are ready, and then the lowest amount. Of equal offers, chooses the first.
  */
 export function chooseOffer(
   { offers }: Pick<PaymentRequired, 'offers'>,

@@ -6,13 +6,16 @@ import { VALID_SECONDS_MIN } from './read-offer.ts'
 
 /** The longest time that an authorization of x402 is valid, whatever the seller asks for (D65). */
 const VALID_SECONDS_MAX = 120
-/** Version 1 begins earlier, so that a seller whose clock is behind accepts it. Its own client does the same. */
+/**
+ * An authorization of x402 version 1 begins this much before now, so that a seller whose clock is behind accepts it.
+ * Version 1's own client does the same.
+ */
 const V1_EARLIER_SECONDS = 600n
 const NONCE_BYTES = 32
 
 /**
  * Makes the authorization that pays an offer, from the wallet `from`. It ends before the grant does, because the
- * enclave refuses a longer one. MPP prescribes its nonce and its end. Returns null if fewer than 20 seconds are left.
+ * enclave refuses a longer one. MPP prescribes the nonce and the end. Returns null if fewer than 20 seconds are left.
  */
 export function makeAuthorization(
   offer: Offer,

@@ -17,13 +17,13 @@ const SEPARATOR_PATTERN = /[ \t,]*/y
 
 /**
  * Parses the challenges of a `WWW-Authenticate` header, which may be several headers that were joined by commas.
- * Returns those before the first mistake.
+ * Returns the challenges before the first mistake.
  */
 export function parseChallenges(header: string): readonly Challenge[] {
   const challenges: Challenge[] = []
   const text = header.slice(0, HEADER_CHARS_MAX)
   let position = 0
-  /** Moves over what the pattern matches here. Returns the match, or null. */
+  /** If the pattern matches at `position`, moves `position` to the end of the match. Returns the match, or null. */
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = position
     const match = pattern.exec(text)

@@ -6,14 +6,14 @@ export const PURCHASE_PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp'] as const
 
 export type PurchaseProtocol = (typeof PURCHASE_PROTOCOLS)[number]
 
-/** What a resource asks for, in one of the ways of paying that it offers, and that we can pay. */
+/** One way of paying that a resource offers, and that we support. */
 export interface Offer {
   readonly protocol: PurchaseProtocol
   readonly amountMicro: MicroUsdc
   readonly payTo: Address
   /** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
   readonly flow: 'authorization' | 'upfront'
-  /** How long the authorization may be valid, in seconds, by the seller. Null for MPP, which sets `terms`. */
+  /** For how many seconds the seller lets the authorization be valid. Null for MPP, which sets `terms`. */
   readonly validForSeconds: number | null
   /** What a challenge of MPP prescribes about the authorization. Null for x402. */
   readonly terms: { readonly nonce: `0x${string}`; readonly validBefore: Date } | null
@@ -21,7 +21,7 @@ export interface Offer {
   readonly echo: unknown
 }
 
-/** A way of paying that we skip, with the reason. Every text is the seller's, shortened, and not to be trusted. */
+/** A way of paying that we skip, with our reason. The other texts are from the seller, shortened, and untrusted. */
 export interface SkippedOffer {
   readonly scheme: string
   readonly network: string

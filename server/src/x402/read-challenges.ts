@@ -20,7 +20,7 @@ import {
   type JsonObject,
 } from './wire-values.ts'
 
-/** The latest end of a challenge that we accept, from now. We cannot shorten it, because the challenge prescribes it. */
+/** The longest time that we accept until a challenge ends. We cannot choose an earlier end than the challenge says. */
 const CHALLENGE_SECONDS_MAX = 300
 const DECIMALS = 6
 /** A time with its time zone. `Date.parse` alone would accept other texts too (RFC 3339, section 5.6). */

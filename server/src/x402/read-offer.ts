@@ -16,7 +16,7 @@ export type ReadOffer = { readonly offer: Offer } | { readonly skipped: SkippedO
 
 /** The shortest time that is enough for the seller to check the signature and to submit it to the chain (D65). */
 export const VALID_SECONDS_MIN = 20
-/** At most 15 digits, so a billion USDC, which is also far below the largest amount of a payment. */
+/** At most 15 digits: less than a billion USDC, and far below the largest amount of a payment. */
 const AMOUNT_PATTERN = /^[1-9][0-9]{0,14}$/
 
 /** Returns the payee. Null if it is no address, or one that cannot own USDC. */
@@ -31,8 +31,8 @@ export function readAmount(value: unknown): MicroUsdc | null {
 }
 
 /**
- * Returns why the `extra` of an offer of x402 is not for us. Null if it is. Its EIP-712 domain must be ours or missing:
- * the same signature for another domain would move other money, such as a balance at Circle Gateway.
+ * Returns why we cannot pay an x402 offer with this `extra`. Null if we can. The EIP-712 domain in `extra` must be ours
+ * or missing: a signature for another domain would move other money, such as a balance at Circle Gateway.
  */
 export function checkExtra(extra: unknown, { chainId, usdc }: AcceptedMoney): SkipReason | null {
   if (extra === undefined || extra === null) return null

@@ -91,7 +91,7 @@ function readAccept(
   }
 }
 
-/** Returns why we do not pay this accept, by its scheme, chain and token. Null if we may. */
+/** Returns why we do not pay this entry of `accepts`, by its scheme, chain and token. Null if we may. */
 function checkScheme(accept: JsonObject, version: Version, { chainId, usdc }: AcceptedMoney): SkipReason | null {
   if (member(accept, 'scheme') !== 'exact') return 'scheme_unknown'
   const network = VERSIONS[version].networkOf(chainId)
@@ -99,7 +99,7 @@ function checkScheme(accept: JsonObject, version: Version, { chainId, usdc }: Ac
   return textMember(accept, 'asset')?.toLowerCase() === usdc.toLowerCase() ? null : 'asset_unknown'
 }
 
-/** Version 2 repeats the accept without any change, because the server compares it with its own. */
+/** Version 2 repeats the entry of `accepts` unchanged, because the seller's server compares it with its own entry. */
 function echoV2(accepted: JsonObject, required: JsonObject): unknown {
   const [resource, extensions] = [member(required, 'resource'), member(required, 'extensions')]
   return {

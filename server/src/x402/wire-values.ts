@@ -3,9 +3,9 @@ export const HEADER_CHARS_MAX = 16 * 1_024
 export const BODY_BYTES_MAX = 64 * 1_024
 /** How many ways of paying are read. */
 export const OFFERS_MAX = 20
-/** How many objects and arrays of a seller's JSON may be inside each other. What it says is repeated to it later. */
+/** How deeply objects and arrays of a seller's JSON may be nested. We repeat the JSON to the seller later. */
 const NESTING_MAX = 32
-/** How much of a seller's short words is kept, such as the name of a network. */
+/** How many characters we keep of a seller's short text, such as the name of a network. */
 const WORD_CHARS_MAX = 100
 const DESCRIPTION_CHARS_MAX = 200
 
@@ -31,7 +31,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns the object's own member. Never one that it inherits, such as `constructor`. */
+/** Returns the object's own member, and never an inherited one, such as `constructor`. */
 export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -106,7 +106,7 @@ function decodeOwners(value: Json | undefined): readonly string[] {
   return keys
 }
 
-/** Refuses a change of the owner: an owner's id says nothing about who it is. */
+/** Refuses a request that also changes the owner, because an owner's id does not show who the owner is. */
 function decodeSigners(value: Json | undefined): readonly Slot[] {
   const body = readMembers(value, 'the body', { required: ['additional_signers'] })
   const slots = readList(body['additional_signers'], 'the signers').map((entry) => {

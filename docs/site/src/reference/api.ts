@@ -38,7 +38,7 @@ function writeOperation(contract: Contract, request: string, operation: Operatio
   const body = requestBody?.content['application/json']?.schema
   const example = EXAMPLES[operationId]
   if (example === undefined) throw new Error(`docs/site/src/reference/examples.ts has no example of ${operationId}`)
-  // The resource that is signed for responds with 402, as it should.
+  // The example requests a resource without a payment, so the resource responds with 402.
   const errors = operationId === 'signForResource' ? ' errors="402"' : ''
   return [
     `## ${summary}\n\n\`${request}\`\n\n${description ?? ''}\n`,

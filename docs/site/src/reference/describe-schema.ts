@@ -18,7 +18,7 @@ export function describeLimits(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema
   return [
     minimum === undefined && maximum === undefined ? null : describeRange(minimum, maximum, ''),
-    // That a text may not be empty goes without saying.
+    // We do not mention a minimum of one character: it only says that the text may not be empty.
     (minLength === undefined || minLength === 1) && maxLength === undefined
       ? null
       : describeRange(minLength, maxLength, ' characters'),
@@ -29,7 +29,7 @@ export function describeLimits(schema: Schema): string {
     .join(', ')
 }
 
-/** Returns one row for each member of an object, and for the members of objects in it. */
+/** Returns one row for each member of an object and of the objects in it. */
 export function listMembers(schema: Schema, prefix = ''): readonly string[] {
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, member]) => {

@@ -7,7 +7,7 @@ import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const COUNT_MAX = 1_000_000
-/** The longest time for which a seller can offer an authorization to be valid: a year. */
+/** The longest validity of an authorization that a seller can offer: a year. */
 const TIMEOUT_SECONDS_MAX = 366 * 24 * 60 * 60
 
 /** Adds the routes that create resources at the seller, each with its own path and behaviour. */

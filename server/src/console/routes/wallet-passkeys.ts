@@ -13,7 +13,7 @@ import { WALLET_PASSKEY_ROUTES, type WalletPasskey as WalletPasskeyView } from '
 import { getCurrentSession } from '../current-session.ts'
 import { parseRegistration } from '../parse-body.ts'
 
-/** Base64url. No passkey has any other id. */
+/** The ids of passkeys are base64url. */
 const CREDENTIAL_ID_PATTERN = /^[\w-]+$/
 
 export function addWalletPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContext): void {

@@ -31,7 +31,8 @@ export function addWalletRoutes(http: HttpServer, consoleContext: ConsoleContext
       const { mode } = request.query
       const accountId = account.id
       const wallets = await listWallets(ctx, { accountId, mode })
-      // The newest first: if there are too many to read, people look for the newest.
+      // The newest wallets come first, because only a limited number of balances is read, and people look for the
+      // newest wallets.
       const addresses = wallets.map(({ address }) => address).toReversed()
       const [owners, balances] = await Promise.all([
         listOwnersByWallet(ctx, { accountId, mode, addresses }),

@@ -12,7 +12,7 @@ import { formatDelivery } from '../format-delivery.ts'
 
 const PAGE_EVENTS = 50
 /**
- * The most deliveries of an event that we show: enough for one delivery per webhook endpoint, and for the newest
+ * The most deliveries that we show for one event: enough for one delivery per webhook endpoint, and for the newest
  * replays.
  */
 const DELIVERIES_MAX = 100

@@ -115,9 +115,7 @@ function findAgentsAs<Result>(
   }
 }
 
-/**
- * A workspace and mode whose grants are listed, of one agent or (null) of all agents, and the time for which they are.
- */
+/** Which grants to list, and for which time: those of one agent, or (null) of all agents, of a workspace and mode. */
 export interface SpendableLookup {
   readonly accountId: string
   readonly mode: Mode
@@ -125,17 +123,17 @@ export interface SpendableLookup {
   readonly now: Date
 }
 
-/** If all agents have more grants than this, the lookup finds none, so that no other lookup waits for it. */
+/** A lookup for all agents returns null if it finds more grants than this, so that no other lookup waits for it. */
 export const GATHERED_GRANTS_MAX = 200
 
 const SPENDABLE_COLUMNS = 'id, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro, created_at'
 const SPENDABLE_GRANT_ROW = { agent_id: grants.agent_id, ...LIMITS_ROW }
 
 /**
- * Lists the grants under which an agent, or any agent of a workspace and mode, can currently spend, oldest first,
- * without the amounts spent. The result has one list per lookup, or null if all agents have more than
- * `GATHERED_GRANTS_MAX` grants. Uses the index `grants_one_active_per_agent_and_wallet`; `offset 0` forces the planner
- * to use it.
+ * Lists the grants under which one agent, or any agent of a workspace and mode, can currently spend, oldest first.
+ * Leaves out the amounts spent. The result has one list per lookup, or null for a lookup for all agents that finds more
+ * than `GATHERED_GRANTS_MAX` grants. Uses the index `grants_one_active_per_agent_and_wallet`; `offset 0` forces the
+ * planner to use it.
  */
 export function listSpendableGrants(lookups: readonly SpendableLookup[]): Query<(SpendableGrant[] | null)[]> {
   return {
@@ -226,7 +224,10 @@ export function insertAgent(accountId: string, mode: Mode, id: string, createdAt
   }
 }
 
-/** Deletes the key with it that an agent has from before wallets had slots: there is nothing left that it may sign. */
+/**
+ * Also deletes the key that an agent may have from the time before wallets had slots, because there is nothing left
+ * that the key may sign.
+ */
 export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_agent_deleted',

@@ -28,7 +28,7 @@ describe('listSpendable', () => {
     return pages
   }
 
-  /** Gives a second agent a grant on each of so many new wallets. */
+  /** Gives a second agent a grant on each of `count` new wallets. */
   async function addGrants({ account, mode }: Seed, count: number): Promise<void> {
     await createAgent(given.context, { accountId: account.id, mode, id: OTHER, actor: OPERATOR })
     for (let index = 0; index < count; index += 1) {

@@ -49,8 +49,8 @@ export async function listAgents(
 
 /**
  * Lists the grants of the workspace and mode under which this agent or (null) any agent can currently spend. Returns
- * null if these are more than a few hundred, which `walkSpendable` lists. So no request waits for such a list of another
- * workspace.
+ * null if `agentId` is null and there are more than a few hundred grants, so that no request waits for the long list of
+ * another workspace. `walkSpendable` lists any number of grants.
  */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -60,8 +60,8 @@ export async function listSpendable(
 }
 
 /**
- * Lists the grants of the workspace and mode under which any agent can currently spend, in pages. Each page is read when
- * the caller asks for it. Grants that change meanwhile may be missing or listed.
+ * Lists the grants of the workspace and mode under which any agent can currently spend, in pages. Each page is read
+ * when the caller asks for it. A grant that changes meanwhile may or may not be listed.
  */
 export async function* walkSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -26,11 +26,11 @@ interface Block {
 
 export type AuthorizationOutcome =
   | { readonly kind: 'waiting' }
-  /** It was used in a block that is not deep enough. */
+  /** The authorization was used in a block that is not deep enough. */
   | { readonly kind: 'mined'; readonly block: Block }
   | { readonly kind: 'confirmed'; readonly txHash: TxHash; readonly block: Block; readonly logIndex: bigint }
   | { readonly kind: 'failed'; readonly code: 'authorization_canceled' | 'authorization_expired' }
-  /** It was used at the configured depth, but not for the transfer that was signed. */
+  /** The authorization was used at the configured depth, but not for the transfer that was signed. */
   | { readonly kind: 'transfer_not_found'; readonly txHash: TxHash }
 
 type Found = ReceiptAuthorization & { readonly txHash: TxHash; readonly block: Block; readonly isDeep: boolean }
@@ -38,13 +38,13 @@ type Found = ReceiptAuthorization & { readonly txHash: TxHash; readonly block: B
 /**
  * Decides what the chain proves about the authorization of a purchase (D66).
  *
- * The contract accepts each pair of authorizer and nonce once, as a use or as a cancellation. So one of these events at
- * the configured depth is final. Without one, the authorization has expired if it was unused in a block at that depth
- * whose time is not before `validBefore`. That block's descendants cannot use it either.
+ * The contract accepts each pair of authorizer and nonce once, as a use or as a cancellation. So a use or a
+ * cancellation at the configured depth is final. If there is neither, and the authorization was unused in a block at
+ * that depth whose time is not before `validBefore`, it has expired: no later block can contain a use.
  *
- * Evidence of a use outweighs the evidence that there was none, because the payment then keeps counting. A node that
- * lags shows an older block at the depth, so it only delays the decision. A node that lies can end a purchase wrongly,
- * as it can with the receipt of a transfer.
+ * If there is evidence of a use and evidence of none, the evidence of a use decides, because the payment then keeps
+ * counting against the limits. A node that lags shows an older block at the depth, so it only delays the decision. A
+ * node that lies can end a purchase wrongly, as it can with the receipt of a transfer.
  */
 export function decideAuthorization({
   endings,
@@ -81,7 +81,10 @@ function findEvents(
     .map((event) => ({ ...event, txHash, block: { number, hash }, isDeep }))
 }
 
-/** The contract checks the signature of the transfer, so another transfer would mean that it is not Circle's. */
+/**
+ * Circle's contract checks the signature of the transfer. So if the receipt shows another transfer, the contract is not
+ * Circle's.
+ */
 function decideUse({ txHash, block, transfer }: Found, expected: Transfer): AuthorizationOutcome {
   if (transfer === null || transfer.to !== expected.to || transfer.amountMicro !== expected.amountMicro)
     return { kind: 'transfer_not_found', txHash }

@@ -1,13 +1,13 @@
 import { AUTHORIZATION_FIRST_LOOK_MS, type Payment } from '../payments/payment.ts'
 
-/** While a purchase is younger than this, it is looked at after `SOON_MS`. Most are used within seconds. */
+/** While a purchase is younger, the next look comes after `SOON_MS`. Most authorizations are used within seconds. */
 const YOUNG_MS = 15_000
 const SOON_MS = AUTHORIZATION_FIRST_LOOK_MS
 /** The time between two looks at an older purchase whose authorization is still valid. */
 const LATER_MS = 5_000
 /** After `validBefore`, the chain normally decides as soon as a block is deep enough, so the looks are frequent. */
 const OVERDUE_MS = 2_000
-/** The longer a purchase stays undecided after that, the less often it is looked at: after a quarter of that time. */
+/** The next look comes after a quarter of the time since `validBefore`, so the looks become less frequent. */
 const OVERDUE_GROWTH_DIVISOR = 4
 const OVERDUE_MS_MAX = 5 * 60_000
 

@@ -6,8 +6,8 @@ import type { Payment } from '../payments/payment.ts'
 import type { AuthorizationEvidence } from './decide-authorization.ts'
 
 /**
- * How far apart the first blocks of the purchases may be that are searched for together. Otherwise one old purchase
- * would make the search of all others as long as its own.
+ * Purchases are searched for together only if their first blocks are at most this far apart. Otherwise one old purchase
+ * would make the search for all others as long as its own.
  */
 const FIRST_BLOCKS_APART_MAX = 100n
 /**
@@ -25,8 +25,8 @@ interface Wanted {
 
 /**
  * Reads what the chain shows about pending purchases, by the id of the payment. The logs only say which transactions to
- * look at. The receipts prove a use. The states prove that there was none, and are read only if the newest block that
- * was searched is late enough. @throws ChainUnavailable
+ * look at. The receipts prove that an authorization was used. The states prove that it was not used, and are read only
+ * if the newest block that was searched is late enough. @throws ChainUnavailable
  */
 export async function readEvidence(
   chain: Chain,

@@ -18,9 +18,9 @@ export type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 type Confirmed = Extract<AuthorizationOutcome, { kind: 'confirmed' }>
 
 /**
- * Updates a pending purchase with what the chain proves about its authorization (D66). It ends exactly once and with
- * its event, whichever process reads the chain first. A block that is not deep enough is only recorded, and removed
- * again if a reorganization drops it.
+ * Updates a pending purchase with what the chain proves about its authorization (D66). The purchase ends exactly once,
+ * together with its event, whichever process reads the chain first. A block that is not deep enough is only recorded,
+ * and its record is removed if a reorganization drops the block.
  */
 export async function settleAuthorization(
   ctx: SettleContext,
@@ -66,7 +66,7 @@ async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Pr
     const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
     return confirmed ?? (await getPayment(ctx, payment))
   } catch (error) {
-    // Only a process of an older version could have given the log to another payment.
+    // Another payment has this Transfer log already. Only a process of an older version could have recorded that.
     if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     return await recordNotFound(ctx, payment, use.txHash)
   }

@@ -131,7 +131,7 @@ describe('the end of a purchase (D66)', () => {
     given.chains.test.receipts.set(txHash, { ...toTransfer(one), others, blockNumber: 98n })
     await settlePayments(given.context, { mode: 'test', payments: [plain] })
     await settleAuthorizations(given.context, { mode: 'test', payments: [one, other] })
-    // In this order: use, transfer, plain transfer, use, transfer.
+    // The logs are in this order: use, transfer, plain transfer, use, transfer.
     const ended = await Promise.all([one, plain, other].map((payment) => getPayment(given.context, payment)))
     assert.deepEqual(
       ended.map((payment) => [payment.status, payment.txHash, payment.logIndex]),
@@ -159,7 +159,7 @@ describe('the end of a purchase (D66)', () => {
   for (const [name, intercept] of LAGGING) {
     test(`a used purchase does not fail while the node ${name}`, async () => {
       const purchase = await open()
-      // The use is in a block before the end of the authorization, and the block at the depth is after it.
+      // The use is in a block before the end of the authorization, and the block at the depth is after that end.
       use([purchase], { blockNumber: 96n })
       showTime(purchase, 0n)
       given.chains.test.intercept = intercept
@@ -253,7 +253,7 @@ describe('the end of a purchase (D66)', () => {
       tx_hash = $2 where id = $1`
     const settling = readRows(db, without, [purchase.id, `0x${'1'.repeat(64)}`])
     await assert.rejects(settling, /payments_authorization_end_check/)
-    // It finds payments to confirm by their transaction, and a pending purchase has none.
+    // `markConfirmed` finds a payment by its transaction, and a pending purchase has no transaction.
     const log = { number: 1n, hash: '0x1', logIndex: 0n }
     assert.equal(await db.runDurable(markConfirmed(purchase, log, clock.now())), null)
     assert.equal((await getPayment(given.context, purchase)).status, 'pending')

@@ -7,9 +7,9 @@ import { settleAuthorization, type SettleContext } from './settle-authorization.
 const CONCURRENCY = 4
 
 /**
- * Settles the pending purchases among the given payments from one reading of the chain, and returns all of them. They
- * must belong to one mode. If one cannot be settled, the others are still settled, and the first error is thrown at the
- * end. Throws `ChainUnavailable`.
+ * Settles the pending purchases among the given payments from one reading of the chain, and returns all given payments.
+ * These must belong to one mode. If a purchase cannot be settled, the others are still settled, and the first error is
+ * thrown at the end. Throws `ChainUnavailable`.
  */
 export async function settleAuthorizations(
   ctx: SettleContext,

@@ -127,11 +127,12 @@ const LISTED_ROW = {
 }
 
 /**
- * Lists the errors of a workspace's connections in one mode, newest first. A connection whose code expired and was
- * never exchanged is an error too, if it has no other one. Leaves out errors before the user connected the same client
- * again; a user who tries again does not wait until the first code has expired. Uses the primary keys,
- * `connections_not_exchanged`, and `connections_of_client_and_user`. The comparison of three columns keeps the planner
- * from reading the connections of all workspaces, by the time of their end.
+ * Lists the errors of a workspace's connections in one mode, newest first. A code that expired without being exchanged
+ * is an error too, if its connection has no other error. Leaves out errors from before the user connected the same
+ * client again. A code that was never exchanged is left out even if it expired after that, because the user need not
+ * wait for this before trying again. Uses the primary keys, `connections_not_exchanged`, and
+ * `connections_of_client_and_user`. The comparison of three columns keeps the planner from reading the connections of
+ * all workspaces by an index on `expires_at` alone.
  */
 export function listErrorRows({
   accountId,

@@ -198,7 +198,7 @@ describe('the errors of connections (D73a)', () => {
     still.move(60 * 60 * 1_000)
     assert.equal(await isAlive(still, seeded.tokens.accessToken), false)
     await exchange(still, await seedConnection(still, { membership: seeded.membership }), { codeVerifier: '' })
-    // The write of the second error comes after the write of the first would have come.
+    // Errors are written in order. An error for the expired token would have been written before this one.
     await expectCodes(still, seeded, ['code_verifier_mismatch'])
   })
 
@@ -227,7 +227,7 @@ describe('the errors of connections (D73a)', () => {
     const [first] = await expectCodes(still, seeded, ['scope_not_granted'])
     still.move(RECORD_INTERVAL_MS - 1)
     await fail()
-    // Deferred writes run in order. When this one is done, the one above would be done too.
+    // Deferred writes run in order. When the write of this error is done, a write of the error above would be done too.
     await refresh(still, seeded, seeded.tokens.refreshToken, { clientId: 'svc_client_other' })
     const [, unchanged] = await expectCodes(still, seeded, ['client_mismatch', 'scope_not_granted'])
     assert.deepEqual(unchanged, first)

@@ -1,6 +1,6 @@
 import type { ConnectionErrorCode } from './connection-error.ts'
 
-/** What a client presented, and the error that it got. Secrets are left out, except as hashes. */
+/** What a client presented, and the error that the client got. Secrets are left out, except as hashes. */
 export type Attempt =
   | {
       readonly kind: 'code'
@@ -34,8 +34,8 @@ export interface Presented {
 }
 
 /**
- * Decides which error the dashboard shows for a failed attempt (D73a). Returns null if it is no fault: an access token
- * expires after an hour, and the client then refreshes it.
+ * Decides which error the dashboard shows for a failed attempt (D73a). Returns null for an access token that has only
+ * expired, because that is no fault: the client then refreshes it.
  */
 export function decideConnectionError(attempt: Attempt, presented: Presented, now: Date): ConnectionErrorCode | null {
   if (attempt.error === 'invalid_target') return 'resource_mismatch'

@@ -31,7 +31,7 @@ export interface TokenHolder {
   readonly hasScope: boolean
 }
 
-/** One request with an access token, as the token's holder is found and the request is counted. */
+/** A request with an access token: the values with which the token's holder is found and the request is counted. */
 export interface TokenRequest {
   readonly tokenHash: Buffer
   readonly requiredScope: Scope | null
@@ -44,8 +44,8 @@ type CountedToken = (TokenHolder & { rate: RateState | null }) | null
  * Returns the holder of each valid access token, otherwise null, and counts the request against the connection's rate
  * limit. `rate` is null if the request was not counted, because it is over the limit or the token does not have the
  * required scope. A token may be in the list once. If the list contains several tokens of one connection, only the
- * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` forces the planner to use them,
- * because each inner query has no other condition.
+ * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` keeps other conditions out of the
+ * inner queries, so the planner must use these keys.
  */
 export function countTokenRequests(
   bucket: Bucket,

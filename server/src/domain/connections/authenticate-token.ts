@@ -17,7 +17,10 @@ export interface AuthenticatedToken extends TokenHolder {
 
 type CountedHolder = (TokenHolder & { readonly rate: RateState | null }) | null
 
-/** The authentications of each bucket share statements. Each of two requests with one token has to be counted. */
+/**
+ * The authentications of each bucket share statements. One statement counts a token only once, so two requests with one
+ * token need two statements.
+ */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, CountedHolder>>> = {
   default: gatherCounts('default'),
   payments: gatherCounts('payments'),

@@ -13,7 +13,7 @@ const ENCODED_PATTERN = /%([0-9A-Fa-f]{2})/g
 const DECODINGS_MAX = 2
 
 /**
- * Returns whether a `client_id` is meant to be a URL, also if it is not acceptable as one. Registered ids never are.
+ * Returns whether a `client_id` is meant to be a URL, even if the URL is not acceptable. Registered ids are never URLs.
  */
 export function looksLikeUrl(text: string): boolean {
   return /^https?:\/\//i.test(text)

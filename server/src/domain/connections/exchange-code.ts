@@ -15,7 +15,10 @@ const CODE_VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/
 /** Used as the challenge of a malformed verifier. No stored code has an empty challenge. */
 const NO_CHALLENGE = ''
 
-/** Exchanges that arrive together share a statement. A second use of a code has to come after the first one. */
+/**
+ * Exchanges that arrive together share a statement. A second use of a code has to come after the first one, so the two
+ * never share a statement.
+ */
 const EXCHANGE_TOGETHER: Issue<Exchange> = {
   keyOf: ({ secretHash }) => secretHash.toString('latin1'),
   queryOf: takeCodesAndIssue,

@@ -8,7 +8,10 @@ import { findClientsAndCount, type ClientRequest, type CountedClient } from './r
 
 type ClientBucket = 'token' | 'revoke'
 
-/** The requests of each bucket share statements. Each of two requests of one subject has to be counted. */
+/**
+ * The requests of each bucket share statements. One statement counts a subject only once, so two requests of one
+ * subject need two statements.
+ */
 const COUNT_REQUESTS: Readonly<Record<ClientBucket, GatheredQuery<ClientRequest, CountedClient>>> = {
   token: gatherCounts('token'),
   revoke: gatherCounts('revoke'),

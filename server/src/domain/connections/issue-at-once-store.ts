@@ -12,12 +12,12 @@ import type { NewTokens } from './tokens.ts'
  * One statement takes the codes or refresh tokens of several requests, and issues the new tokens. So the common case is
  * one round trip and one commit, which many requests share (decision 0044).
  *
- * `c` locks the connections before anything is changed, and contains each connection as it is when its lock was
- * granted. A connection that somebody else has locked is left out, because its request must not hold up the others. The
- * update in `taken` then checks the newest version of the code or token, although the statement's snapshot may be older.
- * Only the membership is read from this snapshot. A membership that ends meanwhile ends the access of the new tokens
- * too, because every use of a token checks it. The end of a code or token never changes, so it is read with `c`. In the
- * update, it would let the planner choose the index of ends.
+ * `c` locks the connections before anything is changed, and contains each connection as it was when its lock was
+ * granted. A connection that another transaction has locked is left out, so that the other requests do not wait for it.
+ * The update in `taken` then checks the newest version of the code or token, although the statement's snapshot may be
+ * older. Only the membership is read from this snapshot. A membership that ends meanwhile ends the access of the new
+ * tokens too, because every use of a token checks it. The `expires_at` of a code or token never changes, so `c` may
+ * read it. If the update compared it, the planner could choose the index on `expires_at`.
  */
 const GRANTED_ROW = { n: computed.int4, scopes: tables.connections.scopes }
 
@@ -27,7 +27,7 @@ export type Refresh = { readonly secretHash: Buffer } & RefreshRequest & NewToke
 /** A request to exchange a code, with the hash of the code and the new tokens. */
 export type Exchange = { readonly secretHash: Buffer } & CodeProof & NewTokens
 
-/** What a statement takes, and how its requests are checked. */
+/** Whether a statement takes refresh tokens or codes, and how it checks the requests. */
 interface Taken {
   readonly table: 'refresh_tokens' | 'authorization_codes'
   readonly key: 'token_hash' | 'code_hash'
@@ -64,8 +64,8 @@ export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<
 }
 
 /**
- * Does the same for codes. Also returns null if the code has too many failures, or if its redirect URI or challenge is
- * another one (D38). Uses primary keys.
+ * Does the same for codes. Also returns null if the code has too many failures, or if the redirect URI or the challenge
+ * differs from the stored one (D38). Uses primary keys.
  */
 export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[] | null)[]> {
   return {

@@ -30,7 +30,7 @@ const RUNS = 12
 type Request = (ctx: Ways) => Promise<Tokens | TokenRefusal>
 type Ways = Pick<Context, 'db' | 'clock'>
 
-/** Each prepares a connection, and returns the requests that are then made with it. */
+/** Each function prepares a connection, and returns the requests that are then made with it. */
 const SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: ConnectedClient) => Promise<readonly Request[]>>> = {
   'a refresh': async (_ctx, seeded) => [(ctx) => refresh(ctx, seeded, seeded.tokens.refreshToken)],
   'two refreshes with one token': async (_ctx, seeded) => {
@@ -200,7 +200,7 @@ describe('refreshes and exchanges that arrive together', () => {
     await readRows(ctx.db, 'drop trigger reject_account on refresh_tokens')
     assert.ok(failed?.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
     for (const answer of answers) assert.equal(answer.status === 'fulfilled' && answer.value.kind, 'issued')
-    // Nothing was changed for the one that failed.
+    // Nothing was changed for the request that failed.
     issued(await refresh(ctx, broken, broken.tokens.refreshToken))
   })
 

@@ -14,7 +14,10 @@ import {
 import { revokeReplayed } from './revoke-replayed.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
-/** Refreshes that arrive together share a statement. A second use of a token has to come after the first one. */
+/**
+ * Refreshes that arrive together share a statement. A second use of a token has to come after the first one, so the two
+ * never share a statement.
+ */
 const REFRESH_TOGETHER: Issue<Refresh> = {
   keyOf: ({ secretHash }) => secretHash.toString('latin1'),
   queryOf: takeRefreshTokensAndIssue,

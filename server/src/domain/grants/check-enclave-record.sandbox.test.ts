@@ -43,7 +43,7 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     await enclave.close()
   })
 
-  /** From now on the enclave responds like this to reads of such a path. */
+  /** From now on, the result of `change` replaces the enclave's response to each read whose path matches. */
   function rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): void {
     restore.push(enclave.proxy.rewrite(path, change))
   }

@@ -17,8 +17,8 @@ export interface TransferRequest {
 type CapDetails = DetailsOf<'daily_cap_exceeded'>
 
 /**
- * Why the limits of a grant do not allow a transfer. When the 24-hour limit has room again depends on earlier payments,
- * so the caller adds `resets_at`.
+ * Why the limits of a grant do not allow a transfer. For the 24-hour limit, the caller adds `resets_at`, because the
+ * time at which it has room again depends on earlier payments.
  */
 export type LimitRefusal =
   | Refusal<

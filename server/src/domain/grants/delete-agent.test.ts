@@ -170,7 +170,8 @@ describe('deleteAgent', () => {
     for (const secret of kept) assert.notEqual(await authenticate(secret), null)
     const states = await readRows(ctx.db, 'select revoked_at from api_keys where id = $1', [expired.key.id])
     assert.deepEqual(states, [{ revoked_at: null }], 'a key that had expired is not changed')
-    // The entry of the key that was revoked before is left out: entries of one millisecond have no order.
+    // The entry of `ended`, which was revoked before the deletion, is left out by its id, because entries of one
+    // millisecond have no order.
     const rows = (await readAudit(ctx.db, account.id)).filter(
       (row) => row['action'] === 'key.revoked' && row['subject'] !== ended.key.id,
     )

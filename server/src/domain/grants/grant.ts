@@ -35,8 +35,8 @@ export interface GrantPolicy {
  * | active    | submitSignature (resume)   | active, no longer suspended |
  * | active    | submitSignature (revoke)   | revoked   |
  *
- * The terms of a grant never change. Instead a second, pending grant that `replaces` an active one takes its slot when
- * it is activated, by one signature (decision 0022). Until then the active one stays in force.
+ * The terms of a grant never change. Instead, a second, pending grant `replaces` an active one: one signature activates
+ * the new grant in the same slot, and ends the active one (decision 0022). Until then, the active grant stays in force.
  */
 export interface Grant extends GrantPolicy {
   readonly id: string
@@ -60,7 +60,7 @@ export interface Grant extends GrantPolicy {
   readonly activatedBy: string | null
 }
 
-/** A grant with what is shown beside it: its names, and how much of its limit is used. */
+/** A grant, the names that are shown with it, and how much of its limit is used. */
 export interface GrantSummary {
   readonly grant: Grant
   readonly walletName: string
@@ -87,7 +87,7 @@ export const GRANT_CHANGES = ['activate', 'revoke', 'resume'] as const
 
 export type GrantChange = (typeof GRANT_CHANGES)[number]
 
-/** An owner's signature is sent in a header, whose size is limited, and it contains the addresses. */
+/** An owner's signature contains the addresses, and it is sent in a header, whose size is limited. */
 export const GRANT_RECIPIENTS_MAX = 100
 /** If the grant allows purchases, the signature contains each recipient twice. */
 export const PURCHASE_RECIPIENTS_MAX = 50

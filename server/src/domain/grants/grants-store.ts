@@ -88,8 +88,8 @@ export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, 
 
 /**
  * Returns a slot of the wallet that no grant uses, or null: preferably one that was never used, otherwise the one that
- * was freed longest ago. If the rules of a grant that ended came back at the enclave, the next grant in its slot could
- * use them. The caller holds the account's lock. Uses the primary key of the slots, `grants_by_wallet`, and
+ * was freed longest ago. The reason: if the rules of an ended grant came back at the enclave, the next grant in that
+ * slot could use them. The caller holds the account's lock. Uses the primary key of the slots, `grants_by_wallet`, and
  * `grants_listed` for the grants that ended.
  */
 export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Query<number | null> {
@@ -110,8 +110,8 @@ export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Qu
 }
 
 /**
- * Returns the other grants of a grant's slot that are not revoked: the one that it is to replace, or that is to replace
- * it. Uses the index `grants_by_wallet`.
+ * Returns the other grants in a grant's slot that are not revoked: the grant that it is to replace, or the grant that
+ * is to replace it. Uses the index `grants_by_wallet`.
  */
 export function listOthersInSlot(grant: Grant): Query<Grant[]> {
   return {

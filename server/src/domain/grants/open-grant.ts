@@ -47,7 +47,7 @@ export async function openGrant(
       countLiveGrants(accountId, mode, address, agentId),
       findFreeSlot(accountId, mode, address),
     ])
-    // An agent that was deleted while we waited for the lock, and created again with the same id, is another one.
+    // An agent that was deleted while we waited for the lock, and created again with the same id, is a different agent.
     if (agent?.createdAt.getTime() !== known.createdAt.getTime()) throw problem('agent_not_found')
     if (wallet === null) throw problem('wallet_not_found')
     if (wallet.signInOwner !== null) throw problem('wallet_not_moved')

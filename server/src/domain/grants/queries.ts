@@ -17,8 +17,8 @@ export async function getGrant(
 }
 
 /**
- * Returns the grant whose suspension, if it has one, ends with this change: the grant itself if it is resumed,
- * otherwise the grant that it is to replace, or null.
+ * Returns the grant whose suspension, if there is one, ends with this change. For a resume, this is `grant` itself.
+ * Otherwise it is the grant that `grant` is to replace, or null.
  */
 export async function findSuspendedGrant(
   ctx: Pick<Context, 'db'>,
@@ -43,7 +43,7 @@ export async function getGrantSummary(
 
 const GRANTS_LISTED_MAX = 200
 
-/** Lists the grants of the (account, mode), at most 200: grants that are not revoked first, each group newest first. */
+/** Lists at most 200 grants of the workspace and mode: first those that are not revoked, each group newest first. */
 export async function listGrantSummaries(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },

@@ -35,7 +35,8 @@ function isDone(
   { grant, change, enforcedInstead }: { grant: Grant; change: GrantChange; enforcedInstead: Grant | null },
 ): boolean {
   if (isInEffect(rules, { grant, change })) return true
-  // An empty slot would end the other grant. And a pending grant that the enclave does not enforce is only dropped.
+  // If the enclave enforces another grant in the slot, an empty slot would end that grant. A pending grant that the
+  // enclave does not enforce is only dropped.
   return change === 'revoke' && (enforcedInstead !== null || (grant.status === 'pending' && !isEnforced(rules, grant)))
 }
 

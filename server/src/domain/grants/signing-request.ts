@@ -18,9 +18,8 @@ export function issuedAt({ expires_at: expiresAt }: StoredSigningRequest): Date 
 }
 
 /**
- * Returns whether the grant whose suspension this request ends was suspended after the owner was shown the request.
- * Signing it would silently lift that suspension. For a resume it is the grant itself, for an activation the grant to
- * replace.
+ * Returns whether the grant `suspended` was suspended after the owner was shown the request. The signature would
+ * silently end that suspension. For a resume, `suspended` is the grant itself; for an activation, the grant to replace.
  */
 export function isOutdated(request: StoredSigningRequest, suspended: Grant | null): boolean {
   return suspended !== null && suspended.suspendedAt !== null && suspended.suspendedAt >= issuedAt(request)

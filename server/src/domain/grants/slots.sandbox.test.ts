@@ -129,7 +129,7 @@ describe('a grant is the content of a slot', () => {
       await assert.rejects(submit(owned, grantId, payload, passkey), NO_SIGNATURE)
     }
     assert.deepEqual(await listEnforced(ctx, owned), [])
-    // The sign-in passkey is a good one: it signs in.
+    // The sign-in passkey itself is valid: the person can sign in with it.
     await signInPerson(ctx, person)
   })
 

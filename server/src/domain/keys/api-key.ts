@@ -12,7 +12,7 @@ export interface ApiKey {
   readonly agentId: string | null
   /** The scopes of the key, at least one (D56). Null means all scopes, including those that are added later. */
   readonly scopes: readonly Scope[] | null
-  /** The last four characters of the secret. Null for keys that were created before they were stored. */
+  /** The last four characters of the secret. Null for keys from before these characters were stored. */
   readonly last4: string | null
   readonly secretHash: Buffer
   readonly createdAt: Date

@@ -18,7 +18,10 @@ export interface AuthenticatedKey extends KeyHolder {
 
 type CountedHolder = (KeyHolder & { readonly rate: RateState | null }) | null
 
-/** The authentications of each bucket share statements. Each of two requests of one key has to be counted. */
+/**
+ * The authentications of each bucket share statements. One statement counts a key only once, so two requests of one key
+ * need two statements.
+ */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<KeyRequest, CountedHolder>>> = {
   default: gatherCounts('default'),
   payments: gatherCounts('payments'),

@@ -75,7 +75,7 @@ export function insertKey(key: ApiKey): Query<boolean> {
   }
 }
 
-/** One request of a key, as the key's holder is found and the request is counted. */
+/** A request with a key: the values with which the key's holder is found and the request is counted. */
 export interface KeyRequest {
   readonly secretHash: Buffer
   readonly requiredScope: Scope | null

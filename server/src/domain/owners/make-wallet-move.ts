@@ -17,8 +17,8 @@ import type { EnclaveChange } from './enclave-change.ts'
 export type MoveRequest = Extract<OwnerRequest, { readonly kind: 'move' }>
 
 /**
- * The change that gives a wallet, which a sign-in passkey owns, to a quorum of wallet passkeys, with slots instead of
- * its present signers. Its grants end with their signers.
+ * The change that moves a wallet from a sign-in passkey to a quorum of wallet passkeys, and replaces the wallet's
+ * signers with slots. The wallet's grants end with their signers.
  */
 export function makeWalletMove(
   { db, enclave }: Pick<Context, 'db' | 'enclave'>,

@@ -42,8 +42,8 @@ interface AskedChange {
  * current owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of
  * another owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
  *
- * Before that, the owners are read from the enclave. A change that was submitted, and whose response was lost, is
- * recorded first. Returns null if it was the change that is asked for: there is nothing to sign.
+ * Before that, the owners are read from the enclave, and a submitted change whose response was lost is recorded. If it
+ * is the requested change, returns null, because there is nothing to sign.
  *
  * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
  * `signer_not_configured`, `owner_exists`, `owner_limit_reached`, `last_wallet_owner`, `signer_change_under_way`; 500
@@ -144,7 +144,7 @@ function removeOwner(owners: readonly WalletPasskey[], credentialId: string): re
   return after
 }
 
-/** A passkey that is to be removed is not among those that may sign. */
+/** A passkey that is to be removed may not sign, so `credentials` does not contain it. */
 async function formatRequest(ctx: Context, wallet: Wallet, request: OwnersRequest): Promise<PreparedOwnersChange> {
   const credentials = await listCredentials(ctx, wallet)
   return {

@@ -75,7 +75,7 @@ export async function openWalletMove(
     })
     if (isMoved) return null
     if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_move' })
-    // Not under the lease, because it takes a long time.
+    // The lease is not held meanwhile, because this takes a long time.
     made = await createOwnersAndSlots(ctx, { wallet, passkey })
   }
   const owners = made

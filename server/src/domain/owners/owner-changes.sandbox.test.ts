@@ -364,7 +364,7 @@ describe('the owners of a wallet', () => {
     assert.deepEqual(await readRows(ctx.db, 'select id from owner_requests where account_id = $1', [accountId]), [])
   }
 
-  /** Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before its record. */
+  /** Runs `work` while an action's audit entry cannot be stored, as if the service crashed before recording it. */
   async function crash(action: string, work: () => Promise<void>): Promise<void> {
     await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
     try {

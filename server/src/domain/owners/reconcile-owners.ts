@@ -10,8 +10,8 @@ import { recordOwnerChange } from './record-owner-change.ts'
 
 /**
  * Records a change of owners that was submitted and that the enclave has made, although its response never reached us.
- * The change is attributed to the person who submitted it. Returns its request, or null if there was none. A request
- * that had no effect, and no longer can, does not count as submitted any more.
+ * The change is attributed to the person who submitted it. Returns the request of this change, or null if there was no
+ * such change. A request that had no effect and can no longer take effect does not count as submitted any more.
  */
 export async function reconcileOwners(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave'>,
@@ -21,7 +21,7 @@ export async function reconcileOwners(
   for (const request of submitted) {
     const change = makeChange(ctx, { wallet: lease.wallet, request })
     if ((await change.readState()) !== 'after' || (await change.isRecorded())) {
-      // Until then it may still take effect, or the enclave's reads may not show yet that it did.
+      // Before its fence, the request may still take effect, or the enclave's reads may not show yet that it did.
       if (ctx.clock.now() >= fenceOf(toFenced(request))) await ctx.db.runDurable(clearOwnerRequestSubmitter(request))
       continue
     }

@@ -5,8 +5,8 @@ const VERSION = 1
 /**
  * Builds the statement by which an owner confirms what belongs to a wallet at the enclave (D60): its quorum of owners,
  * and the policies and signers of its slots. The result is canonical JSON (RFC 8785). The enclave accepts no request
- * with these members, so the signature allows nothing. The signer page knows from it to which wallet an id in a later
- * request belongs.
+ * with these JSON members, so the signature allows nothing. From this statement, the signer page knows to which wallet
+ * an id in a later request belongs.
  */
 export function buildWalletRecord(
   { apiUrl, appId }: { apiUrl: string; appId: string },
@@ -16,7 +16,7 @@ export function buildWalletRecord(
   }: { wallet: Pick<Wallet, 'address' | 'enclaveWalletId' | 'ownerQuorumId'>; slots: readonly WalletSlot[] },
 ): Uint8Array {
   const inOrder = slots.toSorted((left, right) => left.slot - right.slot)
-  // The members are in the order of canonical JSON. None of the values is a number that it would format differently.
+  // The members are in the order of canonical JSON. No value is a number that canonical JSON would format differently.
   const statement = {
     address: wallet.address,
     app_id: appId,

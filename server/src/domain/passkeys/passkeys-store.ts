@@ -67,8 +67,8 @@ export interface Newcomer {
 }
 
 /**
- * Records when a user first joined a workspace. Returns null if the user has joined one before. Uses the primary key:
- * with `joined_at is null`, the planner could read all users who have never joined one instead.
+ * Records when a user first joined a workspace. Returns null if the user has joined one before. Uses the primary key.
+ * If the condition were `joined_at is null`, the planner could instead read all users who have never joined one.
  */
 export function markJoined(userId: string, now: Date): Query<Newcomer | null> {
   return {

@@ -92,8 +92,8 @@ export interface AdmissionGrant extends GrantPolicy {
 /**
  * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22).
  * Inserts of rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active
- * grant to lock; the facts below say what is missing. Uses the primary keys of wallets and
- * slots, and `grants_one_active_per_agent_and_wallet`.
+ * grant to lock; `readFacts` then says what is missing. Uses the primary keys of wallets and slots, and
+ * `grants_one_active_per_agent_and_wallet`.
  */
 export function lockGrant(parties: Parties): Query<AdmissionGrant | null> {
   return {
@@ -103,7 +103,7 @@ export function lockGrant(parties: Parties): Query<AdmissionGrant | null> {
   }
 }
 
-/** Returns the same grant without locking it, for a decision that nothing depends on (D55). Uses the same indexes. */
+/** Returns the same grant without a lock, for a preview, on which nothing depends (D55). Uses the same indexes. */
 export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | null> {
   return {
     name: 'find_admission_grant',
@@ -114,10 +114,10 @@ export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | nul
 }
 
 /**
- * Locks the same rows for many requests, in the given order, and returns the grants by the position of their request. A
- * request is left out if it has no active grant, or if another transaction holds one of its locks: this statement never
- * waits. A lock on the wallet is kept even if the lock on the grant was not free. The planner does not merge a subquery
- * that locks, so each request is a look-up. Uses the same indexes.
+ * Locks the same rows as `lockGrant` for many requests, in the given order, and returns the grants by the position of
+ * their request. A request is left out if it has no active grant, or if another transaction holds one of its locks:
+ * this statement never waits. A lock on the wallet is kept even if the lock on the grant was not free. The planner does
+ * not merge a subquery that locks, so each request is a look-up. Uses the same indexes.
  */
 export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
   return {
@@ -152,8 +152,8 @@ function toGrant(row: RowOf<typeof GRANT_ROW>): AdmissionGrant {
 }
 
 /**
- * What the decision on a payment needs. A payment reads it after the lock was taken, so it includes everything
- * committed before.
+ * The facts that the decision on a payment needs. A payment reads them after the lock was granted, so they include
+ * everything that was committed before.
  */
 export interface AdmissionFacts {
   readonly agentExists: boolean
@@ -196,7 +196,7 @@ export function readFacts(
   }
 }
 
-/** What the facts of one request of a batch are read for. */
+/** One request of a batch: the values for which its facts are read. */
 export interface BatchedRead extends Parties {
   readonly idempotencyKey: string | null
   readonly now: Date
@@ -249,8 +249,9 @@ function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
 }
 
 /**
- * Finds the oldest payment after which enough of the daily cap is free for `neededMicro`, once it has left the window.
- * Returns when it was created, or null if waiting does not help (D18a). Uses the index `payments_in_window`.
+ * Finds the oldest payment for which this is true: once it has left the window, enough of the daily cap is free for
+ * `neededMicro`. Returns when this payment was created, or null if waiting does not help (D18a). Uses the index
+ * `payments_in_window`.
  */
 export function findReleasingPayment(parties: Parties, windowStart: Date, neededMicro: bigint): Query<Date | null> {
   return {

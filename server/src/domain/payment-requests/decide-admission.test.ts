@@ -56,7 +56,7 @@ describe('decideAdmission', () => {
     })
 
     test(`${code} is returned before all later reasons`, () => {
-      // The input has this reason and all later ones. Several of them change the policy, so this one is merged last.
+      // The input has this reason and all later ones. Several reasons change the policy, so this reason is merged last.
       const later = FAULTS.slice(index).toReversed()
       const merged = later.reduce<AdmissionInput>((sum, next) => merge(sum, next.fault), ALLOWED)
       assert.equal(decideAdmission(merged)?.code, code)

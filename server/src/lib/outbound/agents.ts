@@ -19,8 +19,8 @@ const IDLE_SOCKETS_MAX = 256
 /** An older connection is not kept, so that a busy sender also follows a change to the host's addresses. */
 const SOCKET_LIFETIME_MS = 60_000
 /**
- * At most this many addresses of a host are tried, at least one IPv4 and one IPv6 address if the host has both. All
- * addresses are checked.
+ * At most this many addresses of a host are tried. If the host has both IPv4 and IPv6 addresses, at least one of each
+ * kind is tried. All addresses are checked.
  */
 const DIALLED_ADDRESSES_MAX = 3
 /** How long to try an address before the next one. It allows for a lost packet, which is sent again after a second. */

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import type { OutboundPolicy } from './policy.ts'
 
-// The ranges are listed here, and Node's `BlockList` matches them. The library ipaddr.js cannot replace these lists:
-// for it, the cloud platform's address, 3ffe::/16 and most addresses outside 2000::/3 are ordinary unicast addresses.
+// The ranges are listed here, and Node's `BlockList` matches them. The library ipaddr.js cannot replace these lists,
+// because it treats 168.63.129.16, 3ffe::/16 and most addresses outside 2000::/3 as ordinary unicast addresses.
 
 /**
  * IPv4 addresses that are not public hosts: IANA's special-purpose registry, multicast, the reserved ranges, and one
@@ -45,7 +45,7 @@ const refusedIpv4 = listSubnets('ipv4', IPV4_REFUSED)
 const publicIpv6 = listSubnets('ipv6', IPV6_PUBLIC)
 const refusedIpv6 = listSubnets('ipv6', IPV6_REFUSED)
 const loopbackIpv4 = listSubnets('ipv4', ['127.0.0.0/8'])
-/** Separate from IPv4 loopback: a list with an IPv4 subnet would also match IPv6 addresses that map to it. */
+/** A separate list, because a list with an IPv4 subnet also matches the IPv6 addresses that map to this subnet. */
 const loopbackIpv6 = listSubnets('ipv6', ['::1/128'])
 
 /**

@@ -18,7 +18,7 @@ const DROPPED_NAMES = [
   'via',
 ]
 const DROPPED_NAME_PATTERN = /^(?:x-payment|payment-|proxy-|forwarded|x-forwarded|x-real-ip)/
-/** A credential of MPP, which pays. */
+/** Matches a header `authorization` with a credential of MPP. Such a header pays. */
 const PAYMENT_CREDENTIAL_PATTERN = /(?:^|,)\s*payment\s/i
 
 /** Returns the headers that are sent to a resource, with their names in lower case. */

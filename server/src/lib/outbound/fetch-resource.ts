@@ -18,7 +18,7 @@ export interface ResourceAnswer {
   readonly answer: Answer
   /** The URL that answered, after redirects. */
   readonly url: string
-  /** The method that it was asked with. A redirect can change it to GET. */
+  /** The method of the request that was answered. A redirect can change the method to GET. */
   readonly method: string
   /** Whether the body is longer than what was read, or broke off. */
   readonly isTruncated: boolean
@@ -28,9 +28,9 @@ export interface ResourceAnswer {
 const NOBODY = ''
 
 /**
- * Requests a resource that an agent chose. The URL and every address are checked as for webhooks, at each redirect
- * again (D69). A connection is never reused, so no request is sent twice without the caller knowing. Failures of the
- * server are answers and never throw.
+ * Requests a resource that an agent chose. The URL and every address are checked as for webhooks, and again
+ * at each redirect (D69). Each request gets a new connection, because a request on a kept connection may be sent twice.
+ * Failures of the server are answers and never throw.
  */
 export async function fetchResource(
   outbound: Outbound,
@@ -45,7 +45,7 @@ export async function fetchResource(
     if (leftMs <= 0) return failed(current, 'timeout')
     const answer = await sendRequest(outbound, url, {
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
-      // Nothing here decompresses a body, which may be an offer in version 1.
+      // Nothing here decompresses a body, and in x402 version 1 the body contains the offers.
       headers: { ...current.headers, 'accept-encoding': 'identity' },
       // One byte more, to see whether there is more.
       responseBytesMax: responseBytesMax + 1,
@@ -80,10 +80,9 @@ function toResourceAnswer(
 }
 
 /**
- * Returns the request that follows a redirect, and null if the answer is none (RFC 9110, section 15.4). As browsers do,
- * 303 is followed by GET, and so are 301 and 302 after POST. The header
- * `authorization` stays with its origin. A redirect from https
- * to http is a `downgrade`, which is not followed.
+ * Returns the request that follows a redirect, or null if the answer is not a redirect (RFC 9110, section 15.4). As in
+ * browsers, a 303 is followed with GET, and so is a 301 or 302 that answers a POST. The header `authorization` is sent
+ * to the same origin only. A redirect from https to http is a `downgrade`, which is not followed.
  */
 function followRedirect(
   request: RedirectedRequest,

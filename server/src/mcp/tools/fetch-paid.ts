@@ -63,7 +63,7 @@ export const FETCH_PAID = defineTool({
     const work = buy(ctx, call, { terms, request })
     const outcome = await untilAborted(work, call.signal)
     if (outcome !== null) return outcome
-    // The work continues. Its failure is that of the next call, which continues the same purchase.
+    // The work continues. If it fails, only the log says so: the next call continues the same purchase.
     call.background?.keep(
       work.catch((error: unknown) => ctx.logger.warn({ err: error }, 'a purchase ended after its call')),
     )

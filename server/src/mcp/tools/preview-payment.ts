@@ -48,8 +48,8 @@ export const PREVIEW_PAYMENT = defineTool({
 })
 
 /**
- * The errors of send_payment that say nothing about the arguments alone. They are reasons why the payment is not
- * allowed, like those of the limits. Arguments that are not valid are an error of the preview too.
+ * The errors of send_payment that do not follow from the arguments alone. The preview returns them as the `reason` why
+ * the payment is not allowed, as it does for the limits. Arguments that are not valid are an error of the preview too.
  */
 const REASONS: readonly ToolFailure['code'][] = ['no_wallet', 'purchase_id_used', 'similar_payment_exists']
 
