@@ -35,7 +35,7 @@ export interface SandboxOptions {
    * When the seller starts: together with the other programs, or when the control API first needs it (the default).
    */
   readonly sellerStarts?: 'with_sandbox' | 'when_needed'
-  /** Whether the programs use little memory (the default), or more memory to collect garbage less often. */
+  /** Whether the server and the enclave use little memory (the default), or more to collect garbage less often. */
   readonly memory?: Memory
   /** A signal that aborts the start. */
   readonly signal?: AbortSignal

@@ -1,7 +1,7 @@
 import { PaymentRefusedError, type Bursar } from 'bursar'
 import type { Invoice } from './invoice.ts'
 
-/** Pays an invoice at most once. Every other error says in `outcome` whether the payment may exist. */
+/** Pays an invoice at most once. A thrown error says in `outcome` whether the payment may exist. */
 export async function payInvoice(bursar: Bursar, { id, agentId, wallet, payTo, amountUsdc }: Invoice): Promise<string> {
   const terms = { agent_id: agentId, wallet, to: payTo, amount_usdc: amountUsdc, idempotency_key: `invoice-${id}` }
   try {

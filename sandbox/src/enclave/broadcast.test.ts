@@ -20,7 +20,7 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
-/** How the node handles a transaction: it accepts it, closes the connection, or rejects it with this message. */
+/** What the node does with a transaction: accept it, close the connection, or reject it with this message. */
 type Taking = 'take' | 'cut' | { readonly refuse: string }
 
 let taking: Taking

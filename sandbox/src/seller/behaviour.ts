@@ -9,7 +9,7 @@ export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402'] as const
 export const FLOWS = ['authorization', 'upfront'] as const
 /**
  * The offers of one answer (x402 version 2 only). The seller settles only `own`. A payer of USDC by EIP-3009 must skip
- * the others, because each of them names another way of paying.
+ * the others.
  */
 export const OFFERS = [
   'own',

@@ -15,8 +15,9 @@ interface Order {
 }
 
 /**
- * Creates the facilitator of one resource: the unchanged facilitator of the x402 project. It checks payments and submits
- * them to the chain. Each resource has its own facilitator, so that a fault of one resource does not affect another.
+ * Creates the facilitator of one resource: the unchanged facilitator of the x402 project. It checks payments and
+ * submits them to the chain. Each resource has its own facilitator, so that a fault of one resource does not affect
+ * another.
  */
 export function createFacilitator(chain: SellerChain, resource: Resource): Router {
   const facilitator = new x402Facilitator()

@@ -61,7 +61,7 @@ async function settle(chain: SellerChain, resource: Resource, payment: Payment):
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment
   const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature] as const
   const call = { address: chain.usdc, abi: usdcBytesAbi, functionName: 'transferWithAuthorization', args } as const
-  // A payment that would revert is not sent. In a real seller, the gas estimate before the send fails in this case.
+  // The simulation rejects a payment that would revert, like a node that estimates the gas before it sends.
   await chain.client.simulateContract(call)
   const hash = await chain.write(call)
   resource.count('settlements')

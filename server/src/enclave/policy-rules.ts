@@ -144,7 +144,7 @@ export interface PolicyComparison {
  * differences have no effect at the enclave and are ignored: ids, names, the order of conditions and of addresses, the
  * case of addresses, and the notation of numbers.
  *
- * The provider may add members over time. We ignore a new member if it is null, or only describes its rule or condition.
+ * The provider may add members over time. We ignore a new member if it is null or only describes its rule or condition.
  * Any other unknown member counts as a difference, because it could let the signer do more than the owner has signed.
  * For example, it could negate or disable a condition, or change how conditions are combined.
  */
