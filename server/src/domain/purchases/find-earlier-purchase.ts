@@ -36,8 +36,8 @@ export async function findByKey(
  * Returns the payment that has the request's idempotency key, and the state of its purchase. If the request means the
  * same purchase (`isSamePurchase`) and the purchase is not finished, continues it first. Nothing is ever signed with
  * another nonce (D66). A request for another purchase only reads what is stored. A credential of another agent does not
- * get the state: it may read every payment of the workspace, but not what another agent has bought (D25). Without
- * `request`, nothing is sent.
+ * get the state, because the state contains the seller's response: such a credential may read every payment of the
+ * workspace, but not the goods that another agent has bought (D25). Without `request`, nothing is sent.
  */
 export async function replayPurchase(
   ctx: Context,
