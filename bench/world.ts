@@ -35,7 +35,7 @@ export interface World {
   readonly wires: BenchProcess<Wires>
   /** The process that sends the load. */
   readonly load: BenchProcess<unknown>
-  /** All processes that send load: `load`, and those of loads that run at the same time. */
+  /** All processes that send requests: the one in `load`, and one for each further load that runs at the same time. */
   readonly loads: readonly BenchProcess<unknown>[]
   readonly targets: readonly BenchTarget[]
   /** Returns the first server. It runs no background jobs, so only requests are measured. Starts it if necessary. */

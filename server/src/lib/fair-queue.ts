@@ -71,7 +71,10 @@ export class FairQueue<Entry extends QueueEntry> {
     return taken
   }
 
-  /** Ends the batch of an entry that was taken: entries with its batch key can be taken again. Its keys stay busy. */
+  /**
+   * Ends the batch of an entry that was taken: entries with its batch key can be taken again. The other keys of the entry
+   * stay busy.
+   */
   leaveBatch({ batchKey }: Entry): void {
     if (batchKey !== null) this.#busyBatches.delete(batchKey)
   }

@@ -88,7 +88,10 @@ export function inputOf<Properties extends TProperties>(properties: Properties):
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** The output schema of a tool: its own members, which are missing after an error, and those that every answer has. */
+/**
+ * The output schema of a tool: the members of the tool's own answers, which are missing after an error, and the members
+ * that the answers of all tools have.
+ */
 export function outputOf(properties: TProperties): TObject {
   const optional = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]))
   return Type.Object({

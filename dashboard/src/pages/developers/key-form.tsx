@@ -129,7 +129,7 @@ function ScopeChecks({ chosen, onChange }: ScopeChecksProps) {
       </div>
       <p id={`${id}-note`} className="text-sm text-muted">
         Every key can read, so reading is always included. Turn off what your program doesn’t need. To create agents, a
-        program needs a key for all agents with nothing turned off.
+        program needs a key that is for all agents and has every permission turned on.
       </p>
     </fieldset>
   )

@@ -52,8 +52,8 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
           onConfirm={async () => setSecret(await rotateWebhookSecret(slug, webhook.id))}
         >
           You get a new secret, which is shown only once. For 24 hours, requests are signed with both secrets, so that
-          your server can switch without interruption. If you already rotated the secret in the last 24 hours, the
-          secret from before that rotation stops being used immediately.
+          your server can switch without interruption. Only the two newest secrets are used. If you already rotated the
+          secret in the last 24 hours, the oldest one stops being used immediately.
         </ConfirmDialog>
       </p>
     </Section>

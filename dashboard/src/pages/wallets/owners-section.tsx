@@ -98,7 +98,7 @@ export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {
 
 interface OwnerTextProps {
   readonly owner: WalletOwner
-  /** Whether the user can't sign for the wallet before one of their passkeys has confirmed it. */
+  /** Whether the user must confirm the wallet with one of their passkeys before they can sign for it. */
   readonly isNeeded: boolean
 }
 
