@@ -73,7 +73,7 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 /**
  * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of
  * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). At
- * `/mcp`, also returns the 403 of an API key that lacks the scope. This 403 has no challenge, because a host that uses
+ * `/mcp`, also returns the 403 of an API key without the required scope. This 403 has no challenge, because a host that uses
  * an API key cannot request more scopes. A 401, and every other 403 for a missing scope, have a challenge (D31). Every
  * response to a valid credential has the rate limit headers (D32).
  */
