@@ -30,6 +30,7 @@ import { watchDeposits } from './jobs/watch-deposits.ts'
 import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
+import { sumPayments } from './jobs/sum-payments.ts'
 
 /**
  * The time limit of one call to the enclave. It is shorter than the time after which the signed request of a payment
@@ -162,6 +163,8 @@ function startJobs(context: Context): Loop[] {
     watchDeposits(context, { mode: 'live', holder }),
     sendWebhooks(context),
     reconcilePayments(context, { holder }),
+    sumPayments(context, { mode: 'test', holder }),
+    sumPayments(context, { mode: 'live', holder }),
     cleanUp(context, { holder }),
   ]
 }

@@ -17,6 +17,7 @@ import {
   listFullestCaps,
   sumSpend,
 } from '../../server/src/domain/reports/overview/overview-store.ts'
+import { listSumProgress, sumHour } from '../../server/src/domain/hourly-sums/hourly-sums-store.ts'
 import {
   listLedgerDepositsOfAgent,
   listLedgerPayments,
@@ -113,7 +114,9 @@ const VARIANTS: readonly Query<unknown>[] = [
       ...selections.flatMap((selection) => [listPaymentRows(selection), countPaymentRows(selection)]),
       listNewestPayments('', mode, 1),
       listRefusalRows({ ...place, agentId: null }),
-      sumSpend({ ...place, barStarts: [], agentsMax: 1 }),
+      sumSpend({ ...place, barStarts: [], end: NOW, agentsMax: 1 }),
+      listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
+      sumHour({ ...place, hour: NOW, keptSince: NOW }),
       countRefusals('', mode, '', ''),
       listFullestCaps({ ...place, now: NOW, windowStart: NOW }),
       findSteps('', mode),

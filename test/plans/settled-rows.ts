@@ -140,6 +140,17 @@ export const SETTLED: readonly string[] = [
     mined_block: '900000',
     mined_block_hash: `'0x1'`,
   }),
+  // Each agent has a sum in each of eight hours, of which the newest ended 25 hours ago.
+  rows('hourly_payment_sums', 8, {
+    ...own,
+    mode: 'mode_of(n)',
+    hour: `${now} - (26 + (n - 1) / t.size) * interval '1 hour'`,
+    agent_id: agent,
+    spent_micro: '5',
+    confirmed: '1',
+    failed: '0',
+    below_id: `'pay_01' || lpad((1000000 - 60 * (25 + (n - 1) / t.size))::text, 8, '0')`,
+  }),
   rows('purchases', 40, {
     ...own,
     mode: 'mode_of(n)',

@@ -7,15 +7,16 @@ type Values = Readonly<Record<number, string | null>>
 const at = (minutes: number): string => new Date(NOW.getTime() + minutes * 60_000).toISOString()
 const get = (sample: Sample, table: string, column: string): string => sample.get(table)?.[column] ?? ''
 const listOf = (...values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join()}}`
-/** The lowest id that a payment of the last 24 hours can have in `rows.ts`. */
-const DAY_START_ID = `pay_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`
+/** The lowest id that a payment can have in `rows.ts` if it was made at most this many hours ago. */
+const idOfHoursAgo = (hours: number): string => `pay_01${`${1_000_000 - hours * 60}`.padStart(8, '0')}`
+const DAY_START_ID = idOfHoursAgo(24)
 /** The lowest id of an audit entry of the last minutes. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
 const MONTH_START = at(-30 * 24 * 60)
 
 /** The starts of the bars of a chart, in their order. */
-const HOURS = listOf(...Array.from({ length: 24 }, (_, hour) => at((hour - 24) * 60)))
+const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
 
 /** The account, mode, wallet and agent of two requests, which are those of a payment in the sample. */
 const parties = (sample: Sample): Values => {
@@ -155,8 +156,13 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   ...Object.fromEntries(
     ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),
   ),
-  sum_spend_live: () => ({ 4: HOURS, 5: '5' }),
-  sum_spend_test: () => ({ 4: HOURS, 5: '5' }),
+  ...Object.fromEntries(
+    ['test', 'live'].flatMap((mode) => [
+      [`list_sum_progress_${mode}`, () => ({ 1: '', 3: idOfHoursAgo(31 * 24), 4: idOfHoursAgo(1) })],
+      [`sum_hour_${mode}`, () => ({ 2: at(-120), 3: idOfHoursAgo(2), 4: idOfHoursAgo(1), 5: at(-31 * 24 * 60) })],
+      [`sum_spend_${mode}`, () => ({ 2: idOfHoursAgo(30 * 24), 3: idOfHoursAgo(0), 4: DAYS, 5: '5', 6: at(0) })],
+    ]),
+  ),
   update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),
 }
 
@@ -183,6 +189,8 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
+  sum_hour_live: 'the sums of each agent, to find whether a payment is pending',
+  sum_hour_test: 'the sums of each agent, to find whether a payment is pending',
   sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
   sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
 }

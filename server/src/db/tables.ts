@@ -195,6 +195,16 @@ export const tables = {
     slot: nullable(column('grants.slot', 'int2')),
     x402: column('grants.x402', 'bool'),
   },
+  hourly_payment_sums: {
+    account_id: column('hourly_payment_sums.account_id', 'text'),
+    mode: choice('hourly_payment_sums.mode', ['test', 'live']),
+    hour: column('hourly_payment_sums.hour', 'timestamptz'),
+    agent_id: column('hourly_payment_sums.agent_id', 'text'),
+    spent_micro: column('hourly_payment_sums.spent_micro', 'numeric'),
+    confirmed: column('hourly_payment_sums.confirmed', 'int4'),
+    failed: column('hourly_payment_sums.failed', 'int4'),
+    below_id: column('hourly_payment_sums.below_id', 'text'),
+  },
   invitations: {
     account_id: column('invitations.account_id', 'text'),
     id: column('invitations.id', 'text'),

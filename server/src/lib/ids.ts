@@ -33,6 +33,13 @@ export function formatSortableTime(at: Date): string {
   return text
 }
 
+/** Returns the time that `formatSortableTime` encoded. `text` may be followed by other characters, as in an id. */
+export function parseSortableTime(text: string): Date {
+  let time = 0
+  for (const character of text.slice(0, TIME_CHARS)) time = time * 32 + BASE32.indexOf(character)
+  return new Date(time)
+}
+
 /** Returns the random bytes for one id. No byte is returned twice. */
 function drawRandom(): Buffer {
   if (used === drawn.length) {

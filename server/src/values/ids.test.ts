@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createId, idBoundary, isId } from './ids.ts'
+import { createId, idBoundary, isId, timeOfId } from './ids.ts'
 
 const times = fc.date({ min: new Date('2020-01-01'), max: new Date('2200-01-01'), noInvalidDate: true })
 
@@ -29,6 +29,14 @@ describe('ids', () => {
       }),
     )
     assert.equal(idBoundary('event', new Date('0001-01-01')), idBoundary('event', new Date(0)))
+  })
+
+  test('an id contains the time of its creation', () => {
+    fc.assert(
+      fc.property(times, (time) => {
+        assert.deepEqual(timeOfId('payment', createId('payment', time)), time)
+      }),
+    )
   })
 
   test('ids that are created at the same moment are all different', () => {

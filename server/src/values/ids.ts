@@ -1,4 +1,4 @@
-import { createSortableId, formatSortableTime } from '../lib/ids.ts'
+import { createSortableId, formatSortableTime, parseSortableTime } from '../lib/ids.ts'
 
 /** Each kind of id has its own prefix. The rest of an id sorts by the time when it was created. */
 const PREFIXES = {
@@ -33,6 +33,11 @@ export function createId(kind: IdKind, now: Date): string {
  */
 export function idBoundary(kind: IdKind, at: Date): string {
   return PREFIXES[kind] + formatSortableTime(new Date(Math.max(at.getTime(), 0)))
+}
+
+/** Returns when an id was created. */
+export function timeOfId(kind: IdKind, id: string): Date {
+  return parseSortableTime(id.slice(PREFIXES[kind].length))
 }
 
 /**

@@ -28,6 +28,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   refusals: 9,
   payments: 10,
   deposits: 10,
+  'hourly-sums': 10,
   owners: 10,
   authorizations: 11,
   reconciliation: 12,

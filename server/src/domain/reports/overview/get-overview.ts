@@ -23,7 +23,8 @@ import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } fr
  * Returns what each agent spent in a time range, bar by bar; what owners withdrew in it; how many requests of agents
  * ended with each result; how much of each daily cap is used now; the latest payments; which steps of the setup are
  * done; and how many purchases were paid and not delivered. Needs one round trip to the database, and a second one if a
- * latest payment is a purchase. The sums are exact to the micro-USDC.
+ * latest payment is a purchase. The sums are exact to the micro-USDC: hours in which no payment can change any more are
+ * read from their sums, and all other payments one by one.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -45,6 +46,7 @@ export async function getOverview(
         from: firstPayment,
         below: belowPayments,
         barStarts: bars.starts,
+        end: bars.end,
         agentsMax: AGENTS_SHOWN_MAX,
       }),
       countRefusals(accountId, mode, ...boundaries('refusal')),

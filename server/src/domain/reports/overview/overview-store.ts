@@ -55,20 +55,38 @@ export interface SpendRange {
   readonly from: string
   /** All summed payments have lower ids than this. It need not be the id of a payment. */
   readonly below: string
+  /** When each bar begins. Each begins at a full hour. */
   readonly barStarts: readonly Date[]
+  /** When the last bar ends. */
+  readonly end: Date
   readonly agentsMax: number
 }
 
 const spendText = textOfMode(
   'sum_spend',
-  (mode) => `with done as materialized (
+  (mode) => `with unsummed as materialized (
+      select greatest($2, (
+        select below_id from hourly_payment_sums where account_id = $1 and mode = ${mode} order by hour desc limit 1
+      )) as from_id
+    ), parts as materialized (
+      select nullif(agent_id, '') as agent_id, width_bucket(hour, $4::timestamptz[]) - 1 as bar, sum(spent_micro) as spent,
+        sum(confirmed) as confirmed, 0 as pending, sum(failed) as failed
+      from hourly_payment_sums
+      where account_id = $1 and mode = ${mode} and hour >= ($4::timestamptz[])[1] and hour < $6
+      group by 1, 2
+      union all
       select agent_id, width_bucket(created_at, $4::timestamptz[]) - 1 as bar,
         coalesce(sum(amount_micro) filter (where status <> 'failed'), 0) as spent,
         count(*) filter (where status = 'confirmed') as confirmed,
         count(*) filter (where status = 'pending') as pending,
         count(*) filter (where status = 'failed') as failed
-      from payments where account_id = $1 and mode = ${mode} and id >= $2 and id < $3
+      from payments
+      where account_id = $1 and mode = ${mode} and id >= (select from_id from unsummed) and id < $3
       group by agent_id, bar
+    ), done as materialized (
+      select agent_id, bar, sum(spent) as spent, sum(confirmed) as confirmed, sum(pending) as pending,
+        sum(failed) as failed
+      from parts group by agent_id, bar
     ), first as materialized (
       select agent_id from done where agent_id is not null
       group by agent_id having sum(spent) > 0 order by sum(spent) desc, agent_id limit $5
@@ -80,13 +98,13 @@ const spendText = textOfMode(
 
 /**
  * Sums what each agent spent and counts its payments, bar by bar, and does the same for the withdrawals, which are the
- * payments without an agent. Reads each payment of the range once, with the index
- * `payments_listed`. Returns few rows, however many agents there are.
+ * payments without an agent. Reads the sums of hours with their primary key, and
+ * each payment that is in no sum once, with the index `payments_listed`. Returns few rows, however many agents there are.
  */
-export function sumSpend({ accountId, mode, from, below, barStarts, agentsMax }: SpendRange): Query<SpendRow[]> {
+export function sumSpend({ accountId, mode, from, below, barStarts, end, agentsMax }: SpendRange): Query<SpendRow[]> {
   return {
     ...spendText(mode),
-    values: [accountId, from, below, barStarts, agentsMax],
+    values: [accountId, from, below, barStarts, agentsMax, end],
     read: all(SPEND_ROW, (row) => ({
       isWithdrawal: row.is_withdrawal,
       agentId: row.agent_id,

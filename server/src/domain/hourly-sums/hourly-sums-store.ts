@@ -1,0 +1,111 @@
+import { textOfMode } from '../../db/bounded-scan-query.ts'
+import { computed, nullable } from '../../db/column.ts'
+import { all, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Mode } from '../../values/mode.ts'
+
+/** A workspace and a mode. */
+interface Place {
+  readonly accountId: string
+  readonly mode: Mode
+}
+
+export interface Progress {
+  readonly accountId: string
+  /** The first payment that is in no sum and is old enough for one, or null if there is none. */
+  readonly firstUnsummedId: string | null
+}
+
+export interface ProgressPage {
+  readonly mode: Mode
+  /** Only workspaces with a higher id are listed. */
+  readonly after: string
+  readonly limit: number
+  /** Payments with lower ids are never summed. It need not be the id of a payment. */
+  readonly from: string
+  /** Only payments with lower ids are old enough. It need not be the id of a payment. */
+  readonly below: string
+}
+
+const progressText = textOfMode(
+  'list_sum_progress',
+  (mode) => `select a.id, first.id as first_unsummed_id
+    from (select id from accounts where id > $1 order by id limit $2) a
+    left join lateral (
+      select p.id from payments p
+      where p.account_id = a.id and p.mode = ${mode} and p.id < $4 and p.id >= greatest($3, (
+        select s.below_id from hourly_payment_sums s where s.account_id = a.id and s.mode = ${mode}
+        order by s.hour desc limit 1
+      ))
+      order by p.id limit 1
+    ) first on true
+    order by a.id`,
+)
+
+/**
+ * Lists workspaces in the order of their ids, with the payment at which their next sum begins. Reads one row of each
+ * table for a workspace, with the primary key of the accounts, the primary key of
+ * the sums, and `payments_listed`.
+ */
+export function listSumProgress({ mode, after, limit, from, below }: ProgressPage): Query<Progress[]> {
+  return {
+    ...progressText(mode),
+    values: [after, limit, from, below],
+    read: all(
+      { id: tables.accounts.id, first_unsummed_id: nullable(tables.payments.id) },
+      ({ id, first_unsummed_id: firstUnsummedId }) => ({ accountId: id, firstUnsummedId }),
+    ),
+  }
+}
+
+export interface HourToSum extends Place {
+  /** The start of the hour. */
+  readonly hour: Date
+  /** The lowest id that a payment of the hour can have. */
+  readonly from: string
+  /** The lowest id that a payment of the next hour can have. */
+  readonly below: string
+  /** Older sums of the workspace are deleted. */
+  readonly keptSince: Date
+}
+
+const sumText = textOfMode(
+  'sum_hour',
+  (mode) => `with hour as materialized (
+      select agent_id, coalesce(sum(amount_micro) filter (where status = 'confirmed'), 0) as spent,
+        count(*) filter (where status = 'confirmed') as confirmed,
+        count(*) filter (where status = 'failed') as failed,
+        count(*) filter (where status = 'pending') as pending
+      from payments where account_id = $1 and mode = ${mode} and id >= $3 and id < $4
+      group by agent_id
+    ), old as (
+      delete from hourly_payment_sums where account_id = $1 and mode = ${mode} and hour < $5
+    ), summed as (
+      insert into hourly_payment_sums (account_id, mode, hour, agent_id, spent_micro, confirmed, failed, below_id)
+      select $1, ${mode}, $2, coalesce(agent_id, ''), spent, confirmed, failed, $4 from hour
+      where (select sum(pending) from hour) = 0
+      on conflict do nothing returning 1
+    )
+    select exists (select 1 from summed) as summed, (
+      select id from payments where account_id = $1 and mode = ${mode} and id >= $4 order by id limit 1
+    ) as next_id`,
+)
+
+/**
+ * Stores what each agent spent in an hour, and what was withdrawn. Stores nothing if a payment of the hour is pending,
+ * or if the hour is summed already. Returns whether it stored sums, and the first payment after the hour. Deletes old
+ * sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`.
+ */
+export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourToSum): Query<{
+  readonly isSummed: boolean
+  readonly nextId: string | null
+}> {
+  return {
+    ...sumText(mode),
+    values: [accountId, hour, from, below, keptSince],
+    read: one({ summed: computed.bool, next_id: nullable(computed.text) }, ({ summed, next_id: nextId }) => ({
+      isSummed: summed,
+      nextId,
+    })),
+  }
+}

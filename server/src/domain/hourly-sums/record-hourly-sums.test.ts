@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { frozenAt } from '../../../../test/support/context/moved-clock.ts'
+import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
+import { agent, seed, seedGrant, type Seed } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { createId } from '../../values/ids.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import type { Context } from '../context.ts'
+import { PAYMENT_STATUSES } from '../payments/payment.ts'
+import { getOverview } from '../reports/overview/get-overview.ts'
+import { RANGES, type Range } from '../reports/overview/overview.ts'
+import { recordHourlySums } from './record-hourly-sums.ts'
+
+const NOW = new Date('2026-06-01T12:34:56.789Z')
+const HOUR_MS = 60 * 60_000
+const RANGE_NAMES = Object.keys(RANGES) as Range[]
+const hoursAgo = (hours: number): Date => new Date(NOW.getTime() - hours * HOUR_MS)
+
+describe('the sums of ended hours', () => {
+  let given: TestContext
+  let ctx: Context
+  let seeded: Seed
+  before(async () => {
+    given = await openTestContext()
+    ctx = frozenAt(given.context, NOW)
+  })
+  beforeEach(async () => {
+    seeded = await seed(ctx)
+  })
+  after(() => given.close())
+
+  test('an overview is the same before its hours are summed and after', async () => {
+    const other = await seedAgent('other')
+    for (let index = 0; index < 120; index += 1) {
+      await seedPayment(ctx, index % 3 === 0 ? other : seeded, {
+        // 120 times in 32 days, in all parts of an hour.
+        at: hoursAgo((index * 32 * 24) / 120),
+        amountUsdc: `${index + 1}.00000${index % 10}`,
+        status: index % 5 === 0 ? 'failed' : 'confirmed',
+        kind: index % 7 === 0 ? 'withdrawal' : 'transfer',
+      })
+    }
+    await seedPayment(ctx, seeded, { at: hoursAgo(0), amountUsdc: '3' })
+    const unsummed = await readOverviews()
+    await sumAll()
+    assert.deepEqual(await readOverviews(), unsummed)
+    assert.ok((await listSums()).length > 60)
+  })
+
+  test('the overview reads a sum, and not the payments that are in it', async () => {
+    await seedPayment(ctx, seeded, { at: hoursAgo(5), amountUsdc: '2', status: 'confirmed' })
+    await seedPayment(ctx, seeded, { at: hoursAgo(1), amountUsdc: '0.5', status: 'confirmed' })
+    await sumAll()
+    await readRows(ctx.db, 'update hourly_payment_sums set spent_micro = 7, confirmed = 3 where account_id = $1', [
+      seeded.account.id,
+    ])
+    const { spentMicro, counts } = await read('24h')
+    assert.deepEqual([spentMicro, counts.confirmed], [500_007n, 4])
+  })
+
+  test('an hour with a pending payment is summed when the payment has ended, and so are the later hours', async () => {
+    for (const hours of [6, 4, 3]) await seedPayment(ctx, seeded, { at: hoursAgo(hours), status: 'confirmed' })
+    const pending = await seedPayment(ctx, seeded, { at: hoursAgo(4), amountUsdc: '9' })
+    const unsummed = await readOverviews()
+    await sumAll()
+    assert.deepEqual(await listHours(), ['06:00'])
+    assert.deepEqual(await readOverviews(), unsummed)
+    const end = `update payments set status = 'failed', failure_code = 'never_received', settled_at = $1 where id = $2`
+    await readRows(ctx.db, end, [NOW, pending.id])
+    await sumAll()
+    assert.deepEqual(await listHours(), ['06:00', '08:00', '09:00'])
+    const { spentMicro, counts } = await read('24h')
+    assert.deepEqual([spentMicro, counts], [3_000_000n, { confirmed: 3, pending: 0, failed: 1, refused: 0 }])
+  })
+
+  test('an hour is summed one hour after its end', async () => {
+    for (const time of ['10:59:59.999', '11:00:00.000']) {
+      await seedPayment(ctx, seeded, { at: new Date(`2026-06-01T${time}Z`), status: 'confirmed' })
+    }
+    await sumAll(new Date('2026-06-01T11:59:59.999Z'))
+    assert.deepEqual(await listHours(), [])
+    await sumAll(NOW)
+    assert.deepEqual(await listHours(), ['10:00'])
+    await sumAll(new Date('2026-06-01T13:00:00.000Z'))
+    assert.deepEqual(await listHours(), ['10:00', '11:00'])
+  })
+
+  test('a withdrawal that was inserted minutes after its id was created is summed with its id', async () => {
+    const [issued, signed] = [new Date('2026-06-01T06:58:00Z'), new Date('2026-06-01T07:02:00Z')]
+    const id = createId('payment', issued)
+    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T06:59:00Z'), status: 'confirmed' })
+    const late = await seedPayment(ctx, seeded, {
+      at: signed,
+      status: 'confirmed',
+      kind: 'withdrawal',
+      amountUsdc: '4',
+    })
+    await readRows(ctx.db, 'update payments set id = $1 where id = $2', [id, late.id])
+    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T07:01:00Z'), status: 'confirmed' })
+    const unsummed = await readOverviews()
+    await sumAll()
+    assert.deepEqual(
+      (await listSums()).map(({ hour, agent_id: agentId }) => [hour, agentId]),
+      [
+        ['06:00', ''],
+        ['06:00', seeded.agentId],
+        ['07:00', seeded.agentId],
+      ],
+    )
+    assert.deepEqual(await readOverviews(), unsummed)
+  })
+
+  test('processes that sum the same hour at once store it once', async () => {
+    for (const status of PAYMENT_STATUSES) {
+      await seedPayment(ctx, seeded, { at: hoursAgo(status === 'pending' ? 0 : 5), status })
+    }
+    await Promise.all(Array.from({ length: 5 }, () => sumAll()))
+    await sumAll()
+    assert.deepEqual(
+      (await listSums()).map(({ confirmed, failed }) => [confirmed, failed]),
+      [[1, 1]],
+    )
+  })
+
+  test('sums are kept for 31 days, and older payments are not summed', async () => {
+    for (const days of [32, 30]) await seedPayment(ctx, seeded, { at: hoursAgo(days * 24), status: 'confirmed' })
+    await sumAll()
+    assert.equal((await listSums()).length, 1)
+    const later = new Date(NOW.getTime() + 20 * 24 * HOUR_MS)
+    await seedPayment(ctx, seeded, { at: hoursAgo(-19 * 24), status: 'confirmed' })
+    await sumAll(later)
+    assert.equal((await listSums()).length, 1)
+  })
+
+  test('the two modes and the other workspaces are summed separately, page by page', async () => {
+    const others = [await seed(ctx), await seed(ctx)]
+    for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
+    await seedPayment(ctx, { ...seeded, mode: 'live' }, { at: hoursAgo(4), status: 'confirmed' })
+    await sumAll(NOW, 1)
+    for (const each of [seeded, ...others]) {
+      assert.deepEqual(await listHours(each), each === seeded ? ['07:00', '08:00'] : ['07:00'])
+      assert.equal((await read('24h', each)).spentMicro, 1_000_000n)
+    }
+  })
+
+  test('if the sums of one workspace cannot be stored, those of the others are', async () => {
+    const others = [await seed(ctx), await seed(ctx)]
+    for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
+    const fault = `alter table hourly_payment_sums add constraint fault check (account_id <> '${seeded.account.id}')`
+    await readRows(ctx.db, fault)
+    const errors = await sumAll()
+    await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
+    assert.equal(errors.length, 1)
+    assert.deepEqual(await listHours(), [])
+    for (const each of others) assert.deepEqual(await listHours(each), ['07:00'])
+    assert.deepEqual(await sumAll(), [])
+    assert.deepEqual(await listHours(), ['07:00'])
+  })
+
+  test('if no workspace can be summed, the round ends with an error', async () => {
+    for (const each of [seeded, await seed(ctx), await seed(ctx)]) {
+      await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
+    }
+    await readRows(ctx.db, 'alter table hourly_payment_sums add constraint fault check (false) not valid')
+    await assert.rejects(sumAll(), /fault/)
+    await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
+    assert.deepEqual(await sumAll(), [])
+  })
+
+  test('a stopped job ends after the statement that is running', async () => {
+    await seedPayment(ctx, seeded, { at: hoursAgo(5), status: 'confirmed' })
+    const page = await recordHourlySums(ctx, { mode: 'test', after: '', limit: 1_000, signal: AbortSignal.abort() })
+    assert.deepEqual(page, { next: null, errors: [] })
+    assert.deepEqual(await listHours(), [])
+  })
+
+  /** Sums all workspaces in both modes, in pages of `limit`, and returns the errors. */
+  async function sumAll(at = NOW, limit = 1_000): Promise<unknown[]> {
+    const found: unknown[] = []
+    for (const mode of ['test', 'live'] as const) {
+      let next: string | null = ''
+      while (next !== null) {
+        const page = await recordHourlySums(frozenAt(given.context, at), {
+          ...{ mode, after: next, limit },
+          signal: new AbortController().signal,
+        })
+        found.push(...page.errors)
+        next = page.next
+      }
+    }
+    return found
+  }
+
+  function read(range: Range, { account, mode }: Seed = seeded) {
+    return getOverview(ctx, { accountId: account.id, mode, range })
+  }
+
+  function readOverviews() {
+    return Promise.all(RANGE_NAMES.map((range) => read(range)))
+  }
+
+  async function listSums({ account }: Seed = seeded) {
+    const text = `select to_char(hour at time zone 'UTC', 'HH24:MI') as hour, agent_id, confirmed, failed
+      from hourly_payment_sums where account_id = $1 order by hourly_payment_sums.hour, agent_id`
+    return await readRows(ctx.db, text, [account.id])
+  }
+
+  async function listHours(of?: Seed) {
+    return (await listSums(of)).map(({ hour }) => hour)
+  }
+
+  async function seedAgent(name: string): Promise<Seed> {
+    const agentId = agent(name)
+    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
+    return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }) }
+  }
+})

@@ -1,0 +1,25 @@
+import type { Context } from '../domain/context.ts'
+import { recordHourlySums } from '../domain/hourly-sums/record-hourly-sums.ts'
+import type { Loop } from '../lib/loop.ts'
+import type { Mode } from '../values/mode.ts'
+import { startLeasedLoop } from './start-leased-loop.ts'
+
+const INTERVAL_MS = 10 * 60_000
+/** Longer than a page of workspaces takes, even after an upgrade, when all hours of the last 31 days are summed. */
+const LEASE_MS = 30 * 60_000
+const WORKSPACES_PER_PAGE = 200
+
+/** Sums what the agents of each workspace spent in each hour that has ended. The overview reads these sums. */
+export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
+  const options = { name: `sum-payments:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
+    let after: string | null = ''
+    while (after !== null && !signal.aborted) {
+      if (after !== '' && !(await renewLease())) return
+      const { next, errors } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
+      for (const error of errors)
+        ctx.logger.warn({ err: error, mode }, 'the payments of a workspace could not be summed')
+      after = next
+    }
+  })
+}
