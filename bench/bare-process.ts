@@ -1,3 +1,5 @@
-/** This process does nothing. It is the floor of the time that a process needs to start. */
+/**
+ * This process does nothing. The time that it needs to start is the floor: no process of the same Node starts in less.
+ */
 process.on('disconnect', () => process.exit(0))
 process.send?.({ ready: true })
