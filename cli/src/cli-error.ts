@@ -4,7 +4,7 @@ export interface CliErrorOptions {
   readonly exitCode: ExitCode
   /** A stable word for programs, such as `not_signed_in` or a code of the service. */
   readonly code: string
-  /** What the service said beyond its sentence. */
+  /** The details that the service gave with the message of its error. */
   readonly details?: unknown
   /** The command to run next, with its arguments. */
   readonly next?: readonly string[] | null

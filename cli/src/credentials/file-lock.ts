@@ -8,7 +8,10 @@ import { makePrivateFolder } from './private-files.ts'
 const POLL_MS = 50
 /** A lock that is older than this was left behind, because no work under a lock takes this long. */
 export const LOCK_AGE_MS_MAX = 120_000
-/** A removal takes milliseconds. A second lock that is older than this is from a removal that was interrupted. */
+/**
+ * To remove an old lock, a process takes a second lock for milliseconds. If that is older than this, it was left
+ * behind.
+ */
 const REMOVAL_AGE_MS_MAX = 10_000
 
 interface Holder {
