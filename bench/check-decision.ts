@@ -28,7 +28,7 @@ export interface Machine {
  */
 const RISE_MAX = 1 / 3
 /**
- * The share that applies instead if the costs were recorded on another machine, or if other programs keep this one
+ * This share replaces `RISE_MAX` if the costs were recorded on another machine, or if other programs keep this one
  * busy. Processors differ in how much they need for the floor's work and for ours. The service and its floor also
  * differ in how much slower a busy machine makes them.
  */

@@ -97,8 +97,8 @@ async function countArrivals(
 }
 
 /**
- * Waits until the worker has recorded the result of every delivery, because to record a result is a part of the cost of
- * a delivery.
+ * Waits until the worker has recorded the result of every delivery, because recording is a part of the cost of a
+ * delivery.
  */
 async function waitUntilRecorded(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })

@@ -9,8 +9,7 @@ const POLL_MS = 50
 /** A lock that is older than this was left behind, because no work under a lock takes this long. */
 export const LOCK_AGE_MS_MAX = 120_000
 /**
- * To remove an old lock, a process takes a second lock for milliseconds. If that is older than this, it was left
- * behind.
+ * To remove an old lock, a process holds a second lock for milliseconds. A second lock older than this was left behind.
  */
 const REMOVAL_AGE_MS_MAX = 10_000
 

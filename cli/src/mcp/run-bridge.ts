@@ -17,7 +17,8 @@ import { readEvents } from './read-events.ts'
 import { readLines } from './read-lines.ts'
 
 /**
- * A longer line is rejected here, with an answer that names this limit. The service itself rejects more than 64 KiB.
+ * A line longer than this is rejected here, with an answer that names this limit. The service itself rejects a message
+ * of more than 64 KiB.
  */
 const LINE_BYTES_MAX = 256 * 1024
 /** While this many requests wait for their responses, no further lines are read. */

@@ -10,7 +10,7 @@ export function isMode(text: string | undefined): text is Mode {
 }
 
 /**
- * How many parts of a page's path, after the mode, name a list, by the first of these parts. The default is 1. Further
+ * How many parts of a page's path name a list. The key is the first part after the mode. The default is 1. Further
  * parts name an entry of the list. A list exists in both modes, but each entry belongs to only one mode.
  */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }

@@ -12,9 +12,7 @@ interface ClientSummaryProps {
   readonly client: AuthorizationRequest['client']
 }
 
-/**
- * Shows which application asks. What is shown depends on whether the application registered or published a document.
- */
+/** Shows which application asks: one that describes itself in a document, or one that registered itself. */
 export function ClientSummary({ client }: ClientSummaryProps) {
   const { document_host: host } = client
   return host === null ? <RegisteredClient client={client} /> : <DocumentClient client={client} host={host} />
