@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http'
 import { paymentData } from './webhook-events.ts'
 
 /**
- * This process is the floor of webhook deliveries: a bare HTTP client that posts signed bodies of the same size over
- * connections that it keeps open.
+ * This process is the floor of webhook deliveries: a bare HTTP client that posts signed bodies of the size of a
+ * webhook, over connections that it keeps open.
  */
 export interface PostOrder {
   readonly port: number

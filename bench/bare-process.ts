@@ -1,3 +1,3 @@
-/** This process does nothing. It is the floor of the time that a process needs to start. */
+/** This process does nothing. The time that it needs to start is the floor for the start of the server. */
 process.on('disconnect', () => process.exit(0))
 process.send?.({ ready: true })

@@ -5,8 +5,8 @@ import { readProcessorUs } from './processor-time.ts'
 import type { World } from './world.ts'
 
 /**
- * What a request costs in one round. The floor runs at the same time, so whatever else runs on the machine affects both
- * alike. Times are processor times, in microseconds.
+ * What a request costs in one round. The floor runs at the same time, so whatever else runs on the machine slows the
+ * service and the floor alike. Times are processor times, in microseconds.
  */
 export interface CostRound {
   readonly serverUs: number
@@ -15,7 +15,7 @@ export interface CostRound {
   readonly databaseUs: number
   readonly databaseFloorUs: number
   /**
-   * How many times the service writes to a socket for one request, if it has one request at a time: once for each round
+   * How many times the service writes to a socket for each request while it handles one at a time: once for each round
    * trip to the database, the enclave or the chain, and once for the response. Null if it was not counted.
    */
   readonly writes: number | null

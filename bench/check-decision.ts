@@ -28,9 +28,9 @@ export interface Machine {
  */
 const RISE_MAX = 1 / 3
 /**
- * The same share, if the costs were recorded on another machine, or if other programs keep this one busy. Processors
- * differ in how much they need for the floor's work and for ours. The service and its floor also differ in how much
- * slower a busy machine makes them.
+ * This share replaces `RISE_MAX` if the costs were recorded on another machine, or if other programs keep this one
+ * busy. Processors differ in how much they need for the floor's work and for ours. The service and its floor also
+ * differ in how much slower a busy machine makes them.
  */
 const RISE_MAX_ELSEWHERE = 0.5
 /** A machine is busy if more processes than this want to run for each processor. The check alone causes one or two. */
@@ -38,8 +38,8 @@ const QUIET_LOAD_MAX = 3
 /** The number of writes is counted, not measured, so it may hardly rise at all. */
 const WRITES_RISE_MAX = 0.5
 /**
- * The share of rounds that must be too slow. While other programs keep the machine busy, single rounds are up to twice
- * as slow as others. If the code is slower, nearly all rounds are.
+ * The check fails only if at least this share of the rounds is too slow. While other programs keep the machine busy,
+ * single rounds are up to twice as slow as others. If the code itself is slower, nearly all rounds are too slow.
  */
 const SLOW_ROUNDS_SHARE = 0.75
 

@@ -10,28 +10,27 @@ import { describeMachine, describeRun, RESULTS, say } from './report.ts'
 import { openWorld, type World } from './world.ts'
 
 /**
- * `npm run bench:check` compares what a request costs with what it cost when the costs were recorded, and exits with
- * code 1 if a cost has risen by more than a third. `npm run bench:check -- --record` records the costs. Both take about
- * a minute and a half. `bench/README.md` explains the costs, and why they are not
- * rates.
+ * `npm run bench:check` measures what requests cost, compares it with the recorded costs, and exits with code 1 if a
+ * cost has risen by more than a third. `npm run bench:check -- --record` records the costs. Each command takes about a
+ * minute and a half. `bench/README.md` explains the costs, and why they are not rates of requests.
  */
 const TARGETS = 400
 const FILE = `${RESULTS}recorded.json`
-/** The number of rounds that are not kept. */
+/** The number of rounds before the measurement. Their results are not kept. */
 const WARM_UPS = 1
 /**
- * The number of rounds before the first comparison, and of a record. They are equally many, because the code becomes
- * faster from round to round while Node.js compiles it.
+ * The number of rounds before the first comparison, and the number of rounds that are recorded. The two must be the
+ * same number, because the code becomes faster from round to round while Node.js compiles it.
  */
 const ROUNDS = 5
 /** A case that seems slower is measured again, until it does not, or until it has had this many rounds. */
 const ROUNDS_MAX = 12
 
-/**
- * The number of requests in a round. A floor has more requests than what it is compared with, so that both end at about
- * the same time.
- */
 const CONNECTIONS = 16
+/**
+ * The number of requests in a round. Most floors get more requests than the series that they are compared with, so that
+ * the floor and the series end at about the same time.
+ */
 const AMOUNTS = {
   reads: { ours: 1_500, floor: 3_000 },
   payments: { ours: 400, floor: 1_000 },
@@ -70,7 +69,7 @@ interface Amounts {
 
 type RequestAmounts = Readonly<Record<'reads' | 'payments' | 'tokens', Amounts>>
 
-/** Opens the series of all requests. Our series and the floors have different amounts. */
+/** Opens the series of all requests. Our series and the floors send different numbers of requests. */
 async function openRequests(world: World, { reads, payments, tokens }: RequestAmounts): Promise<Series[]> {
   const open = async (
     { ours, floor, connections = CONNECTIONS }: Amounts,

@@ -10,7 +10,7 @@ import { waitFor } from '../test/support/wait-for.ts'
  * polls the node for the receipt, at the interval of our watcher and without a database.
  */
 const AT_ONCE = [1, 20, 60] as const
-/** The smallest number of payments that are measured for each number of payments at once. */
+/** At least this many payments are measured at each level of concurrency. */
 const PAYMENTS_MIN = 60
 /** A key may read 60 times, and pay 30 times, a minute. */
 const PAYMENTS_PER_KEY = 25

@@ -12,7 +12,7 @@ export interface CountingProxy {
 export interface Passing {
   /** The names under which a request is counted. */
   readonly classify: (asked: { method: string; path: string; body: string }) => readonly string[]
-  /** Returns the body to send to the client instead. */
+  /** Returns the body to send to the client instead of the service's own body. */
   readonly rewrite?: (asked: { method: string; path: string; body: string }, answer: string) => string
 }
 

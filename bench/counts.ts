@@ -17,8 +17,7 @@ import { openWorld, type World } from './world.ts'
 const TARGETS = 100
 const FILE = `${RESULTS}recorded-counts.json`
 /**
- * One request at a time. With several at once, some requests would share a statement, and their number would depend on
- * chance.
+ * One request at a time. With several at once, some requests would share a statement, and chance would decide how many.
  */
 const LENGTH = { amount: 25, connections: 1 }
 /** The number of rounds before the first count, in which statements are prepared and caches filled. */

@@ -42,7 +42,7 @@ interface Visit {
   readonly largestPaintMs: number
   /** How much of the page moved while it loaded (Cumulative Layout Shift). */
   readonly shift: number
-  /** How long scripts blocked the page, beyond 50 ms each (Total Blocking Time). */
+  /** The time for which scripts blocked the page, without the first 50 ms of each task (Total Blocking Time). */
   readonly blockedMs: number
   /**
    * The compressed size of the scripts that were loaded up to `readyMs`. The code of other pages is loaded later, when
@@ -135,7 +135,7 @@ async function measurePages(page: Page, { facts }: ThrowAwaySandbox): Promise<vo
 async function visit(page: Page, path: string): Promise<Visit> {
   await page.goto(path)
   await page.evaluate(IS_READY)
-  // Wait until the browser is idle, because layout shifts and blocking after this moment count too.
+  // Wait until the browser is idle, because layout shifts and blocking count also after the content is shown.
   await page.waitForLoadState('load')
   await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
   return await page.evaluate<Visit>('window.visit')

@@ -3,7 +3,8 @@ import type { BenchTarget } from './seed.ts'
 
 /**
  * Fills the database as it is after years of use: payments of many workspaces, one workspace with very many agents, and
- * one with very many pending payments. All rows satisfy the table's constraints, which are checked again at the end.
+ * one with very many pending payments. All payments satisfy the constraints of their table, which are checked again at
+ * the end.
  */
 export interface Scale {
   readonly payments: number
@@ -28,7 +29,7 @@ const YEAR_DAYS = 365
 const WALLETS_PER_AGENT = 50
 /** Crockford's base 32. */
 const BASE_32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** The positions of the ten groups of five bits, the highest first. */
+/** The positions of the ten groups of five bits in a time in milliseconds, the highest first. */
 const ID_SHIFTS = [45, 40, 35, 30, 25, 20, 15, 10, 5, 0]
 const MAINTENANCE_MEMORY = '512MB'
 
@@ -88,7 +89,8 @@ const millisecondsOf = (at: string): string => `floor(extract(epoch from ${at}) 
 
 /**
  * Returns an SQL expression for an id. Ids sort by time, so an id begins with the milliseconds of its time in ten
- * characters of Crockford's base 32. The other sixteen are random; hexadecimal digits are part of this alphabet.
+ * characters of Crockford's base 32. The other sixteen characters are random hexadecimal digits, which are part of that
+ * alphabet too.
  */
 const sortable = (prefix: string, at: string, seed: string): string => {
   const digits = ID_SHIFTS.map((shift) => `substr('${BASE_32}', 1 + ((${at} >> ${shift}) & 31)::int, 1)`)

@@ -28,7 +28,7 @@ async function cleanUp({ postmaster, folder }: GuardOrder): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Returns whether the process exists. */
+/** Sends the signal, and returns whether the process exists. The signal 0 only asks. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

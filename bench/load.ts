@@ -22,7 +22,7 @@ export interface LoadRequest {
   readonly body?: string
   /**
    * If given, the body is this form with a refresh token. The first request sends `first`. Every later request, also in
-   * later runs, sends the refresh token of the response before.
+   * later runs, sends the refresh token of the previous response.
    */
   readonly rotate?: { readonly form: Record<string, string>; readonly first: string }
 }
@@ -38,7 +38,7 @@ export interface LoadFigures {
   readonly failure?: string
 }
 
-/** autocannon ends a run by its duration or its amount. This is the duration of runs with an amount. */
+/** For autocannon, a run that ends after a number of requests still needs a duration. This is its upper limit. */
 const AMOUNT_SECONDS_MAX = 50
 
 /** The newest refresh token of each chain, by its first refresh token. */

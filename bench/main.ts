@@ -49,8 +49,8 @@ async function compare(world: World, series: readonly Series[]): Promise<Results
 }
 
 /**
- * The case set that needs its own databases: one for each number of payments. A number in the arguments is added to
- * `SCALE_SIZES`.
+ * The case set that needs databases of its own: one for each size, which is a number of stored payments. Each argument
+ * that is a number is a size in addition to `SCALE_SIZES`.
  */
 const SCALE = 'scale'
 const SCALE_SIZES = [0, 1_000_000]

@@ -11,10 +11,12 @@ import type { Endpoint, World } from './world.ts'
 export interface Series {
   readonly name: string
   readonly kind: 'ours' | 'floor' | 'peer'
-  /** The names of the series with which this one is compared. The first one is the floor of `aim`. */
+  /**
+   * The names of the floors with which this series is compared. An `aim` that is a number refers to the first floor.
+   */
   readonly floors?: readonly string[]
   readonly peer?: string
-  /** The wanted share of the first floor's rate, or the wanted multiple of the peer's if there is no floor. */
+  /** The wanted share of the first floor's rate, or a text that names another comparison, such as `1.5 of the peer`. */
   readonly aim?: string
   /** The processes that serve the requests. Their processor time is part of the cost of a request. */
   readonly endpoints: readonly Endpoint[]

@@ -19,7 +19,7 @@ interface StartOptions {
   readonly log?: number
   /** Flags of Node. */
   readonly flags?: readonly string[]
-  /** Whether Ctrl-C in the terminal reaches only the benchmark, and not this process. */
+  /** If true, Ctrl-C in the terminal reaches only the benchmark, not the process that it starts. */
   readonly detached?: boolean
 }
 

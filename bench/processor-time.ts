@@ -25,7 +25,7 @@ export async function readClusterUs(postmaster: number): Promise<number | null> 
     if (ended === null) return null
     const children = await listChildren(postmaster)
     const running = await Promise.all([postmaster, ...children].map(readProcessUs))
-    // If a child has ended meanwhile, its time may be missing, or counted twice.
+    // If a child has ended meanwhile, its time may be missing, or counted twice. Then everything is read again.
     const isComplete = (await readEndedUs(postmaster)) === ended && !running.includes(null)
     if (isComplete) return running.reduce<number>((sum, time) => sum + (time ?? 0), ended)
   }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
  */
 export interface Arrivals {
   readonly posts: number
-  /** The number of different events, counted per path. */
+  /** The number of different events. An event that arrives at two paths counts as two. */
   readonly unique: number
   readonly p50Ms: number
   readonly p99Ms: number

@@ -118,7 +118,7 @@ function printFigures(figures: readonly Figure[]): void {
   }
 }
 
-/** Returns the processor time of a request in all processes, in microseconds. */
+/** Returns the processor time of a request in the service and in PostgreSQL together, in microseconds. */
 export function costOf({ serverUs, databaseUs }: Round): number {
   return (serverUs ?? Number.NaN) + (databaseUs ?? Number.NaN)
 }

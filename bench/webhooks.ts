@@ -97,8 +97,8 @@ interface Ways {
 }
 
 /**
- * Measures the delay of healthy endpoints. Each of 100 endpoints gets one event a second; some of them never respond or
- * do not exist.
+ * Measures the delay of healthy endpoints. Each of 100 endpoints gets one event a second. `bad` of these endpoints
+ * never respond or do not exist.
  */
 async function measureFairness(ctx: Context, { port, receiver, starting, bad }: Ways & { bad: number }): Promise<void> {
   const accounts: string[] = []

@@ -43,7 +43,7 @@ export interface World {
   floor(): Promise<Endpoint>
   /** Starts another server, with changes to its environment. */
   startServer(changes?: Record<string, string>): Promise<Endpoint>
-  /** Keeps a process until the world is closed. */
+  /** Registers a process that is stopped when the world is closed, and returns it. */
   keep<Ready>(child: BenchProcess<Ready>): BenchProcess<Ready>
   /** Registers what must be closed before PostgreSQL stops. */
   onClose(close: () => Promise<void>): void

@@ -12,13 +12,13 @@ const CONNECTIONS = 1_000
 const SECONDS = 6
 /** Each kind of flood is repeated this often, to detect memory that is not released. */
 const FLOODS = 3
-/** How long after a flood everything has to be as before. */
+/** The server has this long to recover from a flood, before its memory and its reads are measured again. */
 const RECOVERY_MS = 5_000
 const READS = { connections: 10, amount: 500 }
-/** The payments before the first flood. They are as many as the server can make, without too much work for it. */
+/** The load before the first flood: many payments, but not so many at once that the server turns some away. */
 const PAYMENTS = { connections: 50, amount: 4_000 }
 
-/** How fast a server turns requests away while there is too much work, and whether it is as before a moment later. */
+/** How fast a server turns requests away while there is too much work, and whether it has recovered a moment later. */
 export async function measureOverload(world: World): Promise<Results> {
   const server = await world.startServer()
   const flooder = world.keep(await startProcess('./flood.ts'))
@@ -30,7 +30,7 @@ export async function measureOverload(world: World): Promise<Results> {
     return (await world.load.ask<LoadFigures>([{ url: server.url, ...READS, requests }])).p50Ms
   }
   const requests = world.targets.slice(0, CONNECTIONS).map(postPayment)
-  // The flood is compared with a server that has worked, because the first load always makes a process grow.
+  // A load comes before the first measurement, because the first load always makes the memory of a process grow.
   await world.advanceClock()
   await world.load.ask<LoadFigures>([{ url: server.url, ...PAYMENTS, requests }])
   await readP50()

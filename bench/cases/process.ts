@@ -43,7 +43,7 @@ async function measureStarts(world: World): Promise<number[]> {
   return times
 }
 
-/** The floor of a start: a bare process of the same Node, until its first message. */
+/** Measures the floor of a start: how long a bare process of the same Node takes until its first message. */
 async function measureBareStarts(): Promise<number[]> {
   const times: number[] = []
   for (let start = 0; start < STARTS; start += 1) {
@@ -55,7 +55,7 @@ async function measureBareStarts(): Promise<number[]> {
   return times
 }
 
-/** In MiB, resident. */
+/** Resident memory, in MiB. */
 interface Memory {
   readonly idle: number
   readonly peak: number

@@ -5,7 +5,7 @@ import { AUTH_HOST, type Endpoint } from '../world.ts'
 const CONNECTIONS = 50
 
 /**
- * How long a round is. A load whose last responses must not be lost ends after an amount of requests, not after a time.
+ * How long a round is. A load that must not lose its last responses ends after `amount` requests, not after `seconds`.
  */
 export interface Length extends Pick<LoadOrder, 'seconds' | 'amount'> {
   /** The number of connections; 50 by default. */
@@ -28,7 +28,7 @@ export function postForm(path: string, form: Record<string, string>): LoadReques
 /** The server has its OAuth endpoints only on the host of `AUTH_URL`, so a request with a form names this host. */
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', host: AUTH_HOST }
 
-/** A `POST` of a form. Each request sends the refresh token of the response before. */
+/** A `POST` of a form. Each request sends the refresh token of the previous response. */
 export function postRotating(path: string, form: Record<string, string>, first: string): LoadRequest {
   return { method: 'POST', path, headers: FORM, body: '', rotate: { form, first } }
 }
@@ -44,7 +44,7 @@ export function postPayment(target: BenchTarget): LoadRequest {
   return post('/v1/payments', { agent_id: agentId, wallet, to: RECIPIENT, amount_usdc: '0.000001' }, target)
 }
 
-/** Sends these requests to all servers, which share the connections. */
+/** Divides the requests and the connections among the servers: one order for each server. */
 export function shareOrders(
   endpoints: readonly Endpoint[],
   requests: readonly LoadRequest[],

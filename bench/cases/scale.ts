@@ -16,8 +16,8 @@ const LENGTH: Length = { seconds: 3 }
 const ROUNDS = 3
 
 /**
- * Reads and payments with these numbers of payments in the database, and with several servers at the smallest number.
- * Every number has its own results, with its own floors.
+ * Measures reads and payments at each size of the database. A size is a number of stored payments. The first size is
+ * also measured with several servers. Each measurement has its own results and its own floors.
  */
 export async function measureScale(sizes: readonly number[]): Promise<void> {
   for (const payments of sizes) {

@@ -29,7 +29,8 @@ type Issue = (kind: 'authorizationCode' | 'refreshToken', count: number) => Prom
 
 /**
  * Exchanges and refreshes of tokens, with a floor: one durable transaction that ends a token and inserts two. Every
- * round makes `amount` requests. A run that ends by time would lose the last responses, and with them refresh tokens.
+ * round makes `amount` requests, because a round that ended after a time would lose its last responses and the refresh
+ * tokens in them.
  */
 export async function tokenSeries(
   world: World,

@@ -21,8 +21,8 @@ const POLL_MS = 50
 const DRAIN_MS_MAX = 60_000
 
 /**
- * Webhook deliveries, with a floor: a bare client that posts as many bodies to the same receiver. A round makes at
- * least `amount` deliveries: a worker runs all the time, and the events are stored in one transaction before the round.
+ * Webhook deliveries, with a floor: a bare client that posts as many bodies to a receiver. One transaction before each
+ * round stores events for at least `amount` deliveries. The worker runs all the time.
  */
 export async function webhookSeries(world: World, { amount }: { amount: number }): Promise<readonly Series[]> {
   // The two series may run at the same time, so each has a receiver of its own.
@@ -74,7 +74,8 @@ export async function webhookSeries(world: World, { amount }: { amount: number }
 }
 
 /**
- * Waits until `total` different deliveries have arrived. Then waits for `finish`, which does not count for the rate.
+ * Starts `finish`, and waits until `total` different deliveries have arrived: only this time counts for the rate. Then
+ * waits for the end of `finish`.
  */
 async function countArrivals(
   receiver: BenchProcess<unknown>,
@@ -95,7 +96,10 @@ async function countArrivals(
   return { perSecond: total / seconds, p50Ms, p99Ms, succeeded: total, failed: posts - unique }
 }
 
-/** Waits until the worker has recorded the result of every delivery, because this is a part of its cost. */
+/**
+ * Waits until the worker has recorded the result of every delivery, because recording is a part of the cost of a
+ * delivery.
+ */
 async function waitUntilRecorded(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -4,7 +4,7 @@ export interface CliErrorOptions {
   readonly exitCode: ExitCode
   /** A stable word for programs, such as `not_signed_in` or a code of the service. */
   readonly code: string
-  /** What the service said beyond its sentence. */
+  /** Data that belongs to the message, such as the `details` of the service's error. */
   readonly details?: unknown
   /** The command to run next, with its arguments. */
   readonly next?: readonly string[] | null

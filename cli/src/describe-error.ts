@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { cleanLine } from './output/clean-text.ts'
 import { stoppedCode, stopSignal } from './signals.ts'
 
-/** The exit codes of errors for which the exit code of their type would be wrong, by error code. */
+/** The exit code by error code, for errors whose type alone would give the wrong exit code. */
 const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   insufficient_scope: EXIT.signIn,
   api_key_required: EXIT.signIn,

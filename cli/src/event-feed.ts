@@ -7,8 +7,9 @@ import { pause, stopSignal } from './signals.ts'
 /** How often the service is asked. It uses a third of the rate limit of one credential. */
 const POLL_MS = 3_000
 /**
- * An event becomes readable when its transaction has committed, so it can appear behind newer ones. So each poll
- * reads the last `OVERLAP_MS` again. The service itself waits 30 seconds before it considers the order of events final.
+ * An event becomes readable when its transaction has committed, so newer events can become readable before it. Each
+ * poll therefore reads the last `OVERLAP_MS` again. The service itself waits 30 seconds before it considers the order
+ * of events final.
  */
 export const OVERLAP_MS = 60_000
 const PAGE = 100

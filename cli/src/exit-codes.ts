@@ -14,11 +14,11 @@ export const EXIT = {
   approval: 5,
   /** There was no result in time. It may come later. */
   timeout: 6,
-  /** Stopped with Ctrl-C: 128 and the number of SIGINT. */
+  /** Stopped with Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,
-  /** The reader of the output has gone: 128 and the number of SIGPIPE. */
+  /** The program that reads the output has closed it: 128 plus the number of SIGPIPE. */
   closedOutput: 141,
-  /** Stopped with SIGTERM: 128 and its number. */
+  /** Stopped with SIGTERM: 128 plus the number of SIGTERM. */
   terminated: 143,
 } as const
 

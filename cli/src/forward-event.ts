@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Event } from 'bursar'
 
-/** The service gives up after the same time. */
+/** The service's own deliveries have the same time limit. */
 const TIMEOUT_MS = 10_000
 const USER_AGENT = 'Bursar-Webhooks/1 (bursar webhooks listen)'
 const MS_PER_SECOND = 1_000

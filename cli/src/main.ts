@@ -29,8 +29,8 @@ async function main(args: readonly string[]): Promise<void> {
       exitCode = (await work(cli)) ?? EXIT.ok
     } catch (error) {
       const failure = toCliError(error)
-      // After a signal, most errors only say that the work was interrupted. An error with an answer says more, so it is
-      // still written.
+      // After a signal, most errors only say that the work was interrupted. An error with members in `answer` says
+      // more, so it is still written.
       if (!stopSignal.aborted || Object.keys(failure.answer).length > 0) cli.output.error(failure)
       exitCode = failure.exitCode
     }

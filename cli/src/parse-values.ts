@@ -44,7 +44,7 @@ export function parseTime(text: string, now: Date): Date {
   throw usageError(`${JSON.stringify(text)} is not a time. Use an ISO 8601 time, or how long ago, such as 15m.`)
 }
 
-/** Parses a list separated by commas, each of which is one of `allowed`. */
+/** Parses a list of values that are separated by commas. Each value must be one of `allowed`. */
 export function parseList(text: string, allowed: readonly string[], name: string): string[] {
   const values = text.split(',').map((value) => value.trim())
   const unknown = values.find((value) => !allowed.includes(value))

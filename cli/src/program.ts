@@ -72,7 +72,7 @@ const COMMANDS = [
   addCompletionCommand,
 ]
 
-/** Gives a command and those below it the help option with our words. */
+/** Gives a command and all its subcommands the help option with our wording. */
 function inherit(command: Command): void {
   command.helpOption('-h, --help', 'Shows the help.').helpCommand(false)
   for (const child of command.commands) inherit(child)

@@ -20,7 +20,10 @@ export interface ResourceRequest {
   readonly body_base64?: string
 }
 
-/** Reads the request from the options. `@` and a name reads a file, and `@-` standard input. */
+/**
+ * Reads the request from the options. In place of a value, `@` and a name stand for the content of a file, and `@-` for
+ * standard input.
+ */
 export async function readRequest(url: string, { request, header, data }: RequestOptions): Promise<ResourceRequest> {
   if (!URL.canParse(url)) throw usageError(`${JSON.stringify(url)} is not a URL.`)
   const lines = await Promise.all((header ?? []).map(readHeaderLines))

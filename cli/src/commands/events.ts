@@ -40,7 +40,10 @@ export function addFollowOptions(command: Command): Command {
     )
 }
 
-/** Returns where to begin, and which types to follow. Null: now, and all types. */
+/**
+ * Returns where to begin, and which types to follow. If `from` is null, begin now. If `types` is null, follow all
+ * types.
+ */
 export function parseFollow({ type, since }: FollowOptions): {
   readonly from: Date | null
   readonly types: readonly string[] | null

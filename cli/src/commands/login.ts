@@ -144,7 +144,7 @@ function describeUrl(url: string, { isOpened, canPaste }: { isOpened: boolean; c
   return `${ask}\n\n  ${url}\n${paste}`
 }
 
-/** Reads from the terminal the address at which the browser ended. Without a terminal, it never prompts. */
+/** Reads from the terminal the address at which the browser ended. Without a terminal, the promise never settles. */
 async function readPasted({ isInteractive }: Cli): Promise<string> {
   if (!isInteractive) return await new Promise(() => undefined)
   const lines = createInterface({ input: process.stdin })

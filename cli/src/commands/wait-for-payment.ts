@@ -12,7 +12,7 @@ const WAIT_SECONDS = 120
 const WAIT_SECONDS_MAX = 3_600
 const MS_PER_SECOND = 1_000
 
-/** `true` if the option has no value. */
+/** `wait` is `true` if `--wait` is given without a value. */
 export interface WaitOption {
   readonly wait?: string | true
 }
@@ -24,7 +24,7 @@ export function addWaitOption(command: Command): Command {
   )
 }
 
-/** Returns how long to wait, in milliseconds, or null. */
+/** Returns how long to wait, in milliseconds. Null: the command does not wait. */
 export function parseWait(wait: WaitOption['wait']): number | null {
   if (wait === undefined) return null
   const seconds = wait === true ? WAIT_SECONDS : parseCount(wait, { name: '--wait', min: 1, max: WAIT_SECONDS_MAX })

@@ -8,7 +8,9 @@ import { makePrivateFolder } from './private-files.ts'
 const POLL_MS = 50
 /** A lock that is older than this was left behind, because no work under a lock takes this long. */
 export const LOCK_AGE_MS_MAX = 120_000
-/** A removal takes milliseconds. A second lock that is older than this is from a removal that was interrupted. */
+/**
+ * To remove an old lock, a process holds a second lock for milliseconds. A second lock older than this was left behind.
+ */
 const REMOVAL_AGE_MS_MAX = 10_000
 
 interface Holder {

@@ -89,7 +89,7 @@ export async function registerClient(server: AuthorizationServer, redirectUri: s
 
 /** Asks the token endpoint for tokens. Throws an `OauthRefusal` if it refuses. */
 export async function requestTokens(tokenEndpoint: string, fields: Readonly<Record<string, string>>): Promise<Tokens> {
-  // Counted from before the request, so that the token never seems to live longer than it does.
+  // The lifetime is counted from before the request, so that the token never seems to live longer than it does.
   const askedAt = Date.now()
   const response = await postForm(tokenEndpoint, fields)
   const body = await readJson(response)

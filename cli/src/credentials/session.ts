@@ -40,7 +40,7 @@ export async function readSession(folder: string, baseUrl: string): Promise<Sess
       next: ['bursar', 'login', baseUrl],
     })
   }
-  // Two addresses can have the same file name. A token never goes to a server other than the one that issued it.
+  // Two addresses can have the same file name. A token must go only to the server that issued it.
   return session.baseUrl === baseUrl ? session : null
 }
 

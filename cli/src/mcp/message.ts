@@ -68,7 +68,7 @@ export function isResponse(text: string, id: MessageId | null): boolean {
   return 'result' in value || 'error' in value
 }
 
-/** Wraps a value that is no plain ASCII, as the protocol defines. */
+/** Encodes a value that is not plain ASCII, in the form that the protocol defines. */
 function encodeHeader(value: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !value.startsWith('=?base64?')
   return isPlain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`

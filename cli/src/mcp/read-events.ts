@@ -1,6 +1,6 @@
 /**
  * Reads the data of server-sent events, each as one text. Stops at the end of the stream. An event without data, such
- * as a sign of life, is skipped.
+ * as a heartbeat, is skipped.
  */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()

@@ -16,9 +16,12 @@ import {
 import { readEvents } from './read-events.ts'
 import { readLines } from './read-lines.ts'
 
-/** A line longer than this is rejected here, with an answer that names this limit. The service accepts only 64 KiB. */
+/**
+ * A line longer than this is rejected here, with an answer that names this limit. The service itself rejects a message
+ * of more than 64 KiB.
+ */
 const LINE_BYTES_MAX = 256 * 1024
-/** Further lines wait unread until an earlier request has its response. */
+/** While this many requests wait for their responses, no further lines are read. */
 const OPEN_REQUESTS_MAX = 32
 /** No call of a tool takes longer than 45 seconds. */
 const REQUEST_TIMEOUT_MS = 60_000
@@ -96,7 +99,8 @@ class Bridge {
   }
 
   /**
-   * Ends the connection of the request, so that the server notices that nobody waits any more. It keeps no other state.
+   * Ends the connection of the request, so that the server notices that nobody waits any more. This is enough: the
+   * server keeps no other state of the request.
    */
   #cancel({ params }: Message): void {
     const id = params['requestId']
@@ -137,8 +141,8 @@ class Bridge {
     const write = (text: string): void => {
       if (canceled.aborted) return
       if (parseMessage(text) === null) throw new Error('The service sent something other than a JSON-RPC message.')
-      // The server may spread a message over several lines, and the client needs it in one. It is not parsed and
-      // formatted again, because a large number would change.
+      // The server may spread a message over several lines, and the client needs it in one line. The message is not
+      // parsed and formatted again, because that would change very large numbers in it.
       this.#options.write(text.replaceAll(/[\r\n]+/g, ' '))
       progress.hasAnswer ||= isResponse(text, message.id)
       if (message.method === 'initialize') this.#agreed ??= agreedVersion(text)
@@ -148,7 +152,8 @@ class Bridge {
       for await (const text of readEvents(response.body)) write(text)
     } else {
       const text = await response.text()
-      // An error without the id of the request is not passed on, because the client would continue to wait.
+      // An error without the id of the request is not passed on. The client could not tell which request it is for, and
+      // would continue to wait.
       if (message.id !== null && isResponse(text, message.id)) write(text)
       else if (!response.ok) throw rejected(response.status, text)
     }
@@ -156,7 +161,10 @@ class Bridge {
   }
 }
 
-/** Returns the error for an answer that is no JSON-RPC message: the service rejected the request before it read it. */
+/**
+ * Returns the error for an answer that is no JSON-RPC message: the service rejected the request before it read the
+ * message.
+ */
 function rejected(status: number, text: string): CliError {
   const message = readMessage(text) ?? `The service responded with the status ${status}.`
   return new CliError(message, { exitCode: status === 401 ? EXIT.signIn : EXIT.failure, code: String(status) })

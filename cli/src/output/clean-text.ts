@@ -19,11 +19,11 @@ export function cleanBlock(text: string): string {
 }
 
 /**
- * Writes a value as JSON that is safe on a terminal. The characters that JSON would leave as they are become escapes, so
- * a program reads the same value.
+ * Writes a value as JSON that is safe on a terminal. JSON leaves some unsafe characters unescaped. This function
+ * escapes them too, so a program still reads the same value.
  */
 export function toSafeJson(value: unknown, indent?: number): string {
-  // The line breaks of the indented form are the only ones: those of the value are escapes already.
+  // Only the indentation contains line breaks here: JSON has already escaped those of the value.
   return JSON.stringify(value, null, indent).split('\n').map(escapeUnsafe).join('\n')
 }
 

@@ -42,7 +42,7 @@ export function formatPairs(pairs: readonly (readonly [name: string, value: stri
   return shown.map(([name, value]) => `${paint('dim', name.padEnd(width))}${GAP}${cleanLine(value ?? '')}\n`).join('')
 }
 
-/** The number of characters that a person sees. Plain ASCII, almost every cell, needs no segmenter. */
+/** The number of characters that a person sees. Almost every cell is plain ASCII, which needs no segmenter. */
 function widthOf(text: string): number {
   return /^[\x20-\x7e]*$/.test(text) ? text.length : [...new Intl.Segmenter().segment(text)].length
 }

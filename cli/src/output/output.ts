@@ -81,7 +81,7 @@ export class Output {
     if (!this.isJson) this.#writeError(`${text}\n`)
   }
 
-  /** The same, less prominent. */
+  /** Like `note`, but less prominent. */
   hint(text: string): void {
     if (!this.isJson) this.#writeError(`${this.#paintError('dim', text)}\n`)
   }

@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
-/** Fetched again at this interval, because grants expire and 24-hour windows move on as time passes. */
+/** The agents are fetched again at this interval, because grants expire and 24-hour windows move on as time passes. */
 const REFRESH_MS = 60_000
 
 export function agentsQuery(slug: string, mode: Mode) {

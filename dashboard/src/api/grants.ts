@@ -6,7 +6,7 @@ import { liveKey } from './changes.ts'
 import { signRequest, type SignedWallet } from './owners.ts'
 import { request } from './request.ts'
 
-/** Fetched again at this interval, because grants expire and 24-hour windows move on as time passes. */
+/** The grants are fetched again at this interval, because grants expire and 24-hour windows move on as time passes. */
 const REFRESH_MS = 60_000
 
 interface GrantFilter {

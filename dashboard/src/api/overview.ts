@@ -22,7 +22,10 @@ export function overviewQuery(slug: string, mode: Mode, range: Range) {
   })
 }
 
-/** What was spent on each host in the last 30 days. Not fetched after every change, because it is a long read. */
+/**
+ * What was spent on each host in the last 30 days. A change does not cause a new fetch, because the server's query is
+ * slow.
+ */
 export function hostsQuery(slug: string, mode: Mode) {
   return queryOptions({
     queryKey: ['workspaces', slug, 'hosts', mode],

@@ -6,7 +6,7 @@ interface QueryStateProps {
   /** The error of the query. Null while it is loading. */
   readonly error: unknown
   readonly onRetry: () => unknown
-  /** The expected number of lines. */
+  /** The number of lines of the skeleton. */
   readonly lines?: number
 }
 

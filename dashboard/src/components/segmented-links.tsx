@@ -13,7 +13,7 @@ interface SegmentedLinksProps {
   readonly segments: readonly Segment[]
 }
 
-/** How much of the previous link stays visible, to show that the list scrolls. */
+/** How much of the link before the current one stays visible, to show that the list scrolls. */
 const EDGE_PX = 24
 
 /**

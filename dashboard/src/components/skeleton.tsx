@@ -1,5 +1,5 @@
 interface SkeletonProps {
-  /** The expected number of lines. */
+  /** The expected number of lines of the content. */
   readonly lines?: number
 }
 

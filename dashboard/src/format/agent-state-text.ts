@@ -1,6 +1,6 @@
 import type { AgentState } from '@bursar/server/src/console/contract/agents.ts'
 
-/** The label of each agent state. A grant that causes such a state has the same label. */
+/** The label of each agent state. The grant that puts an agent into a state has the same label as this state. */
 export const AGENT_STATE_LABELS: Readonly<Record<AgentState, string>> = {
   active: 'Active',
   pending: 'Awaiting signature',

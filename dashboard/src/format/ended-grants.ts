@@ -5,8 +5,8 @@ type EndedGrant = Pick<Grant, 'agent_id' | 'status' | 'replaced_by' | 'activated
 
 /**
  * Returns the grants that ended when their wallet was moved to wallet passkeys. The move also adds an owner, so these
- * grants ended at the time at which an owner was added. Leaves out grants that have expired, and agents that have a
- * grant on the wallet again.
+ * grants ended at the time at which an owner was added. Leaves out grants that have expired, and grants of agents that
+ * have a grant on the wallet again.
  *
  * @param grants all grants of the wallet
  */

@@ -31,7 +31,7 @@ export function addressError(error: unknown, sent: readonly string[]): string | 
   return `“${formatShortAddress(address)}” is not a valid address. Check every character, including upper and lower case.`
 }
 
-/** Replaces the member's name with `It`, because the message is shown under the field. */
+/** Replaces the field's name with `It`, because the message is shown under the field. */
 function sentence(message: string): string {
   return message.replace(/^`[^`]*` /, 'It ')
 }

@@ -1,4 +1,4 @@
-/** The order matters: the `User-Agent` of a browser may also contain names of browsers further down. */
+/** The order matters: the `User-Agent` of a browser may also contain names of browsers further down in this list. */
 const BROWSERS = [
   ['Edge', /\bEdgA?(?:iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],

@@ -10,7 +10,9 @@ interface TermChange {
 
 export interface GrantChanges {
   readonly terms: readonly TermChange[]
-  /** Addresses added to and removed from the list. Empty if any recipient is allowed before or after. */
+  /**
+   * Addresses added to and removed from the list. Both are empty if the grant or its replacement allows any recipient.
+   */
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }

@@ -18,7 +18,9 @@ export interface GrantDraft {
   readonly until: string
 }
 
-/** The end date of a new grant, until the user chooses another. So no grant lasts forever by oversight. */
+/**
+ * A new grant ends after this many days, unless the user chooses another end. So no grant lasts forever by oversight.
+ */
 export const NEW_GRANT_DAYS = 30
 
 /** The draft of a new grant. It names no recipient, and the user must name one or allow any. */
@@ -34,9 +36,7 @@ export function createDraft(now: Date): GrantDraft {
   }
 }
 
-/**
- * The end date so many days from now, at the same time of day. A day may have 23 or 25 hours when the clocks change.
- */
+/** The end date in `days` days, at the same time of day as now, even if the clocks change in between. */
 export function endIn(days: number, now: Date): Pick<GrantDraft, 'hasNoEndDate' | 'endsInDays' | 'until'> {
   const at = new Date(now)
   at.setDate(at.getDate() + days)
@@ -46,8 +46,8 @@ export function endIn(days: number, now: Date): Pick<GrantDraft, 'hasNoEndDate' 
 type TermName = keyof GrantTerms
 
 /**
- * A parsed draft. A field that is not valid yet is null. `expiresAt` is then undefined, because its null means no end
- * date.
+ * A parsed draft. A field that is not valid yet is null. Only `expiresAt` is undefined instead, because a null there
+ * means that there is no end date.
  */
 export interface ParsedDraft {
   readonly maxPerTxUsdc: string | null

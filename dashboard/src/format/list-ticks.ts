@@ -28,7 +28,7 @@ function listHours(fromMs: number, toMs: number): readonly Tick[] {
 }
 
 /**
- * A day gets no label if it is closer than this part of the axis to one of its ends, because the label would not fit.
+ * A day gets no label if it is too close to an end of the axis for the label to fit: closer than this part of the axis.
  */
 const EDGE_PART = 0.03
 

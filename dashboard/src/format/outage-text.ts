@@ -21,7 +21,10 @@ const BROKEN: Readonly<Record<Outage, string>> = {
     'New payments are rejected. Balances are unknown. Owners can’t withdraw USDC. Sent payments and withdrawals stay pending, and new deposits are not shown yet.',
 }
 
-/** Describes the current outages. If there are two at once, no text promises what the other outage prevents. */
+/**
+ * Describes the current outages. If there are two at once, neither text promises something that the other outage
+ * prevents.
+ */
 export function explainOutages(outages: readonly Outage[], mode: Mode): readonly OutageText[] {
   const isOnly = outages.length === 1
   const working = (outage: Outage): string => {

@@ -2,7 +2,7 @@ import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 
 interface ScopeText {
   readonly title: string
-  /** The description of the scope in `openapi.json`. A test compares them. */
+  /** Must equal the description of the scope in `openapi.json`. A test compares the two texts. */
   readonly meaning: string
   /** The text of the scope in a list of scopes. */
   readonly short: string

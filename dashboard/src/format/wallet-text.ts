@@ -1,7 +1,7 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { formatShortAddress } from './address.ts'
 
-/** A wallet in a list of choices: its name, its address, and whether one lost passkey would lose the money. */
+/** A wallet in a list of choices: its name, its address, and whether its money would be lost with a single passkey. */
 export function formatWalletChoice({
   name,
   address,

@@ -3,8 +3,8 @@ const OWN_ORIGIN = 'https://own.invalid'
 const FORBIDDEN_PATTERN = /[\u0000-\u001f\u007f\\]/
 
 /**
- * Returns the page to open after sign-in. Only paths of this site are accepted. Any other text becomes the start page,
- * so that a link to our sign-in page cannot redirect to another site.
+ * Returns the page to open after sign-in. Only paths of this site are accepted. For any other text, returns the start
+ * page, so that a link to our sign-in page cannot redirect to another site.
  */
 export function parseNextPath(text: string | null): string {
   if (text === null || !text.startsWith('/') || FORBIDDEN_PATTERN.test(text)) return '/'

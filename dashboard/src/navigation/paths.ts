@@ -10,12 +10,12 @@ export function isMode(text: string | undefined): text is Mode {
 }
 
 /**
- * How many parts of a page's path name a list, by the first part of the path. The default is 1. Further parts name an
- * entry of the list. A list exists in both modes, but each entry belongs to only one mode.
+ * How many parts of a page's path name a list. The key is the first part after the mode. The default is 1. Further
+ * parts name an entry of the list. A list exists in both modes, but each entry belongs to only one mode.
  */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }
 
-/** The path of the same list in another mode, for the page at `pathname`. */
+/** The page at `pathname` shows a list or an entry of one. Returns the path of this list in another mode. */
 export function inMode(pathname: string, slug: string, mode: Mode): string {
   const [, , , , ...parts] = pathname.split('/')
   const depth = SECTIONS_DEPTH[parts[0] ?? ''] ?? 1

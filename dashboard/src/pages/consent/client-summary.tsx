@@ -12,7 +12,7 @@ interface ClientSummaryProps {
   readonly client: AuthorizationRequest['client']
 }
 
-/** Shows which application asks, by what is known about it. */
+/** Shows which application asks: one that describes itself in a document, or one that registered itself. */
 export function ClientSummary({ client }: ClientSummaryProps) {
   const { document_host: host } = client
   return host === null ? <RegisteredClient client={client} /> : <DocumentClient client={client} host={host} />
@@ -56,8 +56,8 @@ function DocumentClient({ client, host }: ClientSummaryProps & { readonly host: 
 }
 
 /**
- * An application that registered. Anyone can register an application under any name. So the heading shows the host that
- * receives the response, because only this host is verified (OAuth 2.1, section 7.3).
+ * An application that registered itself. Anyone can register an application under any name. So the heading shows the
+ * host that receives the response, because only this host is verified (OAuth 2.1, section 7.3).
  */
 function RegisteredClient({ client }: ClientSummaryProps) {
   const { redirect_host: host, redirect_uri_kind, name, registered_at } = client

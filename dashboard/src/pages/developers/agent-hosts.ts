@@ -20,7 +20,7 @@ export interface AgentHost {
   readonly steps: readonly string[]
   /** What the person should know beforehand. */
   readonly note?: string
-  /** The same with an API key in place of a sign-in. Missing if the host accepts no key. */
+  /** How to add the server with an API key instead of a sign-in. Missing if the host accepts no key. */
   readonly withKey?: { readonly code: HostCode; readonly note: string }
 }
 
