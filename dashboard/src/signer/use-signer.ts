@@ -6,7 +6,7 @@ import { SignerError } from './signer-error.ts'
 import { openSignerWindow, type SignerWindow } from './signer-window.ts'
 
 interface SignerOptions<Data, Variables> {
-  /** Drives the requests. The window is closed when it returns or throws. */
+  /** Sends the requests to the signer page. The window is closed when this function returns or throws. */
   readonly run: (signer: SignerWindow, variables: Variables) => Promise<Data>
   /**
    * Whether one of the requests to our server needs a recent proof. The person is asked for it before the window opens,
@@ -49,7 +49,7 @@ export function useSigner<Data = unknown, Variables = void>(
   const { signer_url: signerUrl } = useSession()
   const current = useRef<SignerWindow | null>(null)
   const isRunning = useRef(false)
-  /** While the window is blocked: continues with the window that another click has opened, or stops with null. */
+  /** Set while the browser blocks the window. Continues with the window of another click. Null cancels the action. */
   const goOn = useRef<((opened: SignerWindow | null) => void) | null>(null)
   const [isBlocked, setBlocked] = useState(false)
   const open = (): SignerWindow | null => (signerUrl === null ? null : openSignerWindow(signerUrl))
