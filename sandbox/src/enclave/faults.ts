@@ -35,7 +35,7 @@ export const SEND_FAULTS: readonly SendFault[] = [...ANSWER_FAULTS, ...CONNECTIO
 export const READ_FAULTS = ['reads_lag', 'keys_as_pem'] as const
 export type ReadFault = (typeof READ_FAULTS)[number]
 
-/** Every fault that can be requested for a number of requests. */
+/** Every fault that can be switched on for the next N requests. */
 export const FAULTS = [...SEND_FAULTS, ...READ_FAULTS] as const
 export type Fault = (typeof FAULTS)[number]
 

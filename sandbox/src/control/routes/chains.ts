@@ -6,7 +6,7 @@ import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const FAILING_TRANSFERS_MAX = 1_000_000
-/** Longer than the lifetime of anything whose end a test has to reach. */
+/** 31 days. Nothing that a test waits for to expire lasts longer. */
 const ADVANCE_SECONDS_MAX = 31 * 24 * 60 * 60
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers', 'advance_seconds'] as const
 
