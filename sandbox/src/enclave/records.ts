@@ -70,7 +70,7 @@ export interface PolicyRecord {
   readonly created_at: number
 }
 
-/** The provider's statuses. `failed` means that another transaction used its nonce, so it can never be mined. */
+/** The provider's statuses. `failed`: another transaction used this transaction's nonce, so it can never be mined. */
 export type TransactionStatus =
   | 'pending'
   | 'broadcasted'
