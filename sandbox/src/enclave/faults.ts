@@ -138,7 +138,7 @@ export function isStatusFault(fault: SendFault): fault is StatusFault {
 function createDraw({ share, seed, faults }: RandomFaults): () => SendFault | null {
   const random = createRandom(seed)
   return () => {
-    // Both random numbers are always drawn. So the seed alone decides which send gets which fault.
+    // Both numbers are drawn for every send. So the seed alone decides which send gets which fault.
     const [isMet, index] = [random() < share, Math.floor(random() * faults.length)]
     return isMet ? (faults[index] ?? null) : null
   }

@@ -110,7 +110,7 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   )
 }
 
-/** Starts with the terms of the grant. If the page was opened after a rejected purchase, also allows purchases. */
+/** The draft starts with the grant's terms. If a rejected purchase led the user here, it also allows purchases. */
 function toReplacementDraft(grant: Grant, known: readonly string[], parameters: URLSearchParams): GrantDraft {
   const draft = toDraft(grant, known)
   return parameters.has(ALLOW_PURCHASES) ? { ...draft, allowsPurchases: true } : draft

@@ -31,7 +31,7 @@ export function NewOwnerForm({ wallet, passkeys, onChanged, onClose }: NewOwnerF
     run: async (signer: SignerWindow) => {
       const credentialId = await choice.resolve(signer)
       await changeOwner(signer, signed, { change: 'add', credentialId })
-      // The passkey is an owner now. If it does not confirm the wallet here, the list of owners offers to do so.
+      // The passkey is an owner now. If it does not confirm the wallet here, the user can do so in the list of owners.
       await signRecord(signer, signed, credentialId).catch(() => null)
     },
     needsProof: true,
