@@ -2,7 +2,7 @@
 export interface Addresses {
   readonly baseUrl: string
   readonly authUrl: string
-  /** Another host on the port of AUTH_URL: browsers resolve all names below localhost to this machine. */
+  /** Another host on the port of `authUrl`. Browsers resolve all names below `localhost` to this machine. */
   readonly signerUrl: string
   readonly controlUrl: string
   readonly enclaveUrl: string

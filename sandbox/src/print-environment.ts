@@ -44,7 +44,7 @@ function formatEnvironment({ workspace, ...facts }: SandboxFacts): string {
     BURSAR_WALLET: workspace.wallets.test,
   }
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}\n`)
-  // So `bursar` works in every folder.
+  // The last line makes the command `bursar` work in every folder.
   return [...lines, `export PATH="$PATH":${quote(PROGRAMS)}\n`].join('')
 }
 

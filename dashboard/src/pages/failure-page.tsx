@@ -35,7 +35,7 @@ function Crashed() {
 function NotLoaded() {
   const [attempt, setAttempt] = useState<'none' | 'running' | 'failed'>('none')
   // Reloads the whole dashboard, because a newer version may have been deployed and the browser caches failed imports.
-  // Before that, checks that the server responds: otherwise the reload would lose the layout as well.
+  // First checks that the server responds, because a failed reload would lose the layout as well.
   const retry = () => {
     setAttempt('running')
     send('GET /console/session', {}).then(

@@ -21,7 +21,7 @@ export class SignerError extends Error {
   override readonly name = 'SignerError'
   readonly code: SignerErrorCode
 
-  /** `reason` is the message. It is given exactly if the signer page did not do what it was asked for. */
+  /** For the code `refused`, the message is the `reason` that the signer page gave. */
   constructor(code: 'refused', reason: string)
   constructor(code: Exclude<SignerErrorCode, 'refused'>)
   constructor(code: SignerErrorCode, reason = '') {

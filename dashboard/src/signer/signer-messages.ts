@@ -17,7 +17,7 @@ export type SignerMessage =
       readonly payload: string
       /** The wallet passkeys that may sign. `publicKey` is base64 SPKI. */
       readonly credentials: readonly { readonly id: string; readonly publicKey: string; readonly name: string }[]
-      /** The wallet's signed record. Null if the record itself is signed. */
+      /** The wallet's signed record. Null if the payload itself is the record to sign. */
       readonly record: Pick<WalletRecord, 'statement' | 'assertions'> | null
       readonly claims: Claims
     }

@@ -4,9 +4,9 @@ import { parseReply, type SignerMessage, type SignerReply } from './signer-messa
 
 /** How long the signer page may take to load. */
 const LOADING_MS_MAX = 30_000
-/** How long a person may take for one request. The signer page signs nothing that expires later than this. */
+/** How long a person may take for one request. The signer page rejects requests that are valid for longer. */
 const REPLY_MS_MAX = 15 * 60_000
-/** How often we check whether the window was closed. Browsers do not announce it to another site. */
+/** How often we check whether the window was closed. Browsers do not tell a page when another site's window closes. */
 const CLOSED_CHECK_MS = 400
 /** On a smaller screen, the signer page opens in a tab. */
 const POPUP_SCREEN_WIDTH_MIN = 640
@@ -51,12 +51,12 @@ export function openSignerWindow(signerUrl: string): SignerWindow | null {
     const reply = parseReply(event.data)
     if (reply === null) return
     if (reply.bursar === 'ready') {
-      // The page announces itself again if the person reloads it. The request is then sent again.
+      // The signer page sends `ready` again if the person reloads it. The request is then sent again.
       isReady = true
       if (pending !== null) opened?.postMessage(pending.message, origin)
     } else pending?.resolve(reply)
   }
-  // Registered before the window opens, because the page may announce itself at once.
+  // Registered before the window opens, because the signer page may send `ready` at once.
   window.addEventListener('message', onMessage)
   const opened = window.open(`${origin}/`, WINDOW_NAME, windowFeatures())
   if (opened === null) {

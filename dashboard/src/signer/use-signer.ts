@@ -6,11 +6,11 @@ import { SignerError } from './signer-error.ts'
 import { openSignerWindow, type SignerWindow } from './signer-window.ts'
 
 interface SignerOptions<Data, Variables> {
-  /** Drives the requests. The window is closed when it returns or throws. */
+  /** Sends the requests to the signer page. The window is closed when this function returns or throws. */
   readonly run: (signer: SignerWindow, variables: Variables) => Promise<Data>
   /**
-   * Whether one of the requests to our server needs a recent proof. The person is asked for it before the window opens,
-   * because a passkey prompt on this page needs the focus.
+   * Whether one of the requests to our server needs a recent proof by passkey. The person gives this proof before the
+   * signer window opens, because a passkey prompt on this page needs the focus.
    */
   readonly needsProof?: boolean
   readonly onSuccess?: (data: Data, variables: Variables) => unknown
@@ -49,7 +49,7 @@ export function useSigner<Data = unknown, Variables = void>(
   const { signer_url: signerUrl } = useSession()
   const current = useRef<SignerWindow | null>(null)
   const isRunning = useRef(false)
-  /** While the window is blocked: continues with the window that another click has opened, or stops with null. */
+  /** Set while the browser blocks the window. Takes the window that another click opened, or null to cancel. */
   const goOn = useRef<((opened: SignerWindow | null) => void) | null>(null)
   const [isBlocked, setBlocked] = useState(false)
   const open = (): SignerWindow | null => (signerUrl === null ? null : openSignerWindow(signerUrl))

@@ -16,14 +16,14 @@ hljs.registerAliases(['sh', 'console'], { languageName: 'bash' })
 hljs.registerAliases(['ts', 'js'], { languageName: 'typescript' })
 hljs.registerAliases(['toml'], { languageName: 'ini' })
 
-/** Adds anchors, colored code, tables that scroll, pictures in the page, and links between pages. */
+/** Adds anchors, colored code, tables that scroll, inline pictures, and links between pages. */
 export function amendMarkdown(markdown: Markdown): void {
   markdown.set({ html: true, linkify: false, typographer: false })
   markdown.core.ruler.push('anchors', ({ tokens }) => addAnchors(tokens))
   markdown.core.ruler.push('links', ({ tokens }) => tokens.forEach(amendLinks))
   const { rules } = markdown.renderer
   rules['fence'] = (tokens, index) => renderCode(tokens[index])
-  // A table that is wider than the screen scrolls by itself, and the keyboard can scroll it.
+  // A table that is wider than the screen scrolls separately from the page. The keyboard can scroll it too.
   rules['table_open'] = (tokens, index) => {
     const count = tokens.slice(0, index + 1).filter(({ type }) => type === 'table_open').length
     return `<div class="table" tabindex="0" role="region" aria-label="Table ${count}"><table>\n`
@@ -47,7 +47,7 @@ function textOf(token: Token | undefined): string {
   return token?.children?.map(({ content }) => content).join('') ?? ''
 }
 
-/** Links lead to Markdown files, so that they work in the repository too. On the site, pages have no suffix. */
+/** In the sources, links lead to `.md` files, so that they work in the repository. The site's paths have no suffix. */
 function amendLinks(token: Token): void {
   for (const child of token.children ?? []) {
     const href = child.type === 'link_open' ? child.attrGet('href') : null
@@ -67,7 +67,7 @@ function renderCode(token: Token | undefined): string {
   return `<pre tabindex="0"><code>${code}</code></pre>\n`
 }
 
-/** A picture is part of the page, so that it has the colors of the theme. Its texts come from the file. */
+/** Puts the SVG of a picture into the page, so that the picture has the colors of the theme. */
 function renderPicture(token: Token | undefined): string {
   const source = token?.attrGet('src') ?? ''
   const name = /pictures\/([\w-]+\.svg)$/.exec(source)?.[1]

@@ -1,5 +1,5 @@
 // Builds the documentation: `node src/build.ts <folder>`, in the folder of this package. Writes each page as HTML and as
-// Markdown, what the search reads, and the pages' lines for `/llms.txt`.
+// Markdown, the search index, and the pages' lines for `/llms.txt`.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
@@ -16,7 +16,7 @@ import { writeTwin } from './write-twin.ts'
 
 /** Where the service serves the site. */
 const BASE = '/docs'
-/** The length of the hash in the name of an asset. Browsers may cache such a file forever. */
+/** The length of the hash in the name of an asset. Because of the hash, browsers may cache the asset forever. */
 const HASH_LENGTH = 10
 const COMPRESSED = new Set(['.html', '.css', '.js', '.json'])
 
@@ -50,7 +50,7 @@ async function renderPages(): Promise<void> {
       config.addGlobalData('site', { base: BASE, assets, sections: listMenu() })
       config.setLayoutsDirectory('../layouts')
       config.addGlobalData('layout', 'page.njk')
-      // Braces in a page are text.
+      // Braces in a page are text, not template syntax.
       config.addGlobalData('templateEngineOverride', 'md')
       config.addGlobalData(
         'permalink',

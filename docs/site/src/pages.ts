@@ -51,7 +51,7 @@ const LINKS_OF_INCLUDED: readonly (readonly [RegExp, string])[] = [
   [/\]\((?:\.\.\/)?SECURITY\.md/g, '](threat-model.md'],
 ]
 
-/** Other links of an included file lead to files that are not on the site. Only their text is left. */
+/** Other links of an included file lead to files that are not on the site. Only the text of these links is kept. */
 const LINK_TO_SOURCES =
   /\[(?<text>[^\]]+)\]\((?!https?:|#|operate\/|(?:\.\.\/)+(?:operate|threat-model)|threat-model)[^)]+\)/g
 

@@ -2,7 +2,7 @@
 export const NODE_POLL_MS = 10
 /** How long a node may take to answer after its start. It normally takes less than a second. */
 export const NODE_START_TIMEOUT_MS = 15_000
-/** The most times that a node is started if it hangs at its start. One such node must not stop everything else. */
+/** A node that hangs at its start is stopped and started again. It is started at most this many times. */
 export const NODE_STARTS_MAX = 3
 /** The time limit of one check that a node has started. */
 export const NODE_CHECK_TIMEOUT_MS = 1_000

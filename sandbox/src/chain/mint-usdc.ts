@@ -26,9 +26,9 @@ const queues = new Map<string, Enqueue>()
 
 /**
  * Mints USDC to an address on a local chain; this is the sandbox's faucet. Returns the transaction's hash once the node
- * has accepted it. The transaction is mined in the next block.
+ * has accepted the transaction. The transaction is mined in the next block.
  *
- * @throws Error if the amount is not above zero, or if the node rejects it.
+ * @throws Error if the amount is not above zero, or if the node rejects the transaction.
  */
 export const mintUsdc = async (rpcUrl: string, { to, amountMicro }: MintUsdc): Promise<`0x${string}`> => {
   if (amountMicro <= 0n) throw new Error('the amount must be above zero')

@@ -6,7 +6,7 @@ import { checkCount } from './miner.ts'
  * Replaces the last `blocks` blocks with the same number of empty blocks. The transactions of the replaced blocks
  * return to the pool in their order, as when a real node switches to a longer branch.
  *
- * @throws Error if the chain has fewer blocks, or if the node no longer has the state before them.
+ * @throws Error if the chain has fewer blocks, or if the node no longer has the state before the replaced blocks.
  */
 export const reorgChain = async (rpcUrl: string, blocks: number): Promise<void> => {
   checkCount(blocks, REORG_BLOCKS_MAX)

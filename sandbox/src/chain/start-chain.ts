@@ -14,8 +14,8 @@ export type StartChainOptions = {
   /** The file for the chain's state. Further files have names that start with this name. */
   readonly stateFile: string
   /**
-   * The time between two blocks, 1 second by default. With a fraction of a second, timestamps run ahead of the real
-   * time, because each block's timestamp is at least a whole second later than the previous one.
+   * The time between two blocks, 1 second by default. With a shorter time, the blocks' timestamps run ahead of the real
+   * time, because each block's timestamp is at least a whole second later than the previous block's.
    */
   readonly blockTimeSeconds?: number
   /** Called once, with a sentence, if the node exits without being stopped. */

@@ -332,7 +332,7 @@ describe('an invalid request', () => {
     it(`is ${status}: POST ${path} ${JSON.stringify(body)}`, async () => {
       const answer = await control.post(path, body)
       assert.equal(answer.status, status, JSON.stringify(answer.body))
-      // A message begins with the name of the field. The service puts the name in backticks.
+      // A message begins with the name of the field. In messages from the service, the name is in backticks.
       assert.match(textAt(answer.body, 'error.message').replaceAll('`', ''), message)
     })
   }

@@ -20,8 +20,8 @@ export async function fund(
 }
 
 /**
- * Adds to an address's balance of the chain's native coin. Takes effect at once: no account on a local chain has native
- * coins to send, so the balance is set directly.
+ * Adds an amount of the chain's native coin to an address's balance. No account on a local chain has native coins to
+ * send, so the balance is set directly, and takes effect at once.
  */
 export async function fundCoin(
   { chains }: Pick<ControlContext, 'chains'>,

@@ -16,7 +16,7 @@ import { ownerOf, walletOwnerOf } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
 import { signRecord } from './sign-record.ts'
 
-/** The demo grant of one mode. It has no end date, and allows every recipient and purchases. */
+/** The limits of one mode's demo grant. The grant has no end date, and allows purchases and every recipient. */
 export interface DemoTerms {
   readonly maxPerTxMicro: ReturnType<typeof microUsdc>
   readonly dailyCapMicro: ReturnType<typeof microUsdc>

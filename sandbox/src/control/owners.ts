@@ -57,8 +57,8 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
 }
 
 /**
- * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. A workspace from before owners had
- * wallet passkeys gets one now.
+ * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. If the workspace was created before
+ * owners had wallet passkeys, creates one for its owner now.
  */
 export async function walletOwnerOf(control: ControlContext, slug: string): Promise<SoftwarePasskey> {
   const { state, context } = control

@@ -2,7 +2,7 @@ import type { Seller } from '../processes/seller.ts'
 import type { Behaviour } from '../seller/behaviour.ts'
 
 export interface SellerControl {
-  /** Creates a resource. Starts the seller if it is not running yet. Returns what the control API responds. */
+  /** Creates a resource. Starts the seller if it is not running yet. Returns the resource in the seller's JSON form. */
   createResource(behaviour: Behaviour): Promise<object>
   /** Returns a resource with its counters, or null. */
   findResource(id: string): Promise<object | null>

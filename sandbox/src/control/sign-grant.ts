@@ -8,8 +8,8 @@ import { walletOwnerOf } from './owners.ts'
 import type { ControlContext } from './control-context.ts'
 
 /**
- * A queue for each workspace. The workspace's owner signs one change at a time, because two concurrent changes to a
- * wallet's grants would be rejected.
+ * A queue for each workspace. The workspace's owner signs one change at a time, because the server rejects a change to
+ * a wallet's grants while another change is under way.
  */
 const queues = new Map<string, Enqueue>()
 

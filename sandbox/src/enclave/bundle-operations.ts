@@ -30,8 +30,8 @@ interface Operation extends TransactionRecord {
 type Authorization = SignedAuthorization
 
 /**
- * Gas in addition to the calls: what the EntryPoint uses for each operation, and the fixed cost and the calldata of
- * each bundle's transaction.
+ * The gas of a bundle apart from the gas of its calls: what the EntryPoint uses for each operation, and the fixed cost
+ * and the calldata of the bundle's transaction.
  */
 const OPERATION_GAS = 60_000n
 const BUNDLE_GAS = 200_000n

@@ -35,7 +35,7 @@ export const SEND_FAULTS: readonly SendFault[] = [...ANSWER_FAULTS, ...CONNECTIO
 export const READ_FAULTS = ['reads_lag', 'keys_as_pem'] as const
 export type ReadFault = (typeof READ_FAULTS)[number]
 
-/** Every fault that can be requested for a number of requests. */
+/** Every fault that can be switched on for the next N requests. */
 export const FAULTS = [...SEND_FAULTS, ...READ_FAULTS] as const
 export type Fault = (typeof FAULTS)[number]
 
@@ -138,7 +138,7 @@ export function isStatusFault(fault: SendFault): fault is StatusFault {
 function createDraw({ share, seed, faults }: RandomFaults): () => SendFault | null {
   const random = createRandom(seed)
   return () => {
-    // Both random numbers are always drawn. So the seed alone decides which send gets which fault.
+    // Both numbers are drawn for every send. So the seed alone decides which send gets which fault.
     const [isMet, index] = [random() < share, Math.floor(random() * faults.length)]
     return isMet ? (faults[index] ?? null) : null
   }

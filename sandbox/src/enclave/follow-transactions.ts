@@ -34,9 +34,9 @@ const NONCE_USED_PATTERN = /nonce too low/i
  * Records which transactions were mined, and sends the others again in nonce order. Does this for each chain every
  * second, until `signal` aborts.
  *
- * A local chain can lose blocks, by a reorganization or by a restart from an older state. A restart also empties its
- * pool. If the last known block is not in the chain any more, the mined nonces of all senders are read again. Each
- * transaction that the chain has lost is then treated as unmined.
+ * A local chain can lose blocks, by a reorganization or by a restart from an older state. A restart also empties the
+ * node's pool of pending transactions. If the last known block is not in the chain any more, the mined nonces of all
+ * senders are read again. Each transaction that the chain has lost is then treated as unmined.
  */
 export async function followTransactions(context: EnclaveContext, signal: AbortSignal): Promise<void> {
   const watches = [...context.chains].map(([caip2, chain]): Watch => ({
@@ -114,7 +114,7 @@ async function settleAndResend(
   }
   const refusals = await watch.chain.rebroadcast(due.map(({ raw }) => raw))
   const overtaken = due.filter((_, index) => NONCE_USED_PATTERN.test(refusals[index] ?? ''))
-  // The nonces of these broadcasts are used. Either they were mined a moment ago, or other transactions have used their
-  // nonces, and they will never be mined.
+  // The nonces of these broadcasts are used. Either these broadcasts were mined a moment ago, or other transactions
+  // have used the nonces, so that these broadcasts will never be mined.
   await settleLost(context, watch.chain, await settleMined(context, watch.chain, overtaken))
 }

@@ -8,7 +8,7 @@ import type { AnswerKey, Store } from './store.ts'
 
 /**
  * Stores the response so that a retry gets it again. Must be called inside the transaction that makes the request's
- * changes, so that either both are stored or neither is.
+ * changes, so that the response and the changes are stored together or not at all.
  */
 export type KeepAnswer = (body: unknown) => void
 

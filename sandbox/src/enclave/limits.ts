@@ -3,8 +3,8 @@
 /** The largest body of a request. It is many times the size of a policy with its ABIs. */
 export const BODY_BYTES_MAX = 512 * 1024
 /**
- * A `webauthn:` signature contains the request, base64url-encoded twice. The provider does not publish its limit. This
- * is the default of Node.js, and of many other servers.
+ * The largest size of a request's headers. A `webauthn:` signature in a header contains the request, base64url-encoded
+ * twice. The provider does not publish its limit. This is the default of Node.js, and of many other servers.
  */
 export const HEADER_BYTES_MAX = 16 * 1024
 export const IDEMPOTENCY_KEY_CHARS_MAX = 256
@@ -17,7 +17,7 @@ export const REFERENCE_CHARS_MAX = 64
 export const NAME_CHARS_MAX = 50
 export const RULES_MAX = 100
 export const CONDITIONS_MAX = 100
-/** The provider's limit on the values of an `in` condition. */
+/** The provider's limit on the number of values in an `in` condition. */
 export const IN_VALUES_MAX = 100
 export const ABI_ITEMS_MAX = 200
 /** The most types in typed data, and the most members of each type. */
@@ -52,7 +52,7 @@ export const CHAIN_BATCH_MAX = 100
 export const FOLLOW_INTERVAL_MS = 1_000
 /** A transaction without a receipt is sent again after this time, which is two blocks. */
 export const RESEND_AFTER_MS = 2_000
-/** The number of unmined transactions in one page, and of pages in one tick. */
+/** A tick reads the unmined transactions in pages: this many transactions in a page, and at most this many pages. */
 export const OPEN_PAGE_ROWS = 500
 export const OPEN_PAGES_MAX = 20
 /** After a reorganization, the transactions in this many blocks below the head are checked again. */

@@ -19,7 +19,7 @@ export interface NonceTurn {
   next(load: () => Promise<number>): Promise<number>
   /** Reports that a transaction with this nonce was signed and is stored on disk. */
   use(nonce: number): void
-  /** Reports that an authorization (EIP-7702) uses this nonce. The bundler sends it to the chain. */
+  /** Reports that an authorization (EIP-7702) uses this nonce. The bundler sends the authorization to the chain. */
   authorize(nonce: number): void
   /**
    * Waits, for a limited time, until the wallet's authorization is mined. The authorization has the nonce right before

@@ -44,7 +44,7 @@ export function getPolicy(store: Store, id: string): PolicyRecord {
   return policy
 }
 
-/** Changes the members that the body names. `rules` replaces all of them. */
+/** Changes those members of the policy that the body contains. `rules` in the body replaces all rules of the policy. */
 export function updatePolicy(context: EnclaveContext, policy: PolicyRecord, body: UpdatePolicyBody): PolicyRecord {
   const { store, readLag } = context
   const ownerId = resolveOwnerId(context, body)

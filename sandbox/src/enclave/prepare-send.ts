@@ -56,9 +56,9 @@ export function checkReference({ store }: Pick<EnclaveContext, 'store'>, referen
 }
 
 /**
- * Simulates a transfer and returns its gas. Like the provider, the enclave simulates before it checks the policy. So a
- * transfer that cannot succeed is rejected for this reason, for every sender. The simulation uses the latest block, so
- * it ignores pending transactions.
+ * Simulates a transfer and returns its gas. Like the provider, the enclave simulates before it checks the policy. So if
+ * a transfer cannot succeed, the response says so, even if the sender's policy does not allow it either. The simulation
+ * uses the latest block, so it ignores pending transactions.
  */
 export async function simulate(chain: ChainNode, from: Address, { to, data, value }: Transfer): Promise<bigint> {
   return await onChain(() => chain.estimateGas({ from, to, data, value: toHex(value) }))
@@ -89,7 +89,7 @@ export function checkPolicies(
   if (decidePolicy(policies, { ...subject, nowSeconds }) === 'DENY') throw policyViolation()
 }
 
-/** Stores the send. `recordRest` stores, in the same transaction, everything else that must be stored with it. */
+/** Stores the send. `recordRest` stores whatever must be stored with the send, in the same database transaction. */
 export function recordSend(
   { store, readLag }: Pick<EnclaveContext, 'store' | 'readLag'>,
   tx: TransactionRecord,

@@ -70,7 +70,7 @@ export interface PolicyRecord {
   readonly created_at: number
 }
 
-/** The provider's statuses. `failed` means that another transaction used its nonce, so it can never be mined. */
+/** The provider's statuses. A `failed` transaction can never be mined, because another one has used its nonce. */
 export type TransactionStatus =
   | 'pending'
   | 'broadcasted'

@@ -61,7 +61,10 @@ export async function settleLost(context: Settling, chain: ChainNode, lost: read
   })
 }
 
-/** Finds operations that the receipt of their bundle does not contain. Another bundle may have executed them. */
+/**
+ * Finds the transactions that executed these operations. The receipt of their own bundle does not contain the
+ * operations, but another bundle may have executed them.
+ */
 async function findLanded(chain: ChainNode, strayed: readonly TransactionRecord[]): Promise<Landed> {
   return new Map(await Promise.all(strayed.map(async (tx) => [tx.id, await chain.findOperation(nameOf(tx))] as const)))
 }

@@ -72,7 +72,7 @@ function pickNames(body: UpdateWalletBody): Pick<WalletRecord, 'display_name' | 
 
 /**
  * Checks that everything that a wallet refers to exists. The chain type of a policy needs no check, because this
- * enclave has only one.
+ * enclave has only one chain type.
  */
 function checkReferences(store: Store, { policy_ids, additional_signers, external_id }: UpdateWalletBody): void {
   const signers = additional_signers ?? []

@@ -45,8 +45,9 @@ export const initCluster = async (options: InitClusterOptions): Promise<string> 
 
 const DURABLE = ['--auth=scram-sha-256']
 /**
- * Tests open thousands of connections on loopback. Hashing the password thousands of times would take most of the time
- * of each connection. It would protect nothing, because the password is random and stays on this machine.
+ * Tests open thousands of connections on loopback. By default, the password is hashed thousands of times for each
+ * connection, which would take most of the connection's time. These hashes would protect nothing, because the password
+ * is random and stays on this machine.
  */
 const THROW_AWAY = ['--no-sync', '--auth=password', '--set=scram_iterations=1']
 

@@ -29,7 +29,7 @@ export const readParent = (pid: number): number => {
   return Number(/^PPid:\s+(\d+)/m.exec(readStatus(file))?.[1])
 }
 
-// A process may exit after its file was found and before it is read. An empty string then means that it has exited.
+// A process may exit after its file was found and before the file is read. The status then says that it is dead (X).
 const readStatus = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 
-/** The folders in a data directory. The names of the files next to them are defined by the code that writes them. */
+/** The folders in a data directory. The code that writes files next to these folders defines the files' names. */
 export const DATA_FOLDERS = {
   postgres: 'postgres',
   chains: 'chains',

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The file in the folder of a build that says from which sources it was built. */
+/** The name of a file in the folder of a build. The file contains the hash of the sources of this build. */
 export const STAMP_NAME = 'built-of.txt'
 const TESTS = /\.test\.tsx?$/
 
 /**
- * Returns a hash of the files, and of all files below the folders, except tests. `root` ends with a separator, and the
- * paths start from there.
+ * Returns a hash of the files, and of all files below the folders, except tests. The paths are relative to `root`,
+ * which ends with a separator.
  */
 export function hashSources(root: string, paths: readonly string[]): string {
   const hash = createHash('sha256')

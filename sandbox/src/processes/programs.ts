@@ -6,11 +6,11 @@ import { hashSources, readStamp } from './hash-sources.ts'
 export type ProgramName = keyof typeof PROGRAMS
 
 export interface ProgramBuild {
-  /** The program's own file. */
+  /** The program's source file. */
   readonly entry: URL
-  /** The folder of the build, from the root. */
+  /** The folder of the build, relative to the project's root. */
   readonly output: string
-  /** What the program's build depends on: files and folders, from the root. */
+  /** What the program's build depends on: files and folders, relative to the project's root. */
   readonly sources: readonly string[]
 }
 

@@ -14,7 +14,7 @@ export interface AddedServer {
 export interface ServersOptions {
   readonly fleet: Supervisor
   readonly logFile: string
-  /** Returns the environment. Called at each start, because the clock may have been moved since the last one. */
+  /** Returns the environment. Called at each start, because the clock may have been moved since the last start. */
   readonly env: () => Environment
 }
 

@@ -41,8 +41,8 @@ export interface Program {
 const QUIET_FLAG = '--disable-warning=ExperimentalWarning'
 /**
  * The size of the young generation in MiB. The small size saves 25 MiB in an idle process, and is enough for the
- * requests of one machine. Tests use the processor fully, and with the large size, processes collect garbage less
- * often.
+ * requests of one machine. The large size is for tests, which use the processor fully: with it, processes collect
+ * garbage less often.
  */
 const SEMI_SPACE_MIB = { small: 2, large: 16 } as const
 

@@ -1,15 +1,15 @@
 import type { Mode } from '../addresses.ts'
 
 /**
- * The protocols in which a resource asks to be paid. With `mpp_and_x402`, one answer asks in both, as the package mppx
- * writes it. With `mpp`, the part of x402 is removed from this answer.
+ * The protocols in which a resource asks to be paid. With `mpp_and_x402`, one answer asks in both protocols, as the
+ * package mppx writes it. With `mpp`, the resource sends the same answer without the part of x402.
  */
 export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402'] as const
 /** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
 export const FLOWS = ['authorization', 'upfront'] as const
 /**
- * The offers of one answer (x402 version 2 only). The seller settles only `own`. A payer of USDC by EIP-3009 must skip
- * the others.
+ * The kinds of offers that one answer can contain (x402 version 2 only). The seller settles only `own`. A payer that
+ * pays USDC by EIP-3009 must skip the other kinds.
  */
 export const OFFERS = [
   'own',
@@ -74,7 +74,7 @@ export interface Behaviour {
   /** How long an authorization may be valid, as the offer says. Ignored for MPP: its challenges are valid for 5 min. */
   readonly maxTimeoutSeconds: number
   readonly faults: readonly Fault[]
-  /** How often each of the faults happens. Null for always. An offer that has changed stays changed anyway. */
+  /** How often each of the faults happens, or null for always. A changed price or payee stays changed in any case. */
   readonly faultCount: number | null
   /** How many requests get the first price and payee. */
   readonly changesAfter: number

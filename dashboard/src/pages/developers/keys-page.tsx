@@ -32,8 +32,8 @@ export function KeysPage() {
   const [hasSaved, setSaved] = useState(false)
   const [isCreating, setCreating] = useState(false)
   /**
-   * Refreshes the list before the secret is shown and takes the focus. The refresh may remove the button that has the
-   * focus, so in the other order the focus could be lost.
+   * Refreshes the list first, and only then shows the secret, which takes the focus. The refresh may remove the button
+   * that has the focus. If the list were refreshed last, the focus could be lost.
    */
   const show = async (key: IssuedApiKey) => {
     setCreating(false)

@@ -40,7 +40,7 @@ export function WebhookPage() {
       </>
     )
   }
-  // The URL of the page may contain the wrong mode, because each endpoint belongs to one mode.
+  // Each endpoint belongs to one mode, but the URL of the page may contain the other mode.
   if (webhook.mode !== mode) return <Navigate to={pathTo(slug, webhook.mode, 'developers', 'webhooks', id)} replace />
   return <WebhookView webhook={webhook} />
 }

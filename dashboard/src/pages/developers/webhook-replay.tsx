@@ -26,8 +26,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   const client = useQueryClient()
   const [only, setOnly] = useState<Only>('failed')
   const [error, setError] = useState<string | undefined>(undefined)
-  // The default range is computed from this time. It ends a minute later than this, so that it includes the latest
-  // events.
+  // The default range starts a day before this time, and ends a minute after it, to include the latest events.
   const [openedAt] = useState(() => Date.now())
   const replay = useAction({
     mutationFn: (range: { from: Date; to: Date }) =>

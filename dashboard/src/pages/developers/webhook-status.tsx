@@ -34,7 +34,7 @@ export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
   return <StatusBadge tone={tone}>{text}</StatusBadge>
 }
 
-/** The label of a status in the filter. The server does not distinguish between a first attempt and a retry. */
+/** The label of a status in the filter. The server's status `pending` includes deliveries that are being retried. */
 export function formatDeliveryStatus(status: Delivery['status']): string {
   const [, text] = DELIVERY_BADGES[status]
   return status === 'pending' ? `${text} or ${RETRYING.toLowerCase()}` : text

@@ -1,7 +1,7 @@
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
 
-/** The labels of these addresses, by address in lower case. Addresses without a label are left out. */
+/** The labels of the given addresses, keyed by address in lower case. Addresses without a label are left out. */
 export function nameRecipients(
   addresses: readonly string[],
   recipients: readonly Recipient[],

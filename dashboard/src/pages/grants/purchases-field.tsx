@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import type { GrantDraft } from '../../format/grant-draft.ts'
 
-/** The parameter of the page's address with which purchases are ticked from the start. */
+/** The query parameter of the page that ticks the checkbox for purchases from the start. */
 export const ALLOW_PURCHASES = 'allow-purchases'
 
 interface PurchasesFieldProps {

@@ -110,7 +110,7 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   )
 }
 
-/** After a purchase was rejected, the page is opened with the purchases ticked that the grant does not allow yet. */
+/** The draft starts with the grant's terms. If a rejected purchase led the user here, it also allows purchases. */
 function toReplacementDraft(grant: Grant, known: readonly string[], parameters: URLSearchParams): GrantDraft {
   const draft = toDraft(grant, known)
   return parameters.has(ALLOW_PURCHASES) ? { ...draft, allowsPurchases: true } : draft

@@ -10,7 +10,7 @@ import { fromMicro, toMicro } from '../../format/amount.ts'
 import { formatCount } from '../../format/format-count.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** What agents spent on each website in the last 30 days. Nothing if they bought nothing. */
+/** What agents spent on each website in the last 30 days. Not shown if they bought nothing. */
 export function HostsSection() {
   const { slug, mode, to } = useWorkspace()
   const { data, error, refetch } = useQuery(hostsQuery(slug, mode))
@@ -40,7 +40,7 @@ export function HostsSection() {
   )
 }
 
-/** The sum includes what is pending, because that money is reserved, as in the other figures of the page. */
+/** Like the other figures of the page, the sum includes pending payments, because their money is reserved. */
 function HostSpendText({ spend }: { readonly spend: HostSpend }) {
   const { host, hosts, purchases, confirmed_usdc, pending_usdc } = spend
   const pending = toMicro(pending_usdc)

@@ -5,7 +5,7 @@ import { chooseScale, toPercent, type Scale } from '../../format/chart-scale.ts'
 export interface Segment {
   /** The index of the agent in `spend`. */
   readonly series: number
-  /** In percent of the chart height, measured from the top. */
+  /** The segment's upper edge, in percent of the chart's height, measured from the top of the chart. */
   readonly top: number
   readonly height: number
 }

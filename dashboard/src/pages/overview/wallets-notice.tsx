@@ -32,7 +32,7 @@ export function WalletsNotice() {
   )
 }
 
-/** More wallets than this are not listed. The wallets page marks all of them. */
+/** At most this many wallets are named in each sentence. The wallets page marks all affected wallets. */
 const LINKS_MAX = 5
 
 function WalletLinks({ wallets }: { readonly wallets: readonly Wallet[] }) {

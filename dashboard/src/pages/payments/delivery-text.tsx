@@ -1,6 +1,6 @@
 import type { ListedPayment } from '@bursar/server/src/console/contract/payments.ts'
 
-/** Whether the seller delivered a purchase, below its status. Nothing if the service does not know. */
+/** Whether the seller delivered a purchase, shown below the purchase's status. Empty if the service does not know. */
 export function DeliveryText({ payment: { purchase, status } }: { readonly payment: ListedPayment }) {
   const delivery = purchase?.delivery ?? null
   switch (delivery) {

@@ -5,7 +5,7 @@ export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const
 const VIEWS = [...PAYMENT_VIEWS, 'refused'] as const
 export type View = (typeof VIEWS)[number]
 
-/** The kinds of payments to filter by, in the order in which they are shown. `undelivered` is a part of `x402`. */
+/** The kinds of payments to filter by, in the order in which they are shown. `undelivered` is a subset of `x402`. */
 const KINDS = ['transfer', 'x402', 'undelivered', 'withdrawal'] as const satisfies readonly PaymentFilter['kind'][]
 export type KindFilter = (typeof KINDS)[number]
 

@@ -9,7 +9,7 @@ const PROTOCOL_TEXTS: Readonly<Record<Purchase['protocol'], string>> = {
   mpp: 'MPP',
 }
 
-/** What a payment buys. The address is no link, because anybody can sell under any address. */
+/** What a payment buys. The URL is not a link, because anybody can be a seller, so the website is not trusted. */
 export function PurchaseProperties({ purchase }: { readonly purchase: Purchase }) {
   const { method, resource_url, protocol, description } = purchase
   return (

@@ -26,10 +26,11 @@ export interface Check {
 }
 
 /**
- * Returns the checks and their results. Null if no check has this code. The check of the plan is only listed in live
- * mode, because the plan limits only live payments. The check that the grant allows purchases is only listed for a
- * purchase, and if it failed: older versions did not record that a request was a purchase. The check of gas runs only
- * if wallets pay for gas themselves, so it is only listed if it failed.
+ * Returns the checks and their results, or null if no check has this code. Three checks are not always listed. The
+ * check of the plan is listed in live mode, because the plan limits only live payments. The check that the grant allows
+ * purchases is listed for purchases. It is also listed whenever it failed, because older versions did not record that a
+ * request was a purchase. The check of gas is listed if it failed. Otherwise it may not have run, because it runs only
+ * if wallets pay for gas themselves.
  */
 export function listChecks(
   code: string,

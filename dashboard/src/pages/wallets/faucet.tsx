@@ -35,8 +35,8 @@ function FaucetButton({ wallet }: { readonly wallet: Wallet }) {
     mutationFn: async () => ({ amount: await askFaucet(slug, address), before: balance_usdc }),
   })
   const isPending = request.data !== undefined && request.data.before === balance_usdc
-  // The server reports a deposit only after some more blocks. The balance changes earlier, so the wallet is fetched
-  // again until it does.
+  // The server reports a deposit only a few blocks after the transfer. The balance changes earlier, so the wallet is
+  // fetched again until its balance has changed.
   useQuery({ ...walletQuery(slug, mode, address), refetchInterval: isPending ? POLL_INTERVAL_MS : false })
   return (
     <div className="grid justify-items-start gap-3 border-t border-line pt-4">

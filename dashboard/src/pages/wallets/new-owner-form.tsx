@@ -20,8 +20,8 @@ interface NewOwnerFormProps {
 }
 
 /**
- * Adds a passkey to the owners of a wallet. A passkey that owns the wallet signs this, then the new passkey confirms
- * the wallet.
+ * Adds a passkey to the owners of a wallet. A passkey that already owns the wallet signs the addition, then the new
+ * passkey confirms the wallet.
  */
 export function NewOwnerForm({ wallet, passkeys, onChanged, onClose }: NewOwnerFormProps) {
   const cancel = useCancel(onClose)
@@ -31,7 +31,7 @@ export function NewOwnerForm({ wallet, passkeys, onChanged, onClose }: NewOwnerF
     run: async (signer: SignerWindow) => {
       const credentialId = await choice.resolve(signer)
       await changeOwner(signer, signed, { change: 'add', credentialId })
-      // The passkey is an owner now. If it does not confirm the wallet, the list of owners offers to finish this.
+      // The passkey is an owner now. If it does not confirm the wallet here, the user can do so in the list of owners.
       await signRecord(signer, signed, credentialId).catch(() => null)
     },
     needsProof: true,

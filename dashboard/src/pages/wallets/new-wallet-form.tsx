@@ -73,7 +73,7 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const create = async (signer: SignerWindow, name: string): Promise<Wallet> => {
     const credentialId = await choice.resolve(signer)
     const wallet = await createWallet(slug, { mode, name, credentialId })
-    // The wallet exists now. If it is not confirmed, its page offers to finish this.
+    // The wallet exists now. If the passkey does not confirm it here, the user can do so on the wallet's page.
     return await signRecord(signer, toSigned(wallet), credentialId).catch(() => wallet)
   }
   const creation = useSigner({

@@ -10,7 +10,7 @@ interface PasskeyChoiceFieldProps {
   readonly choice: PasskeyChoice
 }
 
-/** A field to choose a wallet passkey. For a new one, its name is asked for. */
+/** A field to choose a wallet passkey. For a new passkey, the user also enters a name. */
 export function PasskeyChoiceField({ label, choice }: PasskeyChoiceFieldProps) {
   const { passkeys, credentialId, newName, choose, setNewName } = choice
   return (

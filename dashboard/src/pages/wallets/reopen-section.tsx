@@ -20,7 +20,7 @@ import { useSignedWallet } from './use-signed-wallet.ts'
 
 const CLOCK_STEP_MS = 60_000
 
-/** The grants that ended when the wallet was moved. Each one is created again, with the same terms, by one click. */
+/** The grants that ended when the wallet was moved. For each one, a button creates a new grant with the same terms. */
 export function ReopenSection({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode, role } = useWorkspace()
   const client = useQueryClient()

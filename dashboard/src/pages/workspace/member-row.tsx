@@ -47,8 +47,8 @@ export function MemberRow({ member }: { readonly member: Member }) {
 function RoleChange({ member }: { readonly member: Member }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
-  // Null until the user picks a role. The select then shows the member's current role, even after another user changes
-  // it.
+  // Null until the user picks a role. While it is null, the select shows the member's current role, even after another
+  // user changes that role.
   const [picked, setPicked] = useState<Role | null>(null)
   const field = useRef<HTMLDivElement>(null)
   const change = useAction({

@@ -6,7 +6,7 @@ import { useWorkspace } from './use-workspace.ts'
 
 type Kind = 'agents' | 'wallets'
 
-/** Whether the plan allows no more agents or wallets. Returns false while loading: the server checks again anyway. */
+/** Whether the plan allows no more agents or wallets. False while loading, because the server also checks the limit. */
 export function useIsPlanFull(kind: Kind): boolean {
   const { slug, mode } = useWorkspace()
   const { data: use } = useQuery(planQuery(slug))

@@ -6,7 +6,7 @@ interface PlanLimits {
   readonly plan: Plan
   /** Live payments per calendar month. In this and the other fields, null means no limit. */
   readonly payments: number | null
-  /** The limits of agents and wallets apply to each mode. */
+  /** The limits of agents and wallets apply to each mode separately. */
   readonly agents: number | null
   readonly wallets: number | null
 }

@@ -73,7 +73,7 @@ function writeParameters(contract: Contract, parameters: readonly (Parameter | R
   return `${COLUMNS}\n${rows.join('\n')}\n`
 }
 
-/** A table of all responses. Each code of an error leads to what to do about it. */
+/** A table of all responses. Each error code is a link to the advice for that error. */
 function writeResponses(responses: Operation['responses']): string {
   const rows = Object.entries(responses).map(([status, { description = '', content }]) => {
     const schema = content?.['application/json']?.schema

@@ -68,7 +68,7 @@ export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1)
 }
 
-/** Returns the code or, without one, the type of the error that a schema describes, such as `amount_too_large`. */
+/** Returns the code of the error that a schema describes, such as `amount_too_large`, or its type if it has no code. */
 export function codeOf(reference: string): string {
   return nameOf(reference)
     .replace(/Error$/, '')

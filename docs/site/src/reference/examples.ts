@@ -3,7 +3,7 @@ const JSON_TYPE = `-H 'Content-Type: application/json'`
 
 /**
  * One command for each operation of `/v1`, by its operation id. The commands of a page run in the order of
- * `openapi.json`, after the sandbox's values were set.
+ * `openapi.json`, after the sandbox's environment variables are set.
  */
 export const EXAMPLES: Readonly<Record<string, string>> = {
   createAgent: post('/v1/agents', `{"id":"reference-agent-'$RANDOM'"}`),

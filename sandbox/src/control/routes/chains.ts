@@ -6,13 +6,13 @@ import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
 
 const FAILING_TRANSFERS_MAX = 1_000_000
-/** Longer than the lifetime of anything whose end a test has to reach. */
+/** 31 days, which is longer than the lifetime of anything that a test lets expire. */
 const ADVANCE_SECONDS_MAX = 31 * 24 * 60 * 60
 const MOVES = ['mining', 'mine', 'reorg', 'fail_transfers', 'advance_seconds'] as const
 
 /**
- * Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. It
- * also moves the chain's time, to show what expires there.
+ * Adds the route that makes a chain do what a real chain does now and then: pause, reorganize, or fail transfers. The
+ * route also moves the chain's time, so that tests can let things expire on the chain.
  */
 export function addChainRoutes(http: HttpServer, control: ControlContext): void {
   http.post('/chains/:mode', async (request) => {
