@@ -100,7 +100,7 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
 
 /**
  * Builds a module for each process. The module runs the process's test files. Returns the paths of the modules in the
- * same order, or null if they cannot be built.
+ * order of the processes, or null if they cannot be built.
  */
 async function bundle(
   processes: readonly TestProcess[],
