@@ -96,7 +96,7 @@ describe('the examples of the docstrings and of the README', () => {
   }
 })
 
-/** Makes a function of an example. The imports of the example are replaced by an import of all `VALUES`. */
+/** Turns an example into a function. The imports of the example are replaced by an import of all `VALUES`. */
 function wrap(code: string, path: string): string {
   const body = code.replaceAll(/^import .*$/gm, '').replaceAll('console.log', 'log')
   return `import { ${VALUES.join(', ')} } from ${path}
@@ -111,7 +111,7 @@ ${body}
 `
 }
 
-/** Sends the requests for the service to the fake API. Responds for the resource, which asks for a payment. */
+/** Sends a request for the service to the fake API. To a request for `RESOURCE`, responds with 402 itself. */
 async function routeFetch(
   realFetch: typeof fetch,
   baseUrl: string,
