@@ -46,7 +46,7 @@ function writeEntries(): Plugin {
   }
 }
 
-/** Makes the bundles import these packages from where they are installed. */
+/** Leaves packages out of the bundles, which then import them from where they are installed. */
 function leaveOut(packages: readonly string[]): Plugin {
   return {
     name: 'leave-out',

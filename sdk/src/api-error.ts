@@ -70,14 +70,14 @@ type BodyOfType<Type extends ErrorBody['type']> = Exclude<Extract<ErrorBody, { t
 
 /**
  * The service responded with an error. Compare `code` to tell errors apart: it decides the type of `details`. New
- * codes can be added to the API, so always handle codes that you do not know.
+ * codes can be added to the API, so always handle unknown codes too.
  */
 export const ApiError = ReceivedApiError as unknown as ErrorClass<ErrorBody>
 export type ApiError = ErrorOf<ErrorBody>
 
 /**
  * A limit rejected the payment, and nothing was paid. The client does not retry the request, because it would be
- * rejected again. `details` says what would be possible.
+ * rejected again until the limit allows it. `details` says what would be possible.
  *
  * @example
  * ```ts

@@ -32,7 +32,7 @@ export interface PaidPurchase {
   readonly purchaseId: string
 }
 
-/** The response of a resource, with the payment for it. */
+/** The response of a resource, with what is known about the purchase. */
 export interface PaidResponse extends Response {
   readonly purchase: PaidPurchase
 }

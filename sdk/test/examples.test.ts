@@ -111,7 +111,7 @@ ${body}
 `
 }
 
-/** Sends a request for the service to the fake API. To a request for `RESOURCE`, responds with 402 itself. */
+/** Sends requests for the service to the fake API. A request for the resource gets a response that asks for payment. */
 async function routeFetch(
   realFetch: typeof fetch,
   baseUrl: string,

@@ -137,7 +137,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       next({ request, response, work: () => handler(request), endTimers: () => timers.forEach((end) => end()) })
     })
   })
-  // By default, the server closes a connection that is idle for 5 s. On a busy machine, a test could meet this.
+  // By default, the server closes a connection that is idle for 5 s. On a busy machine, this could break a test.
   server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
@@ -171,7 +171,7 @@ export async function startFakeApi(): Promise<FakeApi> {
   }
 }
 
-/** The clock moves only by the waits between attempts, which take no real time. Only `endTimers` ends a time limit. */
+/** The clock moves only by the waits between attempts, which take no real time. Only `endTimers` lets limits expire. */
 function createRuntime(waits: number[], timers: Set<() => void>): Partial<Runtime> {
   return {
     now: () => STARTED_AT + waits.reduce((sum, ms) => sum + ms, 0),

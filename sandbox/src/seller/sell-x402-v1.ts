@@ -31,7 +31,7 @@ export function sellByX402V1(chain: SellerChain, resource: Resource, facilitator
       else response.setHeader('X-PAYMENT-RESPONSE', Buffer.from(JSON.stringify(settled)).toString('base64'))
       return typeof settled !== 'string' && settled.success
     }
-    // With the flow `authorization`, the seller settles only if its program succeeds. Otherwise, no money moves.
+    // With the flow `authorization`, the seller settles only if its program succeeds. If it fails, no money moves.
     if (resource.behaviour.flow === 'authorization' && resource.meets('handler_fails')) {
       response.status(500).json({ error: 'the goods could not be made' })
       return

@@ -16,7 +16,10 @@ export interface SandboxState {
   readonly owners: Readonly<Record<string, StoredPasskey>>
   /** The passkey with which the owner of each workspace owns wallets, by slug. Missing until it is created. */
   readonly walletOwners?: Readonly<Record<string, StoredPasskey>>
-  /** The slugs of workspaces, by the id of their grants. The service cannot search for a grant in all workspaces. */
+  /**
+   * The slug of the workspace of each grant that the sandbox has made, by the grant's id. It is stored here because the
+   * service cannot search for a grant in all workspaces.
+   */
   readonly grants: Readonly<Record<string, string>>
   /** The secret of the invitation to the demo workspace. */
   readonly invitation?: string
