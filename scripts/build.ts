@@ -121,7 +121,7 @@ function compressAssets(folder: string): void {
   }
 }
 
-/** Removes only the types from the signer page's sources, so that operators can read the code that they publish. */
+/** Removes only the types from the signer page's sources, so that people can read the published code. */
 function buildSigner(folder: string): string | null {
   const fault = runTsc('signer/tsconfig.build.json', folder)
   if (fault !== null) return fault
