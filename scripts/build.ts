@@ -21,7 +21,7 @@ const SHARED_SOURCES = [
   'sandbox/src/processes/hash-sources.ts',
   'package-lock.json',
 ]
-/** The documentation's own files, and the files of other parts of the project from which it shows something. */
+/** The documentation's own files, and files of other parts of the project whose content the documentation shows. */
 const DOCS_SOURCES = [
   ...['pages', 'pictures', 'layouts', 'client', 'src'].map((folder) => `docs/site/${folder}`),
   'docs/site/package.json',
@@ -121,7 +121,7 @@ function compressAssets(folder: string): void {
   }
 }
 
-/** Removes only the types from the signer page's sources, so that people can read the code that they publish. */
+/** Removes only the types from the signer page's sources, so that people can read the published code. */
 function buildSigner(folder: string): string | null {
   const fault = runTsc('signer/tsconfig.build.json', folder)
   if (fault !== null) return fault

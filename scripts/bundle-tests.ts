@@ -11,7 +11,7 @@ import { keepPaths } from './keep-paths.ts'
 
 /** Packages that find files of their own beside their modules, or load native code. */
 const NOT_BUNDLED = ['oidc-provider', 'oxc-parser', 'playwright-core', 'rolldown']
-/** Marks the modules that exist only here. Each of them imports the files of a process. */
+/** Marks the modules that exist only during this build. Each of them imports the test files of one process. */
 const ENTRY_PREFIX = '\0process:'
 
 const [list = '', folder = ''] = process.argv.slice(2)
@@ -46,7 +46,7 @@ function writeEntries(): Plugin {
   }
 }
 
-/** Makes the bundles import these packages from where they are installed. */
+/** Leaves packages out of the bundles, which then import them from where they are installed. */
 function leaveOut(packages: readonly string[]): Plugin {
   return {
     name: 'leave-out',

@@ -4,8 +4,9 @@ import type { Plugin } from 'rolldown'
 const PROPERTY = '.url'
 
 /**
- * Replaces `import.meta.url` in every module. The sources find files by their own path, such as the migrations, but a
- * bundle is in another folder. `locate` receives a module's path, and returns an expression for its URL.
+ * Replaces `import.meta.url` in every module with the URL of its source. The sources find other files, such as the
+ * migrations, relative to this URL, but a bundle is in another folder. `locate` receives the path of a module, and
+ * returns an expression for the URL.
  */
 export function keepPaths(locate: (file: string) => string): Plugin {
   return {

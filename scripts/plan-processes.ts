@@ -27,8 +27,8 @@ const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners,routes/seller}.test.ts' },
 ]
 /**
- * Tests that start programs and wait for them. Such a file takes a long time, so only a few of them share a process.
- * The process loads the service's sources only once.
+ * Test files that start programs and wait for them. Files that share a process save time, because the process loads the
+ * service's sources only once. However, each of these files takes a long time, so only a few share a process.
  */
 const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'test/flows-alone', files: 'test/flows/**' },
@@ -36,7 +36,7 @@ const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'sandbox/src-control', files: 'sandbox/src/control/**' },
 ]
 /**
- * Tests that stop processes, measure time or inspect their own process. Each of these files runs in its own process.
+ * Test files that stop processes, measure time or inspect their own process. Each of them runs in its own process.
  */
 const ALONE = [
   'test/{chaos,house}/**',
@@ -52,7 +52,7 @@ const ALONE = [
  * file gets its own process.
  */
 const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
-/** The most files in one process. It is small, so that no process is still running long after the others have ended. */
+/** One process runs at most this many files, so that it does not run long after the other processes have ended. */
 const FILES_MAX = 24
 const SLOW_FILES_MAX = 4
 /** The slow tests, which start first. The others follow in the order of their paths. */

@@ -8,8 +8,8 @@ import { join } from 'node:path'
  */
 const MEMORY_FOLDER = '/dev/shm'
 /**
- * How much free space the folder in memory must have. A run uses less than half of this. Containers often have less,
- * and then the run uses the disk.
+ * How much free space the folder in memory must have. A run uses less than half of this space. If less is free, as in
+ * many containers, the run uses the disk.
  */
 const FREE_BYTES_MIN = 4 * 1024 ** 3
 

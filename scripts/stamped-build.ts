@@ -5,15 +5,15 @@ import { hashSources, readStamp, STAMP_NAME } from '../sandbox/src/processes/has
 export interface StampedBuild {
   /** The root of the project, with a separator at its end. */
   readonly root: string
-  /** The folder of the result, from the root. */
+  /** The folder of the result, relative to the root. */
   readonly output: string
-  /** The inputs of the build: files and folders, from the root. */
+  /** The inputs of the build: files and folders, relative to the root. */
   readonly sources: readonly string[]
   /** Writes the result to a folder that does not exist yet. Returns an error message, or null. */
   readonly build: (folder: string) => string | null
 }
 
-/** Builds unless the present result was built from the same sources. Returns an error message, or null. */
+/** Builds, unless the existing result was built from the current sources. Returns an error message, or null. */
 export function buildOnce({ root, output, sources, build }: StampedBuild): string | null {
   const built = join(root, output)
   const stamp = hashSources(root, sources)

@@ -100,7 +100,7 @@ async function runTests(files: readonly string[], folder: string, env: NodeJS.Pr
 
 /**
  * Builds a module for each process. The module runs the process's test files. Returns the paths of the modules in the
- * same order, or null if they cannot be built.
+ * order of the processes, or null if they cannot be built.
  */
 async function bundle(
   processes: readonly TestProcess[],
@@ -122,8 +122,8 @@ async function bundle(
 }
 
 /**
- * Returns the environment of the test processes. In its path, the installed tools and the running Node are first,
- * because an older `node` in the path could not run the tests.
+ * Returns the environment of the test processes. In its `PATH`, the running Node and the installed tools are first,
+ * because an older `node` could not run the tests.
  */
 function createEnvironment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), join(ROOT, 'node_modules', '.bin'), process.env['PATH'] ?? '']

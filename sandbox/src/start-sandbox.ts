@@ -35,7 +35,7 @@ export interface SandboxOptions {
    * When the seller starts: together with the other programs, or when the control API first needs it (the default).
    */
   readonly sellerStarts?: 'with_sandbox' | 'when_needed'
-  /** Whether the server and the enclave use little memory (the default), or more to collect garbage less often. */
+  /** Whether the server and the enclave save memory (the default), or use more of it to collect garbage less often. */
   readonly memory?: Memory
   /** A signal that aborts the start. */
   readonly signal?: AbortSignal
@@ -137,7 +137,7 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
     logFile: logFile(dataDir, 'control'),
     onFactsChanged: (changed) => writeFacts(dataDir, changed),
   })
-  // The control API is stopped after the server, and before everything that the two use.
+  // The control API is stopped after the server, and before all parts that the control API or the server uses.
   stops.splice(1, 0, async () => (await opening.catch(() => null))?.close())
   const { facts } = await watched(opening)
   onProgress(`control API on port ${addresses.ports.control}`)

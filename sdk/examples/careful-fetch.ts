@@ -6,7 +6,7 @@ const RETRYABLE_STATUSES = [408, 429, 500, 502, 503, 504]
 
 /** Pays an invoice at most once, with nothing but `fetch`. */
 export async function payInvoice({ baseUrl, apiKey, timeoutMs }: Service, invoice: Invoice): Promise<string> {
-  // The same in every attempt, and after a restart of this program.
+  // The key is the same in every attempt, and after a restart of this program.
   const key = `invoice-${invoice.id}`
   const body = JSON.stringify({
     agent_id: invoice.agentId,

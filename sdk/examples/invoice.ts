@@ -8,7 +8,7 @@ export interface Invoice {
   readonly amountUsdc: string
 }
 
-/** Where the agents without the client find the service. */
+/** Where the examples that do not use the client find the service. */
 export interface Service {
   readonly baseUrl: string
   readonly apiKey: string

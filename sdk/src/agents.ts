@@ -12,8 +12,8 @@ export class Agents {
   }
 
   /**
-   * Registers an agent (1 to 64 characters), and returns it. If it already exists, nothing changes. Only an API key
-   * without restrictions can do this.
+   * Registers an agent, whose id has 1 to 64 characters, and returns it. If the agent already exists, nothing changes.
+   * Only an API key without restrictions can do this.
    *
    * Errors: `BadRequestError` with the code `agent_cap_reached` if the plan allows no more agents.
    *

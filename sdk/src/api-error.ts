@@ -70,14 +70,14 @@ type BodyOfType<Type extends ErrorBody['type']> = Exclude<Extract<ErrorBody, { t
 
 /**
  * The service responded with an error. Compare `code` to tell errors apart: it decides the type of `details`. New
- * codes can be added to the API, so always handle the rest.
+ * codes can be added to the API, so always handle unknown codes too.
  */
 export const ApiError = ReceivedApiError as unknown as ErrorClass<ErrorBody>
 export type ApiError = ErrorOf<ErrorBody>
 
 /**
- * A limit rejected the payment: nothing was paid, and the same request will be rejected again until the limit or the
- * request has changed. The client never retries it. `details` says what would be possible.
+ * A limit rejected the payment, and nothing was paid. The client does not retry the request, because it would be
+ * rejected again until the limit allows it. `details` says what would be possible.
  *
  * @example
  * ```ts
@@ -152,7 +152,7 @@ function define<Body>(name: string): ErrorClass<Body> {
   return named as unknown as ErrorClass<Body>
 }
 
-/** Returns the class without the types of its codes. */
+/** Returns the class itself, with a general type that does not say which codes its errors have. */
 function plain(errorClass: object): typeof ReceivedApiError {
   return errorClass as typeof ReceivedApiError
 }

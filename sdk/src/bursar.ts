@@ -79,8 +79,8 @@ export class Bursar {
    * service sees the whole request. A resource that asks for nothing is returned as it is.
    *
    * One call pays at most once, and so do all calls with the same `purchaseId`. `response.purchase` has the payment and
-   * the purchase id. A status such as 404 or 500 is a response, as with `fetch`, even if it was paid for:
-   * `purchase.delivery` is `failed` then.
+   * the purchase id. As with `fetch`, a response with a status such as 404 or 500 is returned and not thrown. If it was
+   * paid for, `purchase.delivery` is `failed`.
    *
    * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
    * payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first MiB.
@@ -95,7 +95,7 @@ export class Bursar {
    * ```
    */
   fetch(input: string | URL | Request, init: RequestInit | undefined, options: FetchOptions): Promise<PaidResponse> {
-    // The caller's `Request` normalizes the method, the headers and every kind of body.
+    // The `Request` of the platform normalizes the method, the headers and every kind of body.
     return fetchPaid({ x402: this.x402, me: () => this.me() }, new Request(input, init), options)
   }
 }

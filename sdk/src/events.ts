@@ -7,7 +7,7 @@ import { send, type CallOptions, type Connection } from './send.ts'
 import type { Event, EventPage, ListEventsParams } from './types.ts'
 
 export interface FollowParams {
-  /** The id of the last event that you have handled. Without it, only events from now on are returned. */
+  /** The id of the last event that you have handled. Without it, the events from one minute ago on are returned. */
   readonly cursor?: string | undefined
   /** Event types, separated by commas. The default is all types. */
   readonly type?: string

@@ -21,7 +21,7 @@ describe('bursar.fetch', () => {
   afterEach(() => api.reset())
   after(() => api.close())
 
-  /** The service returns this response of the seller, with a payment for each idempotency key. */
+  /** Makes the service return `answer` as the seller's response, with a payment under the request's idempotency key. */
   function sell(answer: object | null, { delivery = 'delivered', headers = {}, payment: changes = {} } = {}): void {
     api.handle('POST /v1/x402/pay', ({ body }): WireAnswer => {
       const payment = makePayment({ id: 'pay_1', kind: 'x402', idempotency_key: body['idempotency_key'], ...changes })

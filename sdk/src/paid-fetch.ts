@@ -32,7 +32,7 @@ export interface PaidPurchase {
   readonly purchaseId: string
 }
 
-/** A response of a resource that was paid for. */
+/** The response of a resource, with what is known about the purchase. */
 export interface PaidResponse extends Response {
   readonly purchase: PaidPurchase
 }
@@ -117,7 +117,7 @@ async function readRequest(request: Request): Promise<Pick<PayParams, 'url' | 'm
   const bytes = new Uint8Array(await request.arrayBuffer())
   return {
     url: request.url,
-    // The service rejects every other method.
+    // The type lists the methods that the service accepts. The service itself rejects all other methods.
     method: request.method as Method,
     headers: Object.fromEntries(request.headers),
     ...(bytes.length === 0 ? {} : encodeBody(bytes)),

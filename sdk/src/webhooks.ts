@@ -53,7 +53,7 @@ async function verify(
   const secrets = typeof secret === 'string' ? [secret] : secret
   const pairs = secrets.flatMap((each) => signatures.map((hex) => matches(signed, hex, each)))
   if (!(await Promise.all(pairs)).some(Boolean)) throw invalid('No signature of the webhook matches the secret.')
-  // The time is checked last, so that only the service learns from the message how far the clocks differ.
+  // The time is checked last, so that only a sender who knows the secret can find out how far the clocks differ.
   const ageSeconds = Math.abs(now() / MS_PER_SECOND - Number(time))
   if (ageSeconds > toleranceSeconds) throw invalid(`The webhook was signed more than ${toleranceSeconds} s ago.`)
   return parseEvent(typeof body === 'string' ? body : new TextDecoder().decode(body))

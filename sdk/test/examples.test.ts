@@ -96,7 +96,7 @@ describe('the examples of the docstrings and of the README', () => {
   }
 })
 
-/** Makes a function of an example. The imports of the example are replaced by an import of all `VALUES`. */
+/** Turns an example into a function. The imports of the example are replaced by an import of all `VALUES`. */
 function wrap(code: string, path: string): string {
   const body = code.replaceAll(/^import .*$/gm, '').replaceAll('console.log', 'log')
   return `import { ${VALUES.join(', ')} } from ${path}
@@ -111,7 +111,7 @@ ${body}
 `
 }
 
-/** Sends the requests for the service to the fake API. Responds for the resource, which asks for a payment. */
+/** Sends requests for the service to the fake API. A request for the resource gets a response that asks for payment. */
 async function routeFetch(
   realFetch: typeof fetch,
   baseUrl: string,

@@ -24,7 +24,7 @@ export type Behaviour = (exchange: {
   readonly request: Received
   readonly response: ServerResponse
   readonly work: () => WireAnswer
-  /** Ends the time limits of all attempts that are under way. */
+  /** Makes the time limits of all current attempts expire. */
   readonly endTimers: () => void
 }) => void
 
@@ -52,7 +52,7 @@ export interface FakeApi {
   /** Sets what one operation returns, such as `GET /v1/me`, until `reset`. */
   handle(operation: string, handler: Handler): void
   openWithToken(getToken: GetToken): Bursar
-  /** Ends the time limits of everything that is under way. */
+  /** Makes the time limits of all current attempts expire. */
   endTimers(): void
   /** Forgets everything that has happened. */
   reset(): void
@@ -61,7 +61,7 @@ export interface FakeApi {
 
 const ok: Behaviour = ({ response, work }) => answer(response, work())
 
-/** Closes the connection without a response. With `afterWork`, the payment has been made before. */
+/** Closes the connection without a response. With `afterWork`, makes the payment first. */
 export function drop({ afterWork }: { afterWork: boolean }): Behaviour {
   return ({ response, work }) => {
     if (afterWork) work()
@@ -69,7 +69,7 @@ export function drop({ afterWork }: { afterWork: boolean }): Behaviour {
   }
 }
 
-/** Never responds, until the time limit of the attempt has passed. With `afterWork`, the payment has been made before. */
+/** Does not respond, and makes the time limit of the attempt expire. With `afterWork`, makes the payment first. */
 export function hang({ afterWork = false } = {}): Behaviour {
   return ({ work, endTimers }) => {
     if (afterWork) work()
@@ -77,7 +77,7 @@ export function hang({ afterWork = false } = {}): Behaviour {
   }
 }
 
-/** Responds with an error of the API. With `afterWork`, the payment has been made before. */
+/** Responds with an error of the API. With `afterWork`, makes the payment first. */
 export function fail(
   status: number,
   error: { readonly type: string; readonly code?: string; readonly details?: unknown },
@@ -89,7 +89,7 @@ export function fail(
   }
 }
 
-/** Responds with this text, as a proxy or a damaged connection would. The work is done. */
+/** Does what the request asks for, and responds with `text`, as a proxy or a damaged connection would. */
 export function raw(status: number, text: string): Behaviour {
   return ({ response, work }) => {
     work()
@@ -97,7 +97,7 @@ export function raw(status: number, text: string): Behaviour {
   }
 }
 
-/** Cuts the connection in the middle of the body. The work is done. */
+/** Does what the request asks for, and cuts the connection in the middle of the response's body. */
 export const cut: Behaviour = ({ response, work }) => {
   const text = JSON.stringify(work().body)
   response.writeHead(201, { 'content-type': 'application/json', 'content-length': text.length })
@@ -137,7 +137,7 @@ export async function startFakeApi(): Promise<FakeApi> {
       next({ request, response, work: () => handler(request), endTimers: () => timers.forEach((end) => end()) })
     })
   })
-  // Otherwise the server closes an idle connection after 5 s, at any moment of a test on a busy machine.
+  // By default, the server closes a connection that is idle for 5 s. On a busy machine, this could break a test.
   server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
@@ -171,7 +171,7 @@ export async function startFakeApi(): Promise<FakeApi> {
   }
 }
 
-/** The clock moves only by the waits between attempts, which take no time. A time limit only ends when a test says so. */
+/** The clock moves only by the waits between attempts, which take no real time. Only `endTimers` lets limits expire. */
 function createRuntime(waits: number[], timers: Set<() => void>): Partial<Runtime> {
   return {
     now: () => STARTED_AT + waits.reduce((sum, ms) => sum + ms, 0),

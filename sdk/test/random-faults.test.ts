@@ -19,7 +19,7 @@ import {
 } from './fake-api.ts'
 
 const RUNS = 300
-/** One more than the attempts of a call, so that a call can meet faults only. */
+/** A call makes at most 6 attempts. The limit is higher, so that all attempts of a call can meet faults. */
 const FAULTS_MAX = 7
 
 type FaultName = keyof typeof FAULTS | 'arrives_late'

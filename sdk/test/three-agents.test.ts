@@ -20,7 +20,7 @@ import {
 } from './fake-api.ts'
 
 const INVOICE: Invoice = { id: '2041', agentId: 'shopper', wallet: WALLET, payTo: PAYEE, amountUsdc: '1.25' }
-/** The time limit of an attempt where the service responds, and where it does not. */
+/** The time limits of an attempt. The short one is used for the fault in which the service does not respond. */
 const TIMEOUT_MS = 20_000
 const SHORT_TIMEOUT_MS = 2_000
 

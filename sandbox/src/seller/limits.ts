@@ -1,13 +1,13 @@
 /** The most resources that the control API can create. They are kept in memory until the seller stops. */
 export const RESOURCES_MAX = 10_000
-/** The largest body of a request to a resource. The goods repeat it. */
+/** The largest body of a request to a resource. The standard goods contain a copy of the request's body. */
 export const REQUEST_BYTES_MAX = 100_000
 /** The longest time for which a fault delays a settlement or an answer. */
 export const DELAY_MS_MAX = 120_000
 export const ANSWER_BYTES_MAX = 100_000_000
 /** How long the seller waits for its facilitator, as the x402 packages do by default. */
 export const FACILITATOR_MS_MAX = 90_000
-/** How long the seller waits if a resource has the fault `settle_late`, so that a test of this fault is short. */
+/** How long the seller waits for its facilitator with the fault `settle_late`. Short, so that tests are short. */
 export const SHORT_FACILITATOR_MS_MAX = 3_000
 /** How often the facilitator looks for the receipt of its transaction. */
 export const RECEIPT_POLL_MS = 100

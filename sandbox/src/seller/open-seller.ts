@@ -28,7 +28,7 @@ interface Stall {
 }
 
 /**
- * Starts a shop whose goods can be paid for with x402 or MPP, with its own facilitator, and resolves when it listens.
+ * Starts a shop that sells goods for payments by x402 or MPP and has its own facilitators. Resolves when it listens.
  */
 export async function openSeller(config: SellerConfig): Promise<Seller> {
   const app = express()
@@ -74,7 +74,7 @@ interface ControlOptions {
   readonly stalls: ReadonlyMap<string, Stall>
   readonly origin: string
   readonly add: (resource: Resource) => void
-  /** How many entries `stalls` has at the start. Each resource has two. */
+  /** How many entries `stalls` has at the start. Each resource has two entries. */
   readonly created: number
 }
 

@@ -7,7 +7,7 @@ export interface Counters {
   readonly requests: number
   /** Requests with a payment header. */
   readonly paid_requests: number
-  /** How many different authorizations these requests contained. A careful payer signs one for each purchase. */
+  /** How many different authorizations the paid requests contained. A careful payer signs one for each purchase. */
   readonly authorizations: number
   /** Transactions that the facilitator sent to the chain. */
   readonly settlements: number
@@ -47,7 +47,7 @@ export interface ResourceOptions {
 }
 
 const ID_BYTES = 8
-/** A raised price is this many times the first one. */
+/** A raised price is this many times the first price. */
 const RAISE_FACTOR = 2n
 
 export function createResource(behaviour: Behaviour, options: ResourceOptions = {}): Resource {

@@ -7,7 +7,7 @@ import type { SellerChain } from './seller-chain.ts'
 
 /**
  * Returns a handler that asks to be paid with x402 version 1. The server packages of the x402 project speak version 2
- * only, so the offer and the headers are our own. Their facilitator still speaks version 1.
+ * only, so the offer and the headers are our own. The project's facilitator still speaks version 1.
  */
 export function sellByX402V1(chain: SellerChain, resource: Resource, facilitatorUrl: string): RequestHandler {
   const facilitator = new HTTPFacilitatorClient({ url: facilitatorUrl, timeoutMs: FACILITATOR_MS_MAX })
@@ -31,7 +31,7 @@ export function sellByX402V1(chain: SellerChain, resource: Resource, facilitator
       else response.setHeader('X-PAYMENT-RESPONSE', Buffer.from(JSON.stringify(settled)).toString('base64'))
       return typeof settled !== 'string' && settled.success
     }
-    // A seller of version 1 may settle before its program makes the goods, or after the program has succeeded.
+    // With the flow `authorization`, the seller settles only if its program succeeds. If it fails, no money moves.
     if (resource.behaviour.flow === 'authorization' && resource.meets('handler_fails')) {
       response.status(500).json({ error: 'the goods could not be made' })
       return

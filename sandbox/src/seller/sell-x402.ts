@@ -55,8 +55,8 @@ export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUr
 }
 
 /**
- * Changes the header that the middleware sets, which contains the seller's own offer: adds other offers, or removes the
- * seller's own one.
+ * The middleware sets a header that contains the seller's own offer. Adds other offers to this header, or removes the
+ * seller's own offer from it.
  */
 function changeOffers(response: Response, kinds: readonly OfferKind[]): void {
   if (kinds.length === 1 && kinds[0] === 'own') return

@@ -7,12 +7,15 @@ import { usdcAddress, usdcNameOf } from '../chain/deploy-usdc.ts'
 import { serialQueue } from '../chain/serial-queue.ts'
 import { RECEIPT_MS_MAX, RECEIPT_POLL_MS } from './limits.ts'
 
-/** The account that submits the payers' authorizations. Its key is public on purpose: gas is free on these chains. */
+/**
+ * The account that submits the payers' authorizations. Its key can be public, because gas is free on these chains, so
+ * the account needs no money.
+ */
 export const facilitatorAccount = privateKeyToAccount(keccak256(stringToHex('bursar sandbox facilitator')))
 
-/** The gas limit of a settlement. With a wallet that has code, it uses about 130,000 gas. */
+/** The gas limit of a settlement. A settlement from a wallet that has code uses about 130,000 gas. */
 const SETTLE_GAS = 500_000n
-/** How often a transaction is sent if another process used its nonce. */
+/** If another process has used a transaction's nonce, the transaction is sent again, at most this many times in all. */
 const SEND_ATTEMPTS_MAX = 5
 
 /** One chain, as the seller sees it. */
@@ -50,7 +53,7 @@ export function openSellerChain(mode: Mode, rpcUrl: string): SellerChain {
     rpcUrls: { default: { http: [rpcUrl] } },
   })
   const client = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: RECEIPT_POLL_MS, cacheTime: 0 })
-  // Sends one transaction at a time, because the next nonce is known only once the last transaction is in the pool.
+  // Sends one transaction at a time. The nonce of the next one is known only after the previous one is in the pool.
   const enqueue = serialQueue()
   const send = (to: `0x${string}`, data: `0x${string}`) =>
     enqueue(() => sendWithNextNonce(rpcUrl, { chainId, to, data }))

@@ -21,7 +21,7 @@ const TYPES = {
     { name: 'nonce', type: 'bytes32' },
   ],
 } as const
-/** Longer than a settlement on a busy machine, also with the delay of the fault `settle_late`. */
+/** Authorizations are valid for longer than a settlement takes on a busy machine, also with the fault `settle_late`. */
 const VALID_SECONDS = 120
 
 type Json = Readonly<Record<string, unknown>>

@@ -14,9 +14,12 @@ export interface SandboxState {
   readonly clockOffsetMs: number
   /** The passkey with which the owner of each workspace signs in, by slug. */
   readonly owners: Readonly<Record<string, StoredPasskey>>
-  /** The passkey with which the same person owns wallets. Missing for a workspace that has none yet. */
+  /** The passkey with which the owner of each workspace owns wallets, by slug. Missing until it is created. */
   readonly walletOwners?: Readonly<Record<string, StoredPasskey>>
-  /** The workspace of each grant made through the control API, because the service cannot search across workspaces. */
+  /**
+   * The slug of the workspace of each grant that the sandbox has made, by the grant's id. It is stored here because the
+   * service cannot search for a grant in all workspaces.
+   */
   readonly grants: Readonly<Record<string, string>>
   /** The secret of the invitation to the demo workspace. */
   readonly invitation?: string
@@ -27,7 +30,7 @@ export interface SandboxState {
 export interface DemoMode {
   readonly key: string
   readonly wallet: string
-  /** The demo grant ended because the wallet was moved, and was not opened again yet. */
+  /** True if the demo grant ended because the wallet was moved, and no new grant has been opened yet. */
   readonly needsGrant?: boolean
 }
 

@@ -33,7 +33,7 @@ export interface TestEnclave {
   orderFault(fault: Fault, count?: number): Promise<void>
   /** Calls one of the enclave's control endpoints. */
   control(path: string, body: object): Promise<void>
-  /** Returns the number of requested faults that no request has used up yet. */
+  /** Returns how many of the ordered faults have not happened yet. */
   countFaults(): Promise<number>
   orderFailingTransfers(count: number): Promise<void>
   moveClock(offsetMs: number): Promise<void>
