@@ -11,7 +11,7 @@ import type { ErrorName } from './operation.ts'
 /** The contract of `/v1`: an OpenAPI 3.1 document. */
 export type Contract = Readonly<Record<string, unknown>>
 
-/** What a route declares or requires, and the framework does not describe. */
+/** What a route declares or requires, but the framework does not add to the contract. */
 interface Operation {
   readonly requirements: Requirements
   readonly errors: readonly ErrorName[]
