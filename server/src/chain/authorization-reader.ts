@@ -49,7 +49,7 @@ export function createAuthorizationReader(
       const due = authorizations.filter(({ validBeforeSeconds }) => validBeforeSeconds <= block.seconds)
       if (due.length === 0) return authorizations.map(() => 'open' as const)
       const words = await batch(due.map((one) => stateCall(usdc, one, number)))
-      // If another block has taken its place meanwhile, the states may not be those of the block whose time we read.
+      // If a reorganization has replaced the block whose time we read, the states may be those of another block.
       if ((await readBlock(batch, number)).hash !== block.hash) throw new NodeFault('reorganized below the depth')
       const states = new Map(due.map((one, index) => [one, parseState(words[index])]))
       return authorizations.map((one) => states.get(one) ?? 'open')
