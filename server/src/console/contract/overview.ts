@@ -47,7 +47,7 @@ const OverviewSchema = Type.Object({
   }),
   /** How much of each active grant's cap was used in the last 24 hours. At most 8 grants, the most used first. */
   caps: list(CapSchema),
-  /** At most 5 each, the newest first. Payments include withdrawals. */
+  /** At most 5 payments and at most 5 deposits, the newest first. The payments include withdrawals. */
   payments: list(ListedPaymentSchema),
   deposits: list(DepositSchema),
   /** Which steps the workspace has done already, for the checklist of a new workspace. */
