@@ -56,8 +56,8 @@ export const OWNER_ROUTES = {
       params: SlugAddressParams,
       body: Type.Object({ mode, change: Type.Enum(['add', 'remove']), credential_id: credentialId }),
       /**
-       * Both members are null if nothing has to be signed: the enclave had already made the change, and it is recorded
-       * now.
+       * Both members are null if the enclave has made this change already. Then the change is recorded, and nothing has
+       * to be signed.
        */
       response: {
         200: Type.Object({ request_id: nullable(Type.String()), request: nullable(SigningRequestSchema) }),
@@ -73,8 +73,8 @@ export const OWNER_ROUTES = {
       params: SlugAddressParams,
       body: Type.Object({ mode, credential_id: credentialId }),
       /**
-       * Both members are null if nothing has to be signed: the enclave had already moved the wallet, and it is recorded
-       * now.
+       * Both members are null if the enclave has moved the wallet already. Then the move is recorded, and nothing has
+       * to be signed.
        */
       response: {
         200: Type.Object({
