@@ -18,8 +18,9 @@ const OUTCOME_WAIT_MS_MAX = 8_000
 
 export interface Precedence {
   /**
-   * Whether this records what has already happened outside, such as the enclave's response to a payment. Outcomes go
-   * first, and some connections are reserved for them, because work that has begun must not wait for work that has not.
+   * Whether the caller records what has already happened elsewhere, such as the enclave's response to a payment.
+   * Outcomes go first, and some connections are reserved for them, because work that has begun must not wait for work
+   * that has not.
    */
   readonly isOutcome?: boolean
   /** Transactions of different groups, such as workspaces, take turns while they wait for a connection. */
