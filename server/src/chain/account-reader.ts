@@ -61,7 +61,8 @@ export function createAccountReader(nodes: RpcNodes) {
       } catch (error) {
         // The wallet's code has rejected the signature in its own way. That is not the node's fault.
         if (!(error instanceof CallReverted)) throw error
-        // We believe the node only if it has returned the right chain id. If it has not yet, it must do so now.
+        // We believe the node only if it has returned the right chain id. If it has not done so yet, this empty batch
+        // asks for the chain id.
         await batch([])
         return false
       }

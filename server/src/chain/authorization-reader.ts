@@ -9,7 +9,7 @@ import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { parseBlockHeader, type BlockHeader } from './transfer-log.ts'
 
 export type TimedAuthorization = AuthorizationKey & {
-  /** Unix seconds. The authorization can only be used in a block whose time is before this. */
+  /** Unix seconds. The authorization can only be used in a block whose time is before this time. */
   readonly validBeforeSeconds: bigint
 }
 

@@ -31,8 +31,8 @@ export type TransfersRead = {
 /** The most recipients in one filter. Nodes reject filters with many more. */
 const RECIPIENTS_PER_CALL_MAX = 100
 /**
- * The most recipients in one read. The read then has ten filters in one batch. A filter costs a node about as much as a
- * hundred other calls.
+ * The most recipients in one read. A read with so many recipients has ten filters in one batch. A filter costs a node
+ * about as much as a hundred other calls.
  */
 export const RECIPIENTS_PER_READ_MAX = 1_000
 

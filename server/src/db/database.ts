@@ -83,8 +83,8 @@ export class Database {
     const max = connectionsMax + OUTCOME_CONNECTIONS
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max }, logger)
     this.#connections = new TransactionConnections(this.#pool, connectionsMax)
-    // All other connections are for reads and for unimportant writes, such as rate counters and logs. A power failure
-    // may lose these writes without harm, so they do not wait for the disk.
+    // All connections outside this pool are for reads and for unimportant writes, such as rate counters and logs. A
+    // power failure may lose these writes without harm, so they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
       openPipelinedConnection({ ...connection, options }),

@@ -49,8 +49,8 @@ const INTRODUCTION =
   'endpoints can be added to `/v1`, so ignore members that you do not know.'
 
 /**
- * Registers the generator of the contract. The routes that are added to `http` afterwards are described. Returns a
- * function that creates the document; call it when the server is ready.
+ * Registers the generator of the contract. The contract describes the routes that are added to `http` afterwards.
+ * Returns a function that creates the document; call it when the server is ready.
  */
 export async function describeRoutes(http: HttpServer, origins: Origins): Promise<() => Contract> {
   const operations = new Map<string, Operation>()

@@ -20,7 +20,7 @@ const RETRY_MS = 3_000
  * two pages do not keep replacing each other's streams.
  */
 const RETRY_AFTER_GIVING_WAY_MS = 60_000
-/** A client that has not read this much data, about a hundred changes, is disconnected. */
+/** A client with this much unread data, about a hundred changes, is disconnected. */
 const UNREAD_BYTES_MAX = 4_096
 
 export interface ChangeStream {

@@ -36,9 +36,9 @@ const OverviewSchema = Type.Object({
   spent_usdc: Type.String(),
   /** What owners withdrew in the range: confirmed and pending withdrawals. */
   withdrawn_usdc: Type.String(),
-  /** The agents that spent most; then, if there are more, one entry with `agent_id: null` for all others. */
+  /** The agents that spent most; then, if there are more agents, one entry with `agent_id: null` for all others. */
   spend: list(SpendSchema),
-  /** The number of agents' requests in the range, by result. */
+  /** How many requests for payments agents made in the range, by result. */
   counts: Type.Object({
     confirmed: Type.Integer(),
     pending: Type.Integer(),
@@ -79,8 +79,8 @@ export const OVERVIEW_ROUTES = {
     },
   },
   /**
-   * Returns what was spent on the hosts that sold something in the last 30 days, and when these 30 days began. The hosts
-   * with the highest sums come first; then, if there are more, one entry with `host: null` for all others.
+   * Returns what was spent on the hosts that sold something in the last 30 days, and when these 30 days began. The
+   * hosts with the highest sums come first; then, if there are more hosts, one entry with `host: null` for all others.
    */
   hosts: {
     method: 'GET',
