@@ -7,7 +7,7 @@ export const CALLS_PER_REQUEST_MAX = 102
 export const REQUESTS_BEFORE_GROWTH_MIN = 50
 /**
  * Each time that the node rejects a size after a growth, the number of requests that must succeed before the next
- * growth doubles. This is its upper limit.
+ * growth doubles. This is the upper limit of that number.
  */
 const REQUESTS_BEFORE_GROWTH_MAX = 6_400
 /** The size grows by a tenth. */

@@ -5,7 +5,7 @@ import type { Query } from './query.ts'
 
 /** The most items in one statement. More would save little, and each item waits for the slowest one. */
 export const ITEMS_PER_STATEMENT_MAX = 64
-/** How often an item that runs alone is tried, if its statement conflicts with other statements each time. */
+/** How often an item that runs alone is tried at most, if its statement conflicts with other statements each time. */
 const ATTEMPTS_ALONE_MAX = 4
 
 interface WaitingItem<Item, Result> {

@@ -14,7 +14,7 @@ const TEXTS = {
 } as const
 
 /**
- * Serves what agents and their hosts read about this service, on the API's host and on the app's host, without a
+ * Serves what agents and their hosts read about this service, on the hosts of `BASE_URL` and `AUTH_URL`, without a
  * credential (D71a): `/llms.txt`, a skill, and the entry for an MCP registry. The addresses in them come from the
  * configuration.
  */

@@ -116,8 +116,8 @@ function findAgentsAs<Result>(
 }
 
 /**
- * Which grants to list: those of one agent, or of all agents of the workspace and mode if `agentId` is null. The agent
- * must be able to spend under them at the time `now`.
+ * Which grants to list: those of one agent, or of all agents of the workspace and mode if `agentId` is null. Only
+ * grants that allow spending at the time `now` are listed.
  */
 export interface SpendableLookup {
   readonly accountId: string
