@@ -32,7 +32,7 @@ export interface Config {
   readonly signerUrl: string | null
   readonly host: string
   readonly port: number
-  /** A second port for the AUTH_URL origin; null if one port serves both. */
+  /** A second port for the AUTH_URL origin; null if one port serves both origins, BASE_URL and AUTH_URL. */
   readonly authPort: number | null
   readonly trustedProxies: readonly string[]
   /** The folder of the dashboard's built files. */
@@ -139,7 +139,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 /**
  * A site can use the passkeys of its own host and of its parent domains. So the host of the signer page must not be one
- * of our other hosts or a parent domain of them: otherwise our own pages could use wallet passkeys.
+ * of our other hosts or a parent domain of them: otherwise the pages on those hosts could use wallet passkeys.
  */
 function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config): void {
   if (signerUrl === null || !URL.canParse(signerUrl)) return

@@ -20,8 +20,8 @@ export interface Caller {
   readonly mode: Mode
   readonly scopes: readonly Scope[]
   /**
-   * The agent of an OAuth token's connection, or of an API key that is bound to one (D56). The credential may pay only
-   * as this agent (D25). Null for every other API key, which may pay as any agent.
+   * The agent of an OAuth token's connection, or the agent that an API key is bound to (D56). The credential may pay
+   * only as this agent (D25). Null for an API key that is not bound to an agent: it may pay as any agent.
    */
   readonly agentId: string | null
   /** The resource for which an OAuth token was issued (RFC 8707). Null for an API key, and if the client named none. */

@@ -3,9 +3,9 @@ import { formatScopes, SCOPES, type Scope } from '../values/scope.ts'
 
 /**
  * Formats the `WWW-Authenticate` challenge (RFC 6750, section 3; RFC 9728, section 5.1). If no credential was sent, the
- * challenge has no error. If the credential does not have a required scope, the challenge names that scope. Otherwise
- * it names all scopes, because clients register the scopes of the first challenge, and cannot request more later.
- * `resourcePath` selects the metadata of the resource that was called.
+ * challenge has no error. If the credential does not have a required scope, the challenge names that scope. Every other
+ * challenge names all scopes, because clients register the scopes of the first challenge, and cannot request more
+ * later. `resourcePath` selects the metadata of the resource that was called.
  */
 export function formatChallenge({
   origin,

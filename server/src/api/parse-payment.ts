@@ -31,8 +31,9 @@ export function parseIdempotencyKey(body: unknown): string | null {
 
 /**
  * Throws 400 `idempotency_key_in_header` if the request has an `Idempotency-Key` header and the body does not contain
- * the same key (D51). The service does not use that header, so a retry would pay twice. The check comes before an
- * existing payment is returned, because it is unknown which of two different keys the caller meant.
+ * the same key (D51). The service does not use that header, so a retry without the key in its body would pay twice. The
+ * check comes before an existing payment is returned, because it is unknown which of two different keys the caller
+ * meant.
  */
 export function checkIdempotencyHeader(headers: IncomingHttpHeaders, idempotencyKey: string | null): void {
   const header = headers['idempotency-key']

@@ -44,8 +44,8 @@ export function parseBuyer({ agent_id: agent, wallet: text }: Static<typeof Chec
 }
 
 /**
- * Parses what a seller asked the agent for: the decoded object, or the header `PAYMENT-REQUIRED` (base64) or
- * `WWW-Authenticate` (MPP) as it was received. Throws 400 that names the field.
+ * Parses the terms that an agent received from a seller: the decoded object, or the header `PAYMENT-REQUIRED` (base64)
+ * or `WWW-Authenticate` (MPP) as it was received. Throws 400 that names the field.
  */
 export function parseReceived(
   body: Pick<Static<typeof SignResourceBody>, 'payment_required' | 'resource_url'>,
@@ -91,7 +91,7 @@ export function parseCompared(body: unknown, operation: 'pay' | 'sign'): Compare
     ...(wallet === null ? {} : { wallet }),
     ...(maxAmountMicro === null ? {} : { maxAmountMicro }),
     ...(fields['memo'] !== undefined && memo === null ? {} : { memo }),
-    // A request that is not valid was never sent, so these values differ from those of every request that was sent.
+    // The service never sends a request for a body that is not valid. So these values match no existing purchase.
     request: operation === 'sign' ? null : { url: '', method: '', headers: '', body: '-' },
   }
 }

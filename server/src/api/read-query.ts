@@ -10,11 +10,11 @@ export interface QueryReader {
   readonly read: <Value>(name: string, parse: (text: string) => Value | null, predicate: string) => Value | null
   /** Parses a time (RFC 3339). */
   readonly readTime: (name: string) => Date | null
-  /** Parses the size of a page: a whole number from 1 to `max`, which has at most three digits. */
+  /** Parses the size of a page: a whole number from 1 to `max`, where `max` is at most 999. */
   readonly readLimit: (name: string, bounds: { readonly max: number; readonly byDefault: number }) => number
   /** Throws a 400 that lists every invalid parameter. Call it after all parameters were read. */
   readonly check: () => void
-  /** Does the same as `check`, and also lists every parameter that was not read. */
+  /** Does the same as `check`, and also rejects every parameter that was not read, because it is unknown. */
   readonly checkAll: () => void
 }
 

@@ -61,7 +61,8 @@ export function createAccountReader(nodes: RpcNodes) {
       } catch (error) {
         // The wallet's code has rejected the signature in its own way. That is not the node's fault.
         if (!(error instanceof CallReverted)) throw error
-        // We believe the node only if it has returned the right chain id. If it has not yet, it must do so now.
+        // We believe the node only if it has returned the right chain id. If it has not done so yet, this empty batch
+        // asks for the chain id.
         await batch([])
         return false
       }
@@ -70,7 +71,8 @@ export function createAccountReader(nodes: RpcNodes) {
 
   /**
    * Checks that the chain will accept a signature as the wallet's. Everything that leaves the service must pass this
-   * check. A signature that the wallet's code accepts now is rejected if that code changes.
+   * check. The result is not final: if the wallet's code changes, the chain may reject a signature that this check
+   * accepted.
    * @throws ChainUnavailable for the form `erc1271`. The form `ecdsa` is checked without the chain.
    */
   async function isValidAuthorization(signed: SignedAuthorization): Promise<boolean> {

@@ -17,7 +17,10 @@ export type AuthorizationKey = { readonly authorizer: Address; readonly nonce: H
 
 export type AuthorizationEvent = AuthorizationKey & {
   readonly kind: 'used' | 'canceled'
-  /** The contract that emitted the event. Any contract can emit events that look the same. */
+  /**
+   * The contract that emitted the event. The caller must check it, because any contract can emit events that look the
+   * same.
+   */
   readonly contract: Address
 }
 

@@ -12,8 +12,8 @@ const WALLET = address(`0x${'2'.repeat(40)}`)
 const PAYEE = address(`0x${'3'.repeat(40)}`)
 const CONFIRMATIONS = 3
 /**
- * Three purchases of equal amounts. The first two are named after the block in which the authorization was used or
- * canceled. The third was neither used nor canceled.
+ * The nonces of three authorizations. The first one was used in a block at the configured depth, the second one was
+ * canceled in a newer block, and the third one was neither used nor canceled.
  */
 const NONCES = [1, 2, 3].map((number) => `0x${String(number).repeat(64)}` as const)
 const [IN_DEEP, IN_SHALLOW, NEVER] = NONCES as [`0x${string}`, `0x${string}`, `0x${string}`]

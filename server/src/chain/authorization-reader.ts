@@ -9,7 +9,7 @@ import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { parseBlockHeader, type BlockHeader } from './transfer-log.ts'
 
 export type TimedAuthorization = AuthorizationKey & {
-  /** Unix seconds. The authorization can only be used in a block whose time is before this. */
+  /** Unix seconds. The authorization can only be used in a block whose time is before this time. */
   readonly validBeforeSeconds: bigint
 }
 
@@ -49,7 +49,7 @@ export function createAuthorizationReader(
       const due = authorizations.filter(({ validBeforeSeconds }) => validBeforeSeconds <= block.seconds)
       if (due.length === 0) return authorizations.map(() => 'open' as const)
       const words = await batch(due.map((one) => stateCall(usdc, one, number)))
-      // If another block has taken its place meanwhile, the states may not be those of the block whose time we read.
+      // If a reorganization has replaced the block whose time we read, the states may be those of another block.
       if ((await readBlock(batch, number)).hash !== block.hash) throw new NodeFault('reorganized below the depth')
       const states = new Map(due.map((one, index) => [one, parseState(words[index])]))
       return authorizations.map((one) => states.get(one) ?? 'open')

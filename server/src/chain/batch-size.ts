@@ -6,8 +6,8 @@ export const CALLS_PER_REQUEST_MAX = 102
 /** At first, this many requests of the current size must succeed before the size grows. */
 export const REQUESTS_BEFORE_GROWTH_MIN = 50
 /**
- * Each time the node rejects a larger size, twice as many requests must succeed before the next growth, up to this
- * many.
+ * Each time that the node rejects a size after a growth, the number of requests that must succeed before the next
+ * growth doubles. This is the upper limit of that number.
  */
 const REQUESTS_BEFORE_GROWTH_MAX = 6_400
 /** The size grows by a tenth. */

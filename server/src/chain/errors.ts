@@ -35,7 +35,7 @@ export class BatchRefusal extends NodeFault {
 }
 
 /**
- * The contract code that a call ran has rejected the call. Every node would return the same error. A caller that
+ * The node ran the call, but the contract's code rejected it. Every node would return the same error. A caller that
  * expects this error handles it before the node counts as failed.
  */
 export class CallReverted extends NodeFault {

@@ -3,8 +3,8 @@ import { parseQuantity } from './quantity.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
 /**
- * How long a head counts as recent. Longer than the interval of the job that watches the chain, and shorter than a
- * block takes.
+ * How long a head counts as recent. This is longer than the interval of the job that watches the chain, and shorter
+ * than the time between two blocks.
  */
 const HEAD_AGE_MS_MAX = 500
 

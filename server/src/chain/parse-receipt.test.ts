@@ -88,7 +88,8 @@ describe('parseReceipt', () => {
       transferLog({ logIndex: '0x6' }),
       authorizationLog('AuthorizationCanceled', other, { logIndex: '0x7' }),
       transferLog({ logIndex: '0x8' }),
-      // The USDC contract emits no such logs. So neither transfer was made by the authorization before it.
+      // The authorizations before the next two transfers did not make them: the first authorization is a log of another
+      // contract, and the transfer after the second one does not have the next log index.
       authorizationLog('AuthorizationUsed', other, { logIndex: '0x9', address: PAYEE }),
       transferLog({ logIndex: '0xa' }),
       authorizationLog('AuthorizationUsed', other, { logIndex: '0xb' }),

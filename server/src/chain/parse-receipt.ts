@@ -41,7 +41,10 @@ export type ReceiptTransfer = Transfer & {
 }
 
 export type ReceiptAuthorization = AuthorizationEvent & {
-  /** The transfer that the authorization made. Null if it was canceled. */
+  /**
+   * The transfer that the authorization made. Null if the authorization was canceled, or if the next log is not its
+   * transfer.
+   */
   readonly transfer: LogTransfer | null
 }
 

@@ -3,7 +3,7 @@ import { BatchRefusal, CallReverted, NodeBehind, NodeFault } from './errors.ts'
 /**
  * This file recognizes why a node rejected a call or a batch. JSON-RPC defines no codes for the reasons, and each
  * implementation uses different codes. If a code has several meanings, the message decides. The result only decides how
- * we repeat the request: a reason that we do not recognize counts as an ordinary fault of the node.
+ * we repeat the request. A reason that we do not recognize counts as an ordinary fault of the node.
  */
 
 /**

@@ -18,13 +18,13 @@ export type Search<Found> = {
   readonly found: readonly Found[]
   /** The last block that was searched; `from - 1` if no block was searched. */
   readonly searchedTo: bigint
-  /** The time of that block, in seconds by the chain's clock; null if no block was searched. */
+  /** The time of the block `searchedTo`, in seconds by the chain's clock; null if no block was searched. */
   readonly searchedToSeconds: bigint | null
 }
 
 export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
 
-/** An authorization that was used or canceled, and the transaction that did it. */
+/** An authorization that was used or canceled, and the transaction that used or canceled it. */
 export type FoundAuthorization = AuthorizationKey & { readonly txHash: Hash }
 
 export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
@@ -40,8 +40,8 @@ const BLOCKS_PER_CALL_MAX = 500n
 const BLOCKS_PER_CALL_MIN = 10n
 const CALLS_PER_SEARCH_MAX = 20
 /**
- * A transaction can never be mined once another transaction with the same nonce is final. We regard it as final at this
- * depth, because reorganizations are less deep.
+ * A transaction can never be mined once another transaction with the same nonce is final. We regard a transaction at
+ * this depth as final, because reorganizations are less deep.
  */
 const NONCE_DEPTH_MIN = 30
 
@@ -198,7 +198,7 @@ function isUse(log: unknown, { from, usdc }: { from: Address; usdc: Address }): 
   return event?.kind === 'used' && event.contract === usdc && event.authorizer === from
 }
 
-/** Names the place of the log that is `after` logs behind this one. */
+/** Formats the position of the log that comes `after` logs later than `log`. */
 function formatPlace(log: unknown, after: bigint): string {
   return `${parseTxHash(log)} ${parseQuantity(isRecord(log) ? log['logIndex'] : undefined) + after}`
 }

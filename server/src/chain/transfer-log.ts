@@ -40,8 +40,8 @@ export type LogsRequest = {
  * chain's order. Ignores anything else that a node returns. Parsing is slow, mostly because the checksum of an address
  * needs a hash. So only `LOGS_PER_TURN_MAX` logs are parsed in one turn of the event loop, and HTTP requests need not
  * wait.
- * @throws NodeFault for more than `LOGS_PER_READ_MAX` logs, and for a response that cannot be true: a log of another
- * block, a log that was removed, the same log twice, or logs of two forks.
+ * @throws NodeFault for more than `LOGS_PER_READ_MAX` logs, and for a response that cannot be true: a log of a block
+ * outside the range, a log that was removed, the same log twice, or logs of two forks.
  */
 export async function parseTransferLogs(
   request: LogsRequest,

@@ -31,8 +31,8 @@ export type TransfersRead = {
 /** The most recipients in one filter. Nodes reject filters with many more. */
 const RECIPIENTS_PER_CALL_MAX = 100
 /**
- * The most recipients in one read. The read then has ten filters in one batch. A filter costs a node about as much as a
- * hundred other calls.
+ * The most recipients in one read. A read with so many recipients has ten filters in one batch. A filter costs a node
+ * about as much as a hundred other calls.
  */
 export const RECIPIENTS_PER_READ_MAX = 1_000
 
@@ -61,8 +61,8 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
 
 /**
  * Reads the hash of the last block three times: before the logs, together with the logs, and after them. If it is
- * always the same, all logs belong to that fork. Every request for logs also asks for that block, which proves that the
- * machine that responded had the whole range: nodes silently leave out blocks that they do not have.
+ * always the same, all logs belong to one fork. Every request for logs also asks for the last block, which proves that
+ * the machine that responded had the whole range: nodes silently leave out blocks that they do not have.
  */
 async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
   const before = await readHeader(batch, to)

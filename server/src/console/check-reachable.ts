@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Every open page asks, but a check is made at most once in this time. */
+/** Every open page requests the result, but at most one check is made in this time. */
 const CHECK_GAP_MS = 5_000
 /** How long a caller waits for a check. A check that takes longer continues, and a later caller gets its result. */
 const WAIT_MS_MAX = 2_000

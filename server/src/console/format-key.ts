@@ -21,8 +21,8 @@ export function formatKey(key: KeySummary, now: Date): ApiKey {
 }
 
 /**
- * Formats a new key. This is the only response that contains the secret. It reads nothing from the database: if that
- * failed now, the secret would be lost.
+ * Formats a new key. This is the only response that contains the secret. The function reads nothing from the database,
+ * because the secret would be lost if the read failed.
  */
 export function formatIssuedKey({ key, secret }: IssuedKey, { userName }: Session): IssuedApiKey {
   return { key: formatKey({ ...key, createdByName: userName, lastUsedAt: null }, key.createdAt), secret }

@@ -2,9 +2,9 @@ import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { problem, type ProblemCode } from '../values/problem.ts'
 
 /**
- * Waits for an operation that calls the enclave, and maps the enclave's errors to errors for the caller. People in the
- * dashboard retry without an idempotency key, so an error must not claim more than we know. `noResponse` is the error
- * code if the enclave did not respond.
+ * Waits for an operation that calls the enclave, and maps the enclave's errors to errors for the caller. `noResponse`
+ * is the error code if the enclave did not respond. By default it says that the outcome is unknown: people in the
+ * dashboard retry without an idempotency key, so a retry may repeat the operation.
  */
 export async function mapEnclaveErrors<Result>(
   work: Promise<Result>,

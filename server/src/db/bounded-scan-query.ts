@@ -33,7 +33,7 @@ type Mode = 'test' | 'live'
 
 /**
  * Builds one statement for each mode, with the mode as a constant in its text. With one statement for both modes,
- * PostgreSQL could read along the primary key and pass a million rows of the other mode before it finds the first row.
+ * PostgreSQL could read along the primary key, through a million rows of the other mode, before it finds the first row.
  */
 export function textOfMode<Name extends string>(
   name: Name,

@@ -1,7 +1,7 @@
 /**
  * A column of a statement's result. `tables.ts`, which is generated from the migrations, contains the columns of every
- * table. A statement that computes a value declares that column with `computed`. A test prepares every statement and
- * compares its declared columns with those that PostgreSQL reports.
+ * table. If a statement computes a value, it declares a column for the value with `computed`. A test prepares every
+ * statement and compares its declared columns with those that PostgreSQL reports.
  */
 export interface Column<Value> {
   readonly type: ColumnType

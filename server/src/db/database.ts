@@ -45,8 +45,8 @@ const TRANSACTION_ATTEMPTS_MAX = 4
  * only what costs little even in a large table: a scan of an index in its order, and a look-up for each row of a join.
  * A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if only
  * the first ones are needed. Because sorting is avoided too, a statement can choose its index by its `order by`, even
- * if another index looks as good in the statistics. These options do not forbid the other steps: the planner uses them
- * if nothing else is possible. `jit` is off because compiling such short plans never pays off.
+ * if another index looks as good in the statistics. These options do not forbid the steps that they turn off: the
+ * planner uses such a step if nothing else is possible. `jit` is off because compiling such short plans never pays off.
  */
 export const PLANNER_OPTIONS = [
   '-c enable_seqscan=off',
@@ -83,8 +83,8 @@ export class Database {
     const max = connectionsMax + OUTCOME_CONNECTIONS
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max }, logger)
     this.#connections = new TransactionConnections(this.#pool, connectionsMax)
-    // All other connections are for reads and for unimportant writes, such as rate counters and logs. A power failure
-    // may lose these writes without harm, so they do not wait for the disk.
+    // All connections outside this pool are for reads and for unimportant writes, such as rate counters and logs. A
+    // power failure may lose these writes without harm, so they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
     this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
       openPipelinedConnection({ ...connection, options }),
@@ -113,8 +113,8 @@ export class Database {
 
   /**
    * Runs an item of a gathered query: one statement for all items that arrive in the same turn of the event loop. Use
-   * it for what `runRelaxed` may run, if every request runs it. Throws `DatabaseUnavailable` if the database does not
-   * respond, if the row of the item stays locked, or if too many items are waiting.
+   * it instead of `runRelaxed` for a statement that every request runs. Throws `DatabaseUnavailable` if the database
+   * does not respond, if the row of the item stays locked, or if too many items are waiting.
    */
   runGathered<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
     return this.#gatherer.run(gathered, item)
@@ -122,8 +122,8 @@ export class Database {
 
   /**
    * Runs an item of a gathered query durably: one statement and one commit for all items that arrive together. The
-   * statement must not wait for rows that may stay locked for long, because all of its items would wait. Throws as
-   * `runDurable`, and `DatabaseUnavailable` if too many items are waiting.
+   * statement must not wait for rows that may stay locked for long, because all of its items would wait. Throws what
+   * `runDurable` throws, and `DatabaseUnavailable` if too many items are waiting.
    */
   runGatheredDurable<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
     return this.#durableGatherer.run(gathered, item)

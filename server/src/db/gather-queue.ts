@@ -5,7 +5,7 @@ import type { Query } from './query.ts'
 
 /** The most items in one statement. More would save little, and each item waits for the slowest one. */
 export const ITEMS_PER_STATEMENT_MAX = 64
-/** How many statements are tried for an item that runs alone, if they conflict with other statements. */
+/** How often an item that runs alone is tried at most, if its statement conflicts with other statements each time. */
 const ATTEMPTS_ALONE_MAX = 4
 
 interface WaitingItem<Item, Result> {
@@ -34,7 +34,7 @@ export class GatherQueue<Item, Result> {
   readonly #linesByKey = new Map<string, Line<Item, Result>>()
   /** The lines whose first item waits for a statement. */
   #ready: Line<Item, Result>[] = []
-  /** The same, for items that were in a rejected statement. */
+  /** The lines whose first item was in a rejected statement, and waits to run alone. */
   #readyAlone: Line<Item, Result>[] = []
 
   constructor(gathered: GatheredQuery<Item, Result>) {

@@ -3,7 +3,10 @@ import { GatherQueue } from './gather-queue.ts'
 import type { GatheredQuery } from './gathered-query.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
 
-/** How many items may wait for a result: as many as a process accepts connections, each of which has one request. */
+/**
+ * How many items may wait for a result. A process accepts this many connections, and each connection has one request at
+ * a time.
+ */
 export const ITEMS_WAITING_MAX = 10_000
 
 /** A queue whose types do not matter here. */

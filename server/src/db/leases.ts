@@ -10,8 +10,8 @@ export function takeLease(name: string, holder: string, now: Date, expiresAt: Da
     text: `insert into leases as l (name, holder, expires_at) values ($1, $2, $4)
       on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
         where l.holder = $2 or l.expires_at <= $3 or l.expires_at > $5`,
-    // A stored lease that would last more than twice as long as this one was written before the clock was set back, and
-    // is ignored.
+    // If the stored lease would last more than twice as long as the new lease, the clock was set back after the stored
+    // lease was written. Then the stored lease is ignored.
     values: [name, holder, now, expiresAt, new Date(now.getTime() + 2 * (expiresAt.getTime() - now.getTime()))],
     read: changed,
   }

@@ -36,7 +36,8 @@ export interface MigrateOptions {
  * Brings the database's schema up to date. There are no migrations that undo others. Each file is applied once and must
  * not change afterwards. It runs in one transaction. If its first line is `-- no transaction`, its statements run one
  * by one without a transaction. Many processes may call this function at the same time, even while processes of the
- * previous version are running. It waits for a limited time if their transactions hold locks that it needs.
+ * previous version are running. The function waits for a limited time if transactions of other processes hold locks
+ * that a migration needs.
  */
 export async function migrate(
   databaseUrl: string,

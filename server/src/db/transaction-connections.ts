@@ -7,8 +7,8 @@ export const OUTCOME_CONNECTIONS = 2
 /** How many transactions and statements may wait for a connection. Outcomes have a limit of their own. */
 const WAITING_MAX = 1_000
 /**
- * How many outcomes may wait. It is far more than the requests that one process works on, because an outcome that
- * cannot be recorded has to be found out again later.
+ * How many outcomes may wait. The limit is far above the number of requests that one process works on, so that no
+ * outcome is rejected: if an outcome is not recorded, it has to be found out again later.
  */
 const OUTCOMES_WAITING_MAX = 10_000
 /** How long a transaction waits for a connection. Nothing has happened yet, so its caller can simply try again. */
@@ -18,8 +18,9 @@ const OUTCOME_WAIT_MS_MAX = 8_000
 
 export interface Precedence {
   /**
-   * Whether this records what has already happened outside, such as the enclave's response to a payment. Outcomes go
-   * first, and some connections are reserved for them, because work that has begun must not wait for work that has not.
+   * Whether the caller records what has already happened elsewhere, such as the enclave's response to a payment.
+   * Outcomes go first, and some connections are reserved for them, because work that has begun must not wait for work
+   * that has not.
    */
   readonly isOutcome?: boolean
   /** Transactions of different groups, such as workspaces, take turns while they wait for a connection. */
@@ -78,7 +79,10 @@ export class TransactionConnections {
     }
   }
 
-  /** All other work waits while an outcome waits, and leaves `OUTCOME_CONNECTIONS` connections to outcomes. */
+  /**
+   * Everything that is not an outcome waits while an outcome waits, and never uses the last `OUTCOME_CONNECTIONS`
+   * connections.
+   */
   #mayStart(isOutcome: boolean): boolean {
     const isFree = this.#inUse < this.#connectionsMax + OUTCOME_CONNECTIONS
     return isFree && (isOutcome || (this.#outcomes.size === 0 && this.#inUseByOthers < this.#connectionsMax))

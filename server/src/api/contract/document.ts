@@ -11,7 +11,7 @@ import type { ErrorName } from './operation.ts'
 /** The contract of `/v1`: an OpenAPI 3.1 document. */
 export type Contract = Readonly<Record<string, unknown>>
 
-/** What a route declares or requires, and the framework does not describe. */
+/** What a route declares or requires, but the framework does not add to the contract. */
 interface Operation {
   readonly requirements: Requirements
   readonly errors: readonly ErrorName[]
@@ -49,8 +49,8 @@ const INTRODUCTION =
   'endpoints can be added to `/v1`, so ignore members that you do not know.'
 
 /**
- * Registers the generator of the contract. The routes that are added to `http` afterwards are described. Returns a
- * function that creates the document; call it when the server is ready.
+ * Registers the generator of the contract. The contract describes the routes that are added to `http` afterwards.
+ * Returns a function that creates the document; call it when the server is ready.
  */
 export async function describeRoutes(http: HttpServer, origins: Origins): Promise<() => Contract> {
   const operations = new Map<string, Operation>()

@@ -14,7 +14,7 @@ const COMMON: readonly ErrorName[] = [
   'unavailable',
 ]
 
-/** The sentences of the errors that have no code. Some errors of these types have a more specific sentence. */
+/** The general messages of the errors without a code. A response may contain a more specific message. */
 const SENTENCES: Readonly<Record<string, string>> = {
   validation_failed: 'The request is not valid. details lists what is wrong, if single members are.',
   unauthenticated: UNAUTHENTICATED_MESSAGE,
@@ -58,13 +58,13 @@ export function listErrors({ errors, requirements, hasBody, hasPathParameters }:
     requirements.unrestrictedKeyOnly === true && 'api_key_required',
     hasBody && 'payload_too_large',
     hasBody && 'unsupported_media_type',
-    // A parameter that is too long, or not well-formed, matches no path.
+    // If a path parameter is too long, or not well-formed, no route matches.
     hasPathParameters && 'not_found',
   ]
   return [...new Set([...COMMON, ...implied.filter((name) => name !== false), ...errors])]
 }
 
-/** Returns the responses of these errors, by status. */
+/** Returns the descriptions of the responses with these errors, by status. */
 export function describeResponses(errors: readonly ErrorName[]): Readonly<Record<string, object>> {
   const statuses = [...new Set(errors.map(statusOf))].toSorted((one, other) => one - other)
   return Object.fromEntries(
@@ -118,8 +118,8 @@ export function describeError(name: ErrorName): object {
 }
 
 /**
- * Returns the schemas of these errors, and a schema that refers to them, for a value that is one of these errors. Each
- * schema has its name as `$id`, so that the response of a route can contain the value.
+ * Returns the schemas of these errors, and then the schema of a value that is any one of them. The `$id` of each schema
+ * is its name. A route's response schema can refer to it.
  */
 export function describeChoice(
   choice: { readonly $id: string; readonly description: string },

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../../values/problem.ts'
 import type { HeaderName } from './headers.ts'
 
-/** Errors without a code. Their type says everything. */
+/** The types of the errors that need no code, because the type is specific enough. */
 export const CODELESS_TYPES = [
   'validation_failed',
   'unauthenticated',

@@ -14,8 +14,9 @@ const TEXTS = {
 } as const
 
 /**
- * Serves what agents and their hosts read about this service, on both hosts, without a credential (D71a): `/llms.txt`,
- * a skill, and the entry for an MCP registry. The addresses in them come from the configuration.
+ * Serves what agents and their hosts read about this service, on the hosts of `BASE_URL` and `AUTH_URL`, without a
+ * credential (D71a): `/llms.txt`, a skill, and the entry for an MCP registry. The addresses in them come from the
+ * configuration.
  */
 export async function addGuides(http: HttpServer, options: Origins & { readonly docsDir: string }): Promise<void> {
   const docs = await readDocsIndex(options.docsDir)

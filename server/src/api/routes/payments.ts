@@ -143,7 +143,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     },
   )
 
-  // There is no such endpoint (D53). The error says where payments are listed.
+  // `GET /v1/payments` is not an endpoint (D53). The error says where payments are listed.
   http.get('/v1/payments', { config: { rejectsAll: true }, schema: { hide: true } }, async () => {
     throw new Problem('not_found', 'There is no endpoint at this path. To list payments, use GET /v1/ledger.')
   })
@@ -152,7 +152,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     '/v1/payments/:id',
     {
       onRequest: authenticate({ bucket: 'default' }),
-      // `parsePaymentQuery` parses the query; its schema only describes it in `openapi.json`.
+      // `parsePaymentQuery` parses the query. The schema only describes the query in `openapi.json`.
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'getPayment',

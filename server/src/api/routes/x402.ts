@@ -74,7 +74,8 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
   const stopping = new AbortController()
   http.addHook('preClose', async () => stopping.abort())
   /**
-   * A purchase continues if its client disconnects. While it waits for a seller, the overload gate does not count it.
+   * A purchase continues if its client disconnects. While a purchase waits for a seller, the overload gate does not
+   * count it.
    */
   const courseOf = (request: FastifyRequest): Course => {
     return { stopping: stopping.signal, onWait: () => leaveWork(request) }
@@ -223,7 +224,10 @@ function attempt<Result>(parse: () => Result): Result | Problem {
   }
 }
 
-/** Returns the existing payment with the key of a request that is not valid (D18). Nothing is signed or sent for it. */
+/**
+ * For a request that is not valid, returns the existing payment with the same idempotency key, or null (D18). Nothing
+ * is signed or sent.
+ */
 async function replayInvalid(
   ctx: Context,
   { key, compared }: { key: Parameters<typeof replayPurchase>[1]['key']; compared: ComparedPurchase },

@@ -16,11 +16,11 @@ export const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, checkMs: 30_000,
 /** How long the browser waits before it reconnects. */
 const RETRY_MS = 3_000
 /**
- * How long the browser waits if a newer stream has replaced this one. It is long, so that two pages do not keep
- * replacing each other's streams.
+ * How long the browser waits before it reconnects if a newer stream has replaced its stream. The time is long, so that
+ * two pages do not keep replacing each other's streams.
  */
 const RETRY_AFTER_GIVING_WAY_MS = 60_000
-/** A client that has not read this much data, about a hundred changes, is disconnected. */
+/** A client with this much unread data, about a hundred changes, is disconnected. */
 const UNREAD_BYTES_MAX = 4_096
 
 export interface ChangeStream {

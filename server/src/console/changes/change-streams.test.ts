@@ -131,7 +131,8 @@ describe('streams of changes', () => {
     read(openFor(streams, another, last))
     await waitFor('the end of another', () => over().length === 2)
     assert.deepEqual(over(), [0, 5])
-    // The first workspace has lost two streams, but this one still has 50, which is the limit.
+    // The first workspace has lost two streams, so it has room again. The second workspace still has 50 streams, which
+    // is the limit.
     await refusesIn(streams, others[0] ?? first)
   })
 

@@ -12,7 +12,7 @@ const ConnectionErrorSchema = Type.Object({
   /** The person who approved the application. */
   user_name: Type.String(),
   code: Type.Enum([...CONNECTION_ERROR_CODES]),
-  /** When it last happened. */
+  /** When the error last happened. */
   happened_at: isoTime(),
 })
 

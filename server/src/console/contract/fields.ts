@@ -4,7 +4,8 @@ import { MODES } from '../../values/mode.ts'
 
 /**
  * The parts of schemas that several endpoints share. Every text that we accept has a maximum length, far above that of
- * any valid value. The parsers behind the schemas decide what is valid, and their error messages are better.
+ * any valid value. The parsers behind the schemas decide what is valid, because their error messages are better than
+ * those of the schemas.
  */
 
 export const AGENT_ID_CHARS_MAX = 256

@@ -47,9 +47,9 @@ export const SigningRequestSchema = Type.Object({
   /** base64url of the exact request to the enclave, in canonical JSON. It is the WebAuthn challenge. */
   payload: Type.String(),
   expires_at: isoTime(),
-  /** The wallet passkeys that may sign it. `public_key` is base64 of its SPKI. */
+  /** The wallet passkeys that may sign the request. `public_key` is base64 of its SPKI. */
   credentials: list(Type.Object({ id: Type.String(), public_key: Type.String(), name: Type.String() })),
-  /** The rules that it replaces; null if it changes no rules. */
+  /** The rules that the request replaces; null if it changes no rules. */
   before: nullable(RulesSchema),
 })
 

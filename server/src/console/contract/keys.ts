@@ -69,7 +69,7 @@ export const KEY_ROUTES = {
       response: { 201: IssuedApiKeySchema },
     },
   },
-  /** Creates a new key with the same name and restrictions and a new secret, which replaces the old key. */
+  /** Replaces a key with a new key that has the same name and restrictions, but a new secret. */
   rotate: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys/:id/rotate',

@@ -36,9 +36,9 @@ const OverviewSchema = Type.Object({
   spent_usdc: Type.String(),
   /** What owners withdrew in the range: confirmed and pending withdrawals. */
   withdrawn_usdc: Type.String(),
-  /** The agents that spent most; then, if there are more, one entry with `agent_id: null` for all others. */
+  /** The agents that spent most; then, if there are more agents, one entry with `agent_id: null` for all others. */
   spend: list(SpendSchema),
-  /** The number of agents' requests in the range, by result. */
+  /** How many requests for payments agents made in the range, by result. */
   counts: Type.Object({
     confirmed: Type.Integer(),
     pending: Type.Integer(),
@@ -47,7 +47,7 @@ const OverviewSchema = Type.Object({
   }),
   /** How much of each active grant's cap was used in the last 24 hours. At most 8 grants, the most used first. */
   caps: list(CapSchema),
-  /** At most 5 each, the newest first. Payments include withdrawals. */
+  /** At most 5 payments and at most 5 deposits, the newest first. The payments include withdrawals. */
   payments: list(ListedPaymentSchema),
   deposits: list(DepositSchema),
   /** Which steps the workspace has done already, for the checklist of a new workspace. */
@@ -79,8 +79,8 @@ export const OVERVIEW_ROUTES = {
     },
   },
   /**
-   * Returns what was spent on the hosts that sold something in the last 30 days, and when these 30 days began. The hosts
-   * with the highest sums come first; then, if there are more, one entry with `host: null` for all others.
+   * Returns what was spent on the hosts that sold something in the last 30 days, and when these 30 days began. The
+   * hosts with the highest sums come first; then, if there are more hosts, one entry with `host: null` for all others.
    */
   hosts: {
     method: 'GET',

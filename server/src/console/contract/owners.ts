@@ -55,7 +55,10 @@ export const OWNER_ROUTES = {
     schema: {
       params: SlugAddressParams,
       body: Type.Object({ mode, change: Type.Enum(['add', 'remove']), credential_id: credentialId }),
-      /** Both are null if nothing has to be signed: the change was made before, and has been recorded now. */
+      /**
+       * Both members are null if the enclave has made this change already. Then the change is recorded, and nothing has
+       * to be signed.
+       */
       response: {
         200: Type.Object({ request_id: nullable(Type.String()), request: nullable(SigningRequestSchema) }),
       },
@@ -69,7 +72,10 @@ export const OWNER_ROUTES = {
     schema: {
       params: SlugAddressParams,
       body: Type.Object({ mode, credential_id: credentialId }),
-      /** Both are null if nothing has to be signed: the wallet was moved before, and that has been recorded now. */
+      /**
+       * Both members are null if the enclave has moved the wallet already. Then the move is recorded, and nothing has
+       * to be signed.
+       */
       response: {
         200: Type.Object({
           request_id: nullable(Type.String()),

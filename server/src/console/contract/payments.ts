@@ -26,7 +26,7 @@ export const PaymentSchema = Type.Object({
   agent_id: nullable(Type.String()),
   /** Null exactly for a withdrawal. */
   grant_id: nullable(Type.String()),
-  /** Why the payment is still pending, if someone should find out what is wrong. Otherwise null. */
+  /** Why the payment is still pending, if something is wrong that a person should look into. Otherwise null. */
   pending_reason: nullable(Type.Enum([...PENDING_REASONS])),
 })
 

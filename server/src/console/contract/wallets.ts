@@ -46,7 +46,7 @@ const WalletSchema = Type.Object({
   owners: list(OwnerSchema),
   /** Whether one lost passkey would lose the money: a live wallet with one owner (D61). */
   is_at_risk: Type.Boolean(),
-  /** Whether a sign-in passkey owns the wallet. It has to be moved to a wallet passkey. */
+  /** Whether a sign-in passkey owns the wallet, so that the wallet has to be moved to a wallet passkey. */
   needs_move: Type.Boolean(),
   /** From the chain; null while the chain cannot be reached. */
   balance_usdc: nullable(Type.String()),

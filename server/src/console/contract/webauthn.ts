@@ -50,7 +50,7 @@ const Authentication = Type.Object({
   }),
 })
 
-/** The same members, with the longer client data that an owner of a wallet signs. */
+/** The same members as `Authentication`, with the longer client data that an owner of a wallet signs. */
 export const OwnerAuthentication = Type.Object({
   ...credential,
   response: Type.Object({

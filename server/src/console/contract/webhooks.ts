@@ -87,7 +87,7 @@ export const WEBHOOK_ROUTES = {
     config: { role: 'admin', proof: THE_URL_STAYS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 201: Type.Object({ delivery: DeliverySchema }) } },
   },
-  /** Sends the events of a time range again. `replayed` is how many deliveries this created. */
+  /** Sends the events of a time range again. `replayed` is how many deliveries the request has created. */
   replay: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks/:id/replay',

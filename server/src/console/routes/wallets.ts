@@ -20,7 +20,10 @@ const FAUCET_AMOUNT_MICRO = microUsdc(100_000_000n)
 /** How old a balance in a list may be. A list needs one call to the chain per wallet and is read often. */
 const LISTED_BALANCE_AGE_MS_MAX = 15_000
 
-/** A workspace's wallets. The first owner of each is a wallet passkey of the person who created it. */
+/**
+ * Adds the endpoints for a workspace's wallets. The first owner of a wallet is a wallet passkey of the person who
+ * created the wallet.
+ */
 export function addWalletRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 

@@ -58,7 +58,10 @@ export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   })
 }
 
-/** Returns the event as webhooks receive it. It parses the text that we send, so the two can never differ. */
+/**
+ * Returns the event as webhooks receive it. Parses the text that we send, so the event that the page shows can never
+ * differ from that text.
+ */
 function readEnvelope(event: StoredEvent, slug: string): EventEnvelope {
   return JSON.parse(formatEvent(event, slug)) as EventEnvelope
 }

@@ -1,4 +1,7 @@
-/** The states of an agent that people see. The earlier state wins if the agent has several grants. */
+/**
+ * The states of an agent that people see. If the agent has several grants, the state that comes first in this list
+ * wins.
+ */
 export const AGENT_STATES = ['active', 'pending', 'suspended', 'expired', 'no_grant'] as const
 
 export type AgentState = (typeof AGENT_STATES)[number]

@@ -115,7 +115,10 @@ function findAgentsAs<Result>(
   }
 }
 
-/** Which grants to list, and for which time: those of one agent, or (null) of all agents, of a workspace and mode. */
+/**
+ * Which grants to list: those of one agent, or of all agents of the workspace and mode if `agentId` is null. Only
+ * grants that allow spending at the time `now` are listed.
+ */
 export interface SpendableLookup {
   readonly accountId: string
   readonly mode: Mode
@@ -225,8 +228,8 @@ export function insertAgent(accountId: string, mode: Mode, id: string, createdAt
 }
 
 /**
- * Also deletes the key that an agent may have from the time before wallets had slots, because there is nothing left
- * that the key may sign.
+ * Marks an agent as deleted. Also deletes the signer key that an agent may have from the time before wallets had slots,
+ * because the key may not sign anything any more.
  */
 export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {

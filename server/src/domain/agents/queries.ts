@@ -48,9 +48,9 @@ export async function listAgents(
 }
 
 /**
- * Lists the grants of the workspace and mode under which this agent or (null) any agent can currently spend. Returns
- * null if `agentId` is null and there are more than a few hundred grants, so that no request waits for the long list of
- * another workspace. `walkSpendable` lists any number of grants.
+ * Lists the grants of the workspace and mode under which the agent can currently spend. If `agentId` is null, lists the
+ * grants of all agents, or returns null if there are more than a few hundred, so that no request waits for the long
+ * list of another workspace. `walkSpendable` lists any number of grants.
  */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,

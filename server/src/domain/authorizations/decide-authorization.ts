@@ -40,11 +40,11 @@ type Found = ReceiptAuthorization & { readonly txHash: TxHash; readonly block: B
  *
  * The contract accepts each pair of authorizer and nonce once, as a use or as a cancellation. So a use or a
  * cancellation at the configured depth is final. If there is neither, and the authorization was unused in a block at
- * that depth whose time is not before `validBefore`, it has expired: no later block can contain a use.
+ * that depth whose time is `validBefore` or later, the authorization has expired: no later block can contain a use.
  *
- * If there is evidence of a use and evidence of none, the evidence of a use decides, because the payment then keeps
- * counting against the limits. A node that lags shows an older block at the depth, so it only delays the decision. A
- * node that lies can end a purchase wrongly, as it can with the receipt of a transfer.
+ * If some evidence shows a use and other evidence shows that there was none, the use decides, because the payment then
+ * keeps counting against the limits. A node that lags shows an older block at the depth, so it only delays the
+ * decision. A node that lies can end a purchase wrongly, as it can with the receipt of a transfer.
  */
 export function decideAuthorization({
   endings,

@@ -1,6 +1,9 @@
 import { AUTHORIZATION_FIRST_LOOK_MS, type Payment } from '../payments/payment.ts'
 
-/** While a purchase is younger, the next look comes after `SOON_MS`. Most authorizations are used within seconds. */
+/**
+ * While a purchase is younger than this, the next look comes after `SOON_MS`. Most authorizations are used within
+ * seconds.
+ */
 const YOUNG_MS = 15_000
 const SOON_MS = AUTHORIZATION_FIRST_LOOK_MS
 /** The time between two looks at an older purchase whose authorization is still valid. */

@@ -11,8 +11,8 @@ import type { AuthorizationEvidence } from './decide-authorization.ts'
  */
 const FIRST_BLOCKS_APART_MAX = 100n
 /**
- * How many blocks after a purchase was recorded are searched. An authorization is valid for five minutes at most, so
- * its use cannot be later, even on a chain with 16 blocks per second.
+ * The search ends this many blocks after the purchase's first block. An authorization is valid for five minutes at
+ * most, so its use cannot be later, even on a chain with 16 blocks per second.
  */
 const SEARCHED_BLOCKS_MAX = 5_000n
 /** How many authorizations one filter names. Nodes reject filters with many more. */
@@ -26,7 +26,7 @@ interface Wanted {
 /**
  * Reads what the chain shows about pending purchases, by the id of the payment. The logs only say which transactions to
  * look at. The receipts prove that an authorization was used. The states prove that it was not used, and are read only
- * if the newest block that was searched is late enough. @throws ChainUnavailable
+ * if the time of the newest block that was searched is `validBefore` or later. @throws ChainUnavailable
  */
 export async function readEvidence(
   chain: Chain,
@@ -105,7 +105,10 @@ function groupByFirstBlock(wanted: readonly Wanted[], head: bigint): Wanted[][] 
   return groups
 }
 
-/** A purchase is recorded with its first block. Without it, only the newest block is searched. */
+/**
+ * Returns the block at which the search begins, which was recorded with the purchase. If none was recorded, the search
+ * begins at the newest block.
+ */
 function firstBlockOf({ firstBlock }: Payment, head: bigint): bigint {
   return firstBlock ?? head
 }

@@ -66,7 +66,8 @@ async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Pr
     const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
     return confirmed ?? (await getPayment(ctx, payment))
   } catch (error) {
-    // Another payment has this Transfer log already. Only a process of an older version could have recorded that.
+    // Another payment has this Transfer log already. Only a process of an older version can have recorded the log
+    // there.
     if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     return await recordNotFound(ctx, payment, use.txHash)
   }

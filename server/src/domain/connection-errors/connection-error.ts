@@ -37,7 +37,7 @@ export interface ConnectionError {
   /** The name of the user who consented. */
   readonly userName: string
   readonly code: ConnectionErrorCode
-  /** When it last happened. */
+  /** When the error last happened. */
   readonly happenedAt: Date
 }
 

@@ -129,8 +129,8 @@ const LISTED_ROW = {
 /**
  * Lists the errors of a workspace's connections in one mode, newest first. A code that expired without being exchanged
  * is an error too, if its connection has no other error. Leaves out errors from before the user connected the same
- * client again. A code that was never exchanged is left out even if it expired after that, because the user need not
- * wait for this before trying again. Uses the primary keys, `connections_not_exchanged`, and
+ * client again. For a code that was never exchanged, the time that counts is when it was created, not when it expired,
+ * because the user may connect again before the code expires. Uses the primary keys, `connections_not_exchanged`, and
  * `connections_of_client_and_user`. The comparison of three columns keeps the planner from reading the connections of
  * all workspaces by an index on `expires_at` alone.
  */

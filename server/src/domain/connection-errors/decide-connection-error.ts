@@ -26,7 +26,7 @@ export interface Presented {
   readonly revokedBecause: string | null
   /** When the code or token expires. */
   readonly expiresAt: Date
-  /** The next two are null unless a code was presented. */
+  /** `redirectUri` and `codeChallenge` are null unless a code was presented. */
   readonly redirectUri: string | null
   readonly codeChallenge: string | null
   /** How many exchanges of the code had a wrong value; 0 for a token. */

@@ -5,8 +5,8 @@ import { decideConnectionError, type Attempt } from './decide-connection-error.t
 
 /**
  * Records why a client's attempt failed, so that people can read it on the dashboard (D73a). `hash` is the hash of the
- * code or token that the client presented. Does nothing if it is unknown, so only a client to which a person gave a
- * code can cause a record. The same error of a connection is written at most once a minute.
+ * code or token that the client presented. Does nothing if the code or token is unknown, so only a client to which a
+ * person gave a code can cause a record. The same error of a connection is written at most once a minute.
  *
  * Takes one read by primary keys. The write is deferred: the caller does not wait for it, and the caller's response
  * stays the same even if the write fails.

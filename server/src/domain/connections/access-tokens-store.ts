@@ -43,7 +43,7 @@ type CountedToken = (TokenHolder & { rate: RateState | null }) | null
 /**
  * Returns the holder of each valid access token, otherwise null, and counts the request against the connection's rate
  * limit. `rate` is null if the request was not counted, because it is over the limit or the token does not have the
- * required scope. A token may be in the list once. If the list contains several tokens of one connection, only the
+ * required scope. A token may be in the list only once. If the list contains several tokens of one connection, only the
  * first is counted, and the others get `POSTPONED`. Uses primary keys. `offset 0` keeps other conditions out of the
  * inner queries, so the planner must use these keys.
  */
