@@ -40,7 +40,7 @@ export async function issueAtOnce<Item>(
   { statement, item, wanted }: { statement: Issue<Item>; item: Item; wanted: readonly Scope[] | null },
 ): Promise<Tokens | null> {
   const granted = await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
-    // The statement has changed nothing, and the transaction is repeated if it conflicts again.
+    // The statement has changed nothing. The caller now runs it in a transaction, which is repeated after a conflict.
     if (isRetryable(error)) return null
     throw error
   })

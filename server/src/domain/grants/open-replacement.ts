@@ -66,8 +66,8 @@ export async function openReplacement(
  * Returns the pending replacement, or null. The caller holds the lease on the wallet's grants, so nobody can sign it
  * meanwhile.
  *
- * If the enclave already enforces the replacement, because its response was lost, it is no longer pending: that is
- * recorded here, and `grant_not_active` is thrown, since the replacement is now the grant to replace.
+ * The enclave may already enforce the replacement, if the enclave's response was lost. Then this function records that
+ * the replacement is active, and throws `grant_not_active`, because the replacement is now the grant to replace.
  */
 async function findPendingReplacement(
   ctx: Context,
