@@ -112,7 +112,10 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 
-  /** Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before its record. */
+  /**
+   * Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before recording the
+   * action.
+   */
   async function crash(action: string, work: () => Promise<void>): Promise<void> {
     await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
     try {
