@@ -12,7 +12,7 @@ export interface SlotReading {
   readonly after: readonly PolicyRule[]
   /** Whether there is nothing to sign, because the enclave is already in the state that the change leads to. */
   readonly isDone: boolean
-  /** Another grant of the same slot, if the enclave enforces that grant instead of the changing one. Otherwise null. */
+  /** Another grant of the same slot that the enclave enforces now. Null if there is none. */
   readonly enforcedInstead: Grant | null
 }
 

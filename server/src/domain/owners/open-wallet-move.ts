@@ -70,7 +70,7 @@ export async function openWalletMove(
   let made: NewOwners | undefined = earlier?.details
   if (made === undefined) {
     // Before the slots are created, check whether the move has to wait or was made already. Creating the slots takes
-    // about a hundred requests to the enclave, which would then be wasted.
+    // about a hundred requests to the enclave, which would be wasted in these cases.
     const isMoved = await withSignerLease(ctx, { wallet, signed }, async (lease) => {
       if ((await reconcileOwners(ctx, lease, { submitted })) !== null) return true
       if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)

@@ -17,8 +17,8 @@ import type { Context } from '../context.ts'
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
 /**
- * Until the service has read a change of owners back from the enclave, it remembers this change, and starts no other one
- * (decision 0022).
+ * Until the service has read a change of owners back from the enclave, it remembers this change, and starts no other
+ * one (decision 0022).
  */
 describe('the owners of a wallet, while a signed change is not yet certain', () => {
   let enclave: ProxiedEnclave
