@@ -9,7 +9,10 @@ import type { Sealer } from '../lib/sealing.ts'
 import type { Mode } from '../values/mode.ts'
 import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
 
-/** What an operation uses to reach everything outside it. Every operation receives it as its first argument. */
+/**
+ * The services that an operation uses, such as the database and the clock. Every operation receives the context as its
+ * first argument.
+ */
 export interface Context {
   readonly db: Database
   readonly clock: Clock
@@ -20,7 +23,7 @@ export interface Context {
   readonly balances: BalanceSnapshots
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
   readonly outbound: OutboundPolicy
-  /** The connections to the HTTP resources that agents buy. The policy is the same. */
+  /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
   /** The site that people sign in on with their passkeys. */
   readonly relyingParty: RelyingParty

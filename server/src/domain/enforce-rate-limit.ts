@@ -5,7 +5,10 @@ import { countAttempt, findAttempts } from '../limiter/limiter-store.ts'
 import { Problem } from '../values/problem.ts'
 import type { Context } from './context.ts'
 
-/** Who attempts something: an IP address, the hash of a session or the id of a workspace. Only its hash is stored. */
+/**
+ * An attempt that a rate limit counts. `subject` says who made it: an IP address, the hash of a session or the id of a
+ * workspace. Only the hash of the subject is stored.
+ */
 export interface Attempt {
   readonly subject: string
   readonly bucket: AttemptBucket
@@ -26,7 +29,7 @@ export function subjectOf({ subject, bucket }: Attempt): Buffer {
   return hash('sha256', `${bucket}:${subject}`, 'buffer')
 }
 
-/** Throws the 429 of an attempt that was not counted. */
+/** Throws the 429 for an attempt that was not counted because the limit is exceeded. */
 export async function rejectAttempt(ctx: Pick<Context, 'db'>, attempt: Attempt, now: Date): Promise<never> {
   const window = await ctx.db.runRelaxed(findAttempts(subjectOf(attempt), attempt.bucket, now))
   const seconds = retryAfterSeconds(window, now)

@@ -9,7 +9,7 @@ const CHARS_MAX = 2_048
  */
 const URL_PATTERN = /^https:\/\/([a-z0-9.-]+)(?::[1-9]\d{0,4})?(\/(?:[\w\-.~:/@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)$/
 const ENCODED_PATTERN = /%([0-9A-Fa-f]{2})/g
-/** A server may decode a path twice before it finds the file. */
+/** The web server that hosts the document may decode a path twice before it looks for the file. */
 const DECODINGS_MAX = 2
 
 /**
@@ -28,9 +28,7 @@ export function isClientUrl(text: string): boolean {
   return hostname === host && pathname === path && !hasDotSegment(path)
 }
 
-/**
- * Returns the host of a client's URL, with its port unless that is 443. It is the application's identity for people.
- */
+/** Returns the host of a client's URL, and its port unless the port is 443. Users know the application by this host. */
 export function hostOfClientUrl(url: string): string {
   return new URL(url).host
 }

@@ -29,8 +29,8 @@ export interface Client {
 }
 
 /**
- * Returns the host that identifies a client to people: the host of its document, which only the owner of this host can
- * publish. Null for a registered client, which has no verified identity.
+ * Returns the host that identifies a client to people: the host that serves its document. Only the owner of that host
+ * can publish a document there. Null for a registered client, which has no verified identity.
  */
 export function identityHostOf({ id, kind }: Pick<Client, 'id' | 'kind'>): string | null {
   return kind === 'document' ? hostOfClientUrl(id) : null

@@ -10,18 +10,17 @@ import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 /*
  * The row of a connection is also the lock for its code and tokens. A transaction that takes a code or a refresh token
- * first locks this row, and only then reads. A revocation updates the same row, so it commits either before such a
- * transaction reads, or after that transaction has ended. Every query for a code or token joins the row, so it sees the
- * revocation.
+ * locks this row before it reads the code or token. A revocation updates the same row, so it commits either before that
+ * read or after the end of that transaction. Every query for a code or token joins the row, so it sees the revocation.
  */
 
 const { connections, oauth_clients: clients, users } = tables
 
 /**
  * An SQL condition on the row `c` of `connections`: the user who consented is still an owner or admin of the workspace,
- * and has not left it since the consent. `offset 0` forces a search of its own for each connection. Without it, a query
- * plan that was made while the tables were small could scan all members. The comparison of rows is an equality, written
- * so that the search can use no index other than the primary key.
+ * and has not left it since the consent. `offset 0` makes the database search the members once per connection. Without
+ * it, a query plan that was made while the tables were small could scan all members. The two comparisons of rows mean
+ * equality. They are written so that the search can use no index other than the primary key.
  */
 export const CONSENT_HOLDS = `exists (
         select 1 from members m where (m.account_id, m.user_id) >= (c.account_id, c.user_id)
@@ -112,7 +111,7 @@ const LISTED_ROW = {
 
 /**
  * Lists connections whose code was exchanged and that are neither revoked nor expired, newest first. If `mode` is null,
- * lists both modes. Uses the primary key, or `connections_of_agent` if few connections are not revoked.
+ * lists the connections of both modes. Uses the primary key, or `connections_of_agent` if most connections are revoked.
  */
 export function listConnectionRows({
   accountId,

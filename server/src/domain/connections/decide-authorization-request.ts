@@ -79,9 +79,9 @@ async function deny(
 }
 
 /**
- * Returns the queries that record that a user decided on a request of the client. The first decision also writes to
- * the audit log when the client was registered, or when its document was first read. It is not logged earlier, because
- * anybody can add clients.
+ * Returns the queries that record that a user decided on a request of the client. The first decision also adds an audit
+ * entry that contains the time at which the client was registered, or at which its document was first read. That event
+ * is not logged when it happens, because anybody can add clients.
  */
 function recordClientUse({ clientId, clientKind, registration }: TakenRequest, now: Date): Query<unknown>[] {
   if (registration === null) return [markClientUsed(clientId, now)]

@@ -9,8 +9,8 @@ import { findClientsAndCount, type ClientRequest, type CountedClient } from './r
 type ClientBucket = 'token' | 'revoke'
 
 /**
- * The requests of each bucket share statements. One statement counts a subject only once, so two requests of one
- * subject need two statements.
+ * Requests of one bucket that arrive together are counted by one statement. A statement counts each subject only once,
+ * so two requests of one subject need two statements.
  */
 const COUNT_REQUESTS: Readonly<Record<ClientBucket, GatheredQuery<ClientRequest, CountedClient>>> = {
   token: gatherCounts('token'),

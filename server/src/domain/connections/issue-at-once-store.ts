@@ -40,11 +40,11 @@ interface Taken {
 }
 
 /**
- * Marks refresh tokens as taken, and stores the new tokens. Returns the scopes of the connection for each request.
- * Returns null if nothing was changed, because the refresh token is unknown, expired or taken already, or belongs to
- * another client, or because a requested scope or resource was not granted. Also returns null if the connection is
- * revoked or locked, or if the user who consented may no longer connect applications. A refresh token may be in the
- * list once. Uses primary keys.
+ * Marks refresh tokens as taken, and stores the new tokens. For each request, returns the scopes of the connection, or
+ * null if the request changed nothing. It changes nothing if the refresh token is unknown, expired or taken already, or
+ * belongs to another client, or if a requested scope or resource was not granted. The same holds if the connection is
+ * revoked or locked, or if the user who consented may no longer connect applications. The list must not contain a
+ * refresh token twice. Uses primary keys.
  */
 export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(Scope[] | null)[]> {
   return {
@@ -64,8 +64,8 @@ export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<
 }
 
 /**
- * Does the same for codes. Also returns null if the code has too many failures, or if the redirect URI or the challenge
- * differs from the stored one (D38). Uses primary keys.
+ * Does for codes what `takeRefreshTokensAndIssue` does for refresh tokens. Also returns null if the code has too many
+ * failures, or if the redirect URI or the challenge differs from the stored one (D38). Uses primary keys.
  */
 export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[] | null)[]> {
   return {
@@ -87,7 +87,7 @@ export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[
   }
 }
 
-/** The parameters $1 to $8 of both statements. */
+/** Returns the parameters $1 to $8, which the statements for refresh tokens and for codes have in common. */
 function toValues(requests: readonly (Refresh | Exchange)[]): readonly unknown[] {
   return [
     requests.map(({ secretHash }) => secretHash),

@@ -73,7 +73,7 @@ const SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: ConnectedClient) =
   'a second exchange of a code': async (_ctx, seeded) => [(ctx) => exchange(ctx, seeded)],
 }
 
-/** The same for a connection whose code was not exchanged yet. */
+/** Like `SITUATIONS`, but the code of the connection was not exchanged yet. */
 const CODE_SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: Seeded) => Promise<readonly Request[]>>> = {
   'an exchange': async (_ctx, seeded) => [(ctx) => exchange(ctx, seeded)],
   'two exchanges of one code': async (_ctx, seeded) => {

@@ -30,9 +30,9 @@ export function createTokens(now: Date): CreatedTokens {
 
 /**
  * Takes a code or refresh token and issues the created tokens, in one round trip that other requests share. `statement`
- * returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its connection is locked,
- * or the statement conflicted with another transaction. The caller then repeats the statement in a transaction, which
- * waits for the lock and finds out why.
+ * returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its connection is
+ * locked, or the statement conflicted with another transaction. The caller then repeats the statement in a transaction,
+ * which waits for the lock and finds out why nothing was changed.
  */
 export async function issueAtOnce<Item>(
   ctx: Pick<Context, 'db'>,
@@ -40,7 +40,7 @@ export async function issueAtOnce<Item>(
   { statement, item, wanted }: { statement: Issue<Item>; item: Item; wanted: readonly Scope[] | null },
 ): Promise<Tokens | null> {
   const granted = await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
-    // The statement has changed nothing, and the transaction is repeated if it conflicts again.
+    // The statement has changed nothing. The caller now runs it in a transaction, which is repeated after a conflict.
     if (isRetryable(error)) return null
     throw error
   })

@@ -15,8 +15,8 @@ export interface DocumentCopy extends Pick<Client, 'name' | 'redirectUris' | 'sc
 
 /**
  * Stores a copy of a client's metadata document, or replaces the stored copy (D73). If another process has stored a
- * newer copy meanwhile, that copy is kept and returned. Like a registration, it is not logged until a user first
- * decides on a request of the client.
+ * newer copy meanwhile, that copy is kept and returned. Like a registration, a new client is not logged until a user
+ * first decides on one of its requests.
  */
 export async function recordDocumentClient(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -76,7 +76,7 @@ export function findClientRow(id: string): Query<Client | null> {
 
 const COUNTED_CLIENT_ROW = { n: computed.int4, ...CLIENT_ROW, hits: nullable(computed.text) }
 
-/** A request of the client `id`, whose attempts are counted under `subject`. */
+/** A request of the client `id`, which is counted under `subject`. */
 export interface ClientRequest {
   readonly id: string
   readonly subject: Buffer
@@ -87,7 +87,7 @@ export type CountedClient = { readonly client: Client; readonly isCounted: boole
 
 /**
  * Finds clients, and counts an attempt for each. Returns null for an id that no client has; then nothing is counted.
- * `isCounted` is false if the limit rejects the attempt. A subject may be in the list once. Uses primary keys.
+ * `isCounted` is false if the limit rejects the attempt. No two attempts may have the same subject. Uses primary keys.
  */
 export function findClientsAndCount(bucket: AttemptBucket, attempts: readonly ClientRequest[]): Query<CountedClient[]> {
   return {

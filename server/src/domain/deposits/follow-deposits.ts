@@ -60,8 +60,8 @@ interface NextBlocks {
  * block, there was a reorganization. Then the last blocks before the cursor are read again. Deposits that are already
  * recorded are not recorded twice.
  *
- * This function lists the wallets, and the caller must have read `confirmedBlock` from the chain before that. So a
- * wallet that is missing in the list was created after that block, and can receive money only in later blocks.
+ * The caller must have read `confirmedBlock` from the chain before this function lists the wallets. So a wallet that is
+ * missing in the list was created after that block, and can receive money only in later blocks.
  */
 export async function followDeposits(
   ctx: FollowContext,

@@ -157,7 +157,7 @@ describe('reading the transfers to many wallets', () => {
     return { requests, calls, bytes }
   }
 
-  /** Adds wallets. Each statement adds only so many that it finishes in time on a busy machine. */
+  /** Adds wallets, in several statements, so that each statement finishes in time on a busy machine. */
   async function addWallets(count: number): Promise<void> {
     for (let first = 1; first <= count; first += WALLETS_PER_INSERT) {
       const last = Math.min(first + WALLETS_PER_INSERT - 1, count)

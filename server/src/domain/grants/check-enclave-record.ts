@@ -9,7 +9,7 @@ import type { WalletSlot } from '../wallets/wallet.ts'
 import type { Grant } from './grant.ts'
 import type { GrantPlace } from './get-wallet-and-slot.ts'
 
-/** The enclave may return an older record for a moment after a change, so the record is read up to this often. */
+/** For a moment after a change, the enclave may return an older record, so it is read at most this many times. */
 const READS_MAX = 5
 /** The pause before the second read; each later pause is `PAUSE_GROWTH` times as long. Together they take 3 seconds. */
 const FIRST_PAUSE_MS = 200
@@ -26,10 +26,10 @@ interface Signed extends GrantPlace {
 }
 
 /**
- * Reads the enclave's record and compares it with what was signed: the rules of the slot's policy, the owners of policy
- * and wallet, and the wallet's signers, each under the policy of its slot. The enclave's response alone is not proof
- * that the change was made (D15). The log names the differences, and the fields of the record that this version does
- * not know.
+ * Reads the enclave's record and compares it with what was signed: the rules of the slot's policy, the owners of the
+ * policy and of the wallet, and the wallet's signers, each of which must have only the policy of its slot. The
+ * enclave's response alone is not proof that the change was made (D15). The log names the differences, and the fields
+ * of the record that this version of the service does not know.
  *
  * Errors: 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
  */
@@ -89,7 +89,7 @@ async function comparePolicyOf(
   }
 }
 
-/** Returns whether the wallet's signers are those of its slots, each under its own policy only. */
+/** Returns whether the wallet's signers are those of its slots, and each signer has only the policy of its slot. */
 function areSlots(signers: readonly WalletSigner[], slots: readonly WalletSlot[]): boolean {
   const expected = new Map(slots.map(({ signerId, policyId }) => [signerId, policyId]))
   return (

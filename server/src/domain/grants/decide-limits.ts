@@ -17,8 +17,8 @@ export interface TransferRequest {
 type CapDetails = DetailsOf<'daily_cap_exceeded'>
 
 /**
- * Why the limits of a grant do not allow a transfer. For the 24-hour limit, the caller adds `resets_at`, because the
- * time at which it has room again depends on earlier payments.
+ * Why the limits of a grant do not allow a transfer. A refusal by the 24-hour limit has no `resets_at` yet. The caller
+ * adds it, because that time depends on earlier payments.
  */
 export type LimitRefusal =
   | Refusal<

@@ -75,7 +75,7 @@ export function findGrant(accountId: string, id: string): Query<Grant | null> {
   }
 }
 
-/** Returns how many grants the agent has on the wallet that are not revoked. Uses the index `grants_live_by_agent`. */
+/** Returns how many grants of the agent on the wallet are not revoked. Uses the index `grants_live_by_agent`. */
 export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, agentId: string): Query<number> {
   return {
     name: 'count_live_grants',
@@ -87,10 +87,10 @@ export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, 
 }
 
 /**
- * Returns a slot of the wallet that no grant uses, or null: preferably one that was never used, otherwise the one that
- * was freed longest ago. The reason: if the rules of an ended grant came back at the enclave, the next grant in that
- * slot could use them. The caller holds the account's lock. Uses the primary key of the slots, `grants_by_wallet`, and
- * `grants_listed` for the grants that ended.
+ * Returns a slot of the wallet that no grant uses, or null if there is none. Prefers a slot that was never used, and
+ * otherwise the slot that was freed longest ago. The reason: if the rules of an ended grant came back at the enclave,
+ * the next grant in that slot could use them. The caller holds the account's lock. Uses the primary key of the slots,
+ * `grants_by_wallet`, and `grants_listed` for the grants that ended.
  */
 export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Query<number | null> {
   return {
@@ -177,8 +177,9 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked for the other active grant of the same slot, if the enclave no longer enforces it: the slot's rules
- * do not name it. `replacedBy` is the grant that took its place. Uses the index `grants_one_active_per_slot`.
+ * active → revoked, for another grant in the slot of `grant`, if the enclave no longer enforces that other grant: the
+ * slot's rules do not name it. `replacedBy` is the grant that took its place. Uses the index
+ * `grants_one_active_per_slot`.
  */
 export function endUnenforced(
   grant: Grant,
@@ -194,7 +195,7 @@ export function endUnenforced(
   }
 }
 
-/** Returns the pending grant that is to replace this one. Uses the index `grants_one_pending_per_agent_and_wallet`. */
+/** Returns the pending grant that is to replace `grant`. Uses the index `grants_one_pending_per_agent_and_wallet`. */
 export function findPending(grant: Grant): Query<Grant | null> {
   return {
     name: 'find_pending_grant',

@@ -186,8 +186,8 @@ describe("the enclave's response to a signed request is lost", () => {
   test('a signer that is still listed under the policy of a revoked grant can be removed with a signature', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
-    // Create a state that could occur before there was a fence: the old grant is active in our records, but the enclave
-    // enforces the new one.
+    // Create a state that could occur before changes had to wait for a lost request to expire: the old grant is active
+    // in our records, but the enclave enforces the new one.
     await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = created_at where id = $1`, [next.id])
     const text = `update grants set status = 'active', revoked_at = null, replaced_by = null where id = $1`
     await readRows(ctx.db, text, [old.id])

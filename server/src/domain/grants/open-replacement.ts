@@ -66,8 +66,8 @@ export async function openReplacement(
  * Returns the pending replacement, or null. The caller holds the lease on the wallet's grants, so nobody can sign it
  * meanwhile.
  *
- * If the enclave already enforces the replacement, because its response was lost, it is no longer pending: that is
- * recorded here, and `grant_not_active` is thrown, since the replacement is now the grant to replace.
+ * If the response to the signed replacement was lost, the enclave may already enforce it. Then this function records
+ * that the replacement is active, and throws `grant_not_active`, because the replacement is now the grant to replace.
  */
 async function findPendingReplacement(
   ctx: Context,

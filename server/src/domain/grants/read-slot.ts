@@ -10,9 +10,9 @@ export interface SlotReading {
   readonly before: readonly PolicyRule[]
   /** The rules that it has after the change. */
   readonly after: readonly PolicyRule[]
-  /** Whether there is nothing to sign, because the enclave is already as the change leaves it. */
+  /** Whether there is nothing to sign, because the enclave is already in the state that the change leads to. */
   readonly isDone: boolean
-  /** The grant of the same slot that the enclave enforces instead of this one. */
+  /** Another grant of the same slot that the enclave enforces now. Null if there is none. */
   readonly enforcedInstead: Grant | null
 }
 
@@ -35,8 +35,8 @@ function isDone(
   { grant, change, enforcedInstead }: { grant: Grant; change: GrantChange; enforcedInstead: Grant | null },
 ): boolean {
   if (isInEffect(rules, { grant, change })) return true
-  // If the enclave enforces another grant in the slot, an empty slot would end that grant. A pending grant that the
-  // enclave does not enforce is only dropped.
+  // A signed revocation empties the slot. If the enclave enforces another grant in the slot, that would end the other
+  // grant, so nothing is signed. A pending grant that the enclave does not enforce is also dropped without a signature.
   return change === 'revoke' && (enforcedInstead !== null || (grant.status === 'pending' && !isEnforced(rules, grant)))
 }
 

@@ -24,8 +24,8 @@ interface SignedRequest {
  * Before that, extends the lease (the right to change the wallet's signers) to the time after which the request can no
  * longer take effect. So if the response is lost or this process dies, no other change can start too early. If the
  * enclave rejected the request, the lease can be released early, unless an earlier attempt to send the same request may
- * still take effect. If the enclave accepted it, the caller reads the result back first. Throws 409 if we no longer
- * hold the lease, or if the owner is now asked to sign another request.
+ * still take effect. If the enclave accepted it, the caller must read the result back before it releases the lease.
+ * Throws 409 if we no longer hold the lease, or if the owner is now asked to sign another request.
  */
 export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed: SignedRequest): Promise<void> {
   const { slot, request, assertion } = signed

@@ -1,11 +1,17 @@
 import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 
-/** The part of a request that decides until when it may take effect. Requests of other rooms have it too. */
+/**
+ * The members of a signing request that decide until when it may take effect. Requests that do not change a grant have
+ * them too.
+ */
 export type FencedRequest = Pick<StoredSigningRequest, 'expires_at' | 'handed_in_by'>
 
 /** How long the owner has to sign; the specification says "within minutes" (D15). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
-/** The enclave's clock may be behind ours, and it takes a moment to apply what it accepted in time. */
+/**
+ * For this long after a request expires, it may still take effect: the enclave's clock may be behind ours, and the
+ * enclave takes a moment to apply a request that it accepted in time.
+ */
 export const SIGNATURE_FENCE_MARGIN_MS = 5_000
 
 /** Returns the fence: the time after which the request, if it was sent, can no longer take effect. */
@@ -25,7 +31,7 @@ export function isOutdated(request: StoredSigningRequest, suspended: Grant | nul
   return suspended !== null && suspended.suspendedAt !== null && suspended.suspendedAt >= issuedAt(request)
 }
 
-/** One signed request is sent this often at most. After that, callers wait until it can no longer take effect. */
+/** One signed request is sent at most this many times. After that, callers wait until it can no longer take effect. */
 const SENDERS_MAX = 100
 
 /**

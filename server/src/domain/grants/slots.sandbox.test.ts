@@ -289,7 +289,7 @@ describe('a grant is the content of a slot', () => {
     return getGrant(ctx, { accountId, grantId })
   }
 
-  /** The owner signs rules for the grant's slot, past our service. */
+  /** Signs rules for the grant's slot as the owner, and sends them to the enclave without the service. */
   async function signDirectly(owned: Owned, grant: Grant, rules: readonly PolicyRule[]): Promise<void> {
     const { policyId } = await getSlot(ctx, owned, grant)
     const change = { policyId, rules, expiresAt: new Date(Date.now() + 60_000) }

@@ -69,8 +69,9 @@ function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest):
 }
 
 /**
- * The request is gone: another caller may have submitted the same signature, dropped the grant, or prepared another
- * request before we held the lease. Returns the grant if it already is as signed; otherwise throws.
+ * Handles a request that is no longer stored: another caller may have submitted the same signature, dropped the grant,
+ * or prepared another request before we held the lease. Returns the grant if it already has the signed state; otherwise
+ * throws.
  */
 function checkSameResult(grant: Grant, { change }: StoredSigningRequest): Grant {
   const isSame = {
@@ -107,7 +108,8 @@ async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): P
     await sendSignedRequest(ctx, lease, { grant, slot, request, assertion: assertion.response, actor })
   }
   await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
-  // While reads do not show the change, another change must not start: it would be prepared from the old rules.
+  // The lease may be released only now. Until the reads show the change, another change would be prepared from the old
+  // rules.
   lease.mayTakeEffect = wasSent
   const signedSince = issuedAt(request)
   if (change === 'resume') return await recordResume(ctx, lease, { grant, actor, signedSince })

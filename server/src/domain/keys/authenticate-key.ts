@@ -19,8 +19,8 @@ export interface AuthenticatedKey extends KeyHolder {
 type CountedHolder = (KeyHolder & { readonly rate: RateState | null }) | null
 
 /**
- * The authentications of each bucket share statements. One statement counts a key only once, so two requests of one key
- * need two statements.
+ * Requests of one bucket that arrive together are counted by one statement. A statement counts each key only once, so
+ * two requests of one key need two statements.
  */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<KeyRequest, CountedHolder>>> = {
   default: gatherCounts('default'),

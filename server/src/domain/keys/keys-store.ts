@@ -85,8 +85,8 @@ export interface KeyRequest {
 /**
  * Returns the holder of each key, or null if there is no key with this hash, and counts the request against the key's
  * rate limit. `rate` is null if the request was not counted, because it is over the limit or the key does not have the
- * required scope. A key may be in the list once. Uses `api_keys_by_secret_hash` and primary keys; `offset 0` forces the
- * planner to use them.
+ * required scope. The list must not contain a key twice. Uses `api_keys_by_secret_hash` and primary keys; `offset 0`
+ * forces the planner to use them.
  */
 export function countKeyRequests(
   bucket: Bucket,

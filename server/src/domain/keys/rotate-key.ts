@@ -13,7 +13,7 @@ import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
 /**
  * Replaces a key with a new one. The new key works at once, and the old key works for 24 hours more (specification,
  * part 5). During this time, both count against the limit of keys. The new key has the restrictions of the old one
- * (D56). It gives access, so rotating requires a recent proof of the user's presence (D59).
+ * (D56). The new key gives access, so rotating requires a recent proof of the user's presence (D59).
  *
  * Errors: 403 `verification_required`; 404 `key_not_found` for an unknown id; 409 `key_not_rotatable` for an unknown
  * secret or a key that was already rotated or revoked; 409 `key_limit_reached`.

@@ -4,9 +4,10 @@ import { findMember } from '../members/members-store.ts'
 import type { OwnerRequest } from '../wallets/owner-request.ts'
 
 /**
- * Checks that the person who asked to become an owner is still a member of the workspace. People can only ask for their
- * own passkeys. So somebody who was removed from the workspace does not become an owner by an earlier request. The
- * operator, who acts in the sandbox, may name any person's passkey.
+ * Checks that the person who asked to become an owner is still a member of the workspace. Otherwise, somebody who was
+ * removed from the workspace could become an owner by an earlier request. The asker is the new owner, because people
+ * can only ask for their own passkeys. The check is left out for the operator, who acts in the sandbox and may name any
+ * person's passkey.
  *
  * Throws 404 `passkey_not_found`, as if this person had no passkey.
  */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 
 /** How long a request is kept after it has expired. The audit log keeps its outcome. */
 export const OWNER_REQUEST_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
-/** Small enough that a round takes far less time than a statement may take. */
+/** At most this many rows are deleted per round, so that a round takes far less time than a statement may take. */
 const ROWS_PER_ROUND_MAX = 10_000
 
 /** Deletes requests that expired 30 days ago, at most 10,000, and returns how many. */

@@ -7,7 +7,7 @@ import { findSignerLease } from '../wallets/wallets-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { toFenced } from './queries.ts'
 
-/** Older requests have expired. */
+/** At most this many open requests are read, the newest ones. Older requests have expired. */
 const REQUESTS_READ_MAX = 20
 
 export interface OpenRequests {

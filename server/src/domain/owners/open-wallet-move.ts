@@ -25,7 +25,10 @@ import { makeWalletMove, type MoveRequest } from './make-wallet-move.ts'
 /** A move that waits for the signature of the sign-in passkey that owns the wallet. */
 export interface PreparedMove {
   readonly requestId: string
-  /** Options for the passkey, on the site where people sign in. The challenge is the enclave request itself. */
+  /**
+   * WebAuthn options for the passkey's signature, on the site where people sign in. The challenge is the enclave
+   * request itself.
+   */
   readonly options: PublicKeyCredentialRequestOptionsJSON
 }
 
@@ -66,8 +69,8 @@ export async function openWalletMove(
   const signed = fenced === null ? null : toFenced(fenced)
   let made: NewOwners | undefined = earlier?.details
   if (made === undefined) {
-    // Checked first, because creating the slots takes about a hundred requests to the enclave. They would be wasted if
-    // the move has to wait or was made already.
+    // Before the slots are created, check whether the move has to wait or was made already. Creating the slots takes
+    // about a hundred requests to the enclave, which would be wasted in these cases.
     const isMoved = await withSignerLease(ctx, { wallet, signed }, async (lease) => {
       if ((await reconcileOwners(ctx, lease, { submitted })) !== null) return true
       if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)

@@ -21,7 +21,8 @@ export async function reconcileOwners(
   for (const request of submitted) {
     const change = makeChange(ctx, { wallet: lease.wallet, request })
     if ((await change.readState()) !== 'after' || (await change.isRecorded())) {
-      // Before its fence, the request may still take effect, or the enclave's reads may not show yet that it did.
+      // Until its fence has passed, the request may still take effect, or the enclave's reads may not show its effect
+      // yet.
       if (ctx.clock.now() >= fenceOf(toFenced(request))) await ctx.db.runDurable(clearOwnerRequestSubmitter(request))
       continue
     }

@@ -15,7 +15,7 @@ import { makeChange } from './make-change.ts'
 import { getOwnerRequest, getRequestedWallet, toFenced } from './queries.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
-/** The record is read this often at most, because the enclave may return the earlier record for a moment. */
+/** The record is read at most this many times, because the enclave may return the earlier record for a moment. */
 const READS_MAX = 5
 /** The pause before the second read. Each later pause is twice as long. All pauses together take 3 seconds. */
 const FIRST_PAUSE_MS = 200
@@ -89,7 +89,8 @@ async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChang
     const wasSent = lease.mayTakeEffect
     await send(ctx, lease, signed)
     await awaitChange(ctx, { request, change, pause })
-    // While reads do not show the change, another change must not start: it would be prepared from the old owners.
+    // The lease may be released only now. Until the reads show the change, another change would be prepared from the
+    // old owners.
     lease.mayTakeEffect = wasSent
   }
   await recordOwnerChange(ctx, lease, {
@@ -132,7 +133,10 @@ async function send(
   }
 }
 
-/** The enclave's response alone does not prove that the change was made. Throws 500 `enclave_record_differs`. */
+/**
+ * Waits until the enclave's record shows the change, because the enclave's response alone does not prove that the
+ * change was made. Throws 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
+ */
 async function awaitChange(
   ctx: Pick<Context, 'logger'>,
   { request, change, pause }: Pick<SignedChange, 'request' | 'change' | 'pause'>,

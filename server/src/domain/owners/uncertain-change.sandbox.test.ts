@@ -17,8 +17,8 @@ import type { Context } from '../context.ts'
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
 /**
- * Until the service has read a change of owners back from the enclave, it remembers this change, and starts no other one
- * (decision 0022).
+ * Until the service has read a change of owners back from the enclave, it remembers this change, and starts no other
+ * one (decision 0022).
  */
 describe('the owners of a wallet, while a signed change is not yet certain', () => {
   let enclave: ProxiedEnclave
@@ -112,7 +112,10 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 
-  /** Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before its record. */
+  /**
+   * Runs `work` while the audit entry of an action cannot be stored, as if the service crashed before recording the
+   * action.
+   */
   async function crash(action: string, work: () => Promise<void>): Promise<void> {
     await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
     try {

@@ -8,7 +8,7 @@ const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_CHARS = 20
 const GROUP_PATTERN = /.{5}(?=.)/g
 const CODE_PATTERN = new RegExp(`^[${BASE32}]{${CODE_CHARS}}$`)
-/** Much longer than a code whose characters a user has grouped with spaces or dashes. */
+/** A longer text is rejected at once. A code is much shorter, even with the spaces or dashes that a user may type. */
 const TYPED_CHARS_MAX = 100
 
 export const RECOVERY_CODES = 10

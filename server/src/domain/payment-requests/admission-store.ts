@@ -41,7 +41,7 @@ interface PartyTerms {
   readonly agent: string
 }
 
-/** How a statement names what the facts of a request depend on. */
+/** How a statement names the values on which the facts of a request depend. */
 interface FactTerms extends PartyTerms {
   readonly windowStart: string
   readonly block: string
@@ -62,7 +62,7 @@ function grantText({ account, mode, wallet, agent }: PartyTerms): string {
     and g.agent_id = ${agent} and g.status = 'active' and g.suspended_at is null`
 }
 
-/** One request and many requests are decided by the same facts, so both statements contain this text. */
+/** The statement for one request and the statement for many requests read the same facts, so both contain this text. */
 function factsText({ account, mode, wallet, agent, windowStart, block, since }: FactTerms): string {
   return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
         w.enclave_wallet_id, a.signer_private_key_sealed,
@@ -103,7 +103,10 @@ export function lockGrant(parties: Parties): Query<AdmissionGrant | null> {
   }
 }
 
-/** Returns the same grant without a lock, for a preview, on which nothing depends (D55). Uses the same indexes. */
+/**
+ * Returns the grant that `lockGrant` returns, but without a lock. It is for previews, on which nothing depends (D55).
+ * Uses the same indexes.
+ */
 export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | null> {
   return {
     name: 'find_admission_grant',
@@ -162,8 +165,8 @@ export interface AdmissionFacts {
   /** What the agent has spent from the wallet within the window of the daily cap (D16). */
   readonly spent24hMicro: MicroUsdc
   /**
-   * The payments that the balance at the snapshot's block does not show yet: confirmed in a later block, or pending and
-   * not older than `BALANCE_HOLD_MS` (D26).
+   * The sum of the payments that the balance at the snapshot's block does not show yet: confirmed in a later block, or
+   * pending and not older than `BALANCE_HOLD_MS` (D26).
    */
   readonly unminedMicro: MicroUsdc
   /** Null if there is no such wallet. */
@@ -210,9 +213,9 @@ export interface BatchedFacts extends AdmissionFacts {
 }
 
 /**
- * Reads the same facts for many requests, in their order. `offset 0` keeps the planner from merging the subquery into a
- * join, so each request is a look-up. Uses `payments_in_window`, `payments_holding_balance`,
- * `payments_confirmed_by_block`, `payments_by_idempotency_key` and primary keys.
+ * Reads the facts that `readFacts` reads, but for many requests, in their order. `offset 0` keeps the planner from
+ * merging the subquery into a join, so each request is a look-up. Uses `payments_in_window`,
+ * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key` and primary keys.
  */
 export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {
   const terms = { ...PARTY_COLUMNS, windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }

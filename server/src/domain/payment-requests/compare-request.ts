@@ -3,7 +3,7 @@ import type { PaymentRequest } from './payment-request.ts'
 
 /**
  * The fields of a request that can differ from an existing payment, as `/v1` names them and in the order of its body.
- * `kind` comes first, and is no field of the body. It differs if a purchase already has the key of this transfer.
+ * `kind` comes first, and is no field of the body. It differs if a purchase already has the transfer's idempotency key.
  */
 export type RequestField = 'kind' | 'agent_id' | 'wallet' | 'to' | 'amount_usdc' | 'memo'
 

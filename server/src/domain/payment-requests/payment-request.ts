@@ -50,8 +50,8 @@ export interface PaymentCredential {
 
 /**
  * Returns whether a credential may pay as this agent. An OAuth connection may pay only as the agent that the person
- * chose when they gave consent, and an API key that is bound to an agent only as this agent (D56). Every other API key
- * may pay as any agent of its workspace (D25).
+ * chose when they gave consent. An API key that is bound to an agent may pay only as that agent (D56). Every other API
+ * key may pay as any agent of its workspace (D25).
  */
 export function mayPayAs({ boundAgentId }: Pick<PaymentCredential, 'boundAgentId'>, agentId: string): boolean {
   return boundAgentId === null || boundAgentId === agentId

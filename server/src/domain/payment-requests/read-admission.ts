@@ -57,7 +57,7 @@ interface OverCap {
 
 /**
  * Reads what decides on a payment request, and decides (D18). The caller says how the facts are read: a payment locks
- * the wallet and the grant, and a preview does not (D55). `run` runs one more read of the same kind.
+ * the wallet and the grant, and a preview does not (D55). `run` makes one more read in the way that the caller chose.
  */
 export async function readAdmission(
   ctx: Pick<Context, 'chains'>,

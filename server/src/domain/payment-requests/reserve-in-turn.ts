@@ -11,11 +11,14 @@ const WAITING_MAX = 1_000
 const WAITING_OF_WORKSPACE_MAX = 250
 /** A request that waits longer than this until its decision starts is rejected, and nothing is recorded. */
 const WAIT_MS_MAX = 5_000
-/** The most requests in one transaction. A larger one would hold its locks longer, and save little more. */
+/**
+ * At most this many requests are decided in one transaction. A larger transaction would hold its locks longer, and save
+ * little more.
+ */
 const BATCH_REQUESTS_MAX = 32
-/** How many batches are in progress at most, so that a slow one does not hold up the next. */
+/** At most this many batches are in progress. There may be several, so that a slow batch does not hold up the next. */
 const BATCHES_IN_PROGRESS_MAX = 3
-/** How many requests are decided alone at the same time, at most. Each may wait for a lock. */
+/** At most this many transactions that decide only one request are in progress. Each may wait for a lock. */
 const SINGLES_IN_PROGRESS_MAX = 4
 
 interface Entry extends WaitingRequest, QueueEntry {

@@ -108,7 +108,8 @@ export function makeReservation(
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
     authorization: authorization === null ? null : toPaymentAuthorization(authorization),
-    // Only transfers use attempts. For a purchase, `worked_until` records the claim.
+    // Only transfers use attempts. For a purchase, the column `worked_until` says how long the process that makes it
+    // has claimed it.
     attemptUntil: authorization === null ? attemptUntil : null,
     requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
     firstBlock: balance.blockNumber,

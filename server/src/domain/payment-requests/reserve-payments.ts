@@ -31,9 +31,10 @@ export const APART = { kind: 'apart' } as const
  * each request. No two requests may share a wallet or an idempotency key, because each request is decided without the
  * others. Live payments of one workspace are counted in the allowance one after the other.
  *
- * Takes the same locks, in one order, but does not wait for a lock that is not free. A request is `apart` if one of its
- * locks was not free. A request is also `apart` if it needs more than these two round trips: its grant or its allowance
- * was not found, a payment has its idempotency key, or the 24-hour limit refuses it.
+ * Takes the locks that `reservePayment` takes, in an order that is the same for all batches, but does not wait for a
+ * lock that is not free. A request is `apart` if one of its locks was not free. A request is also `apart` if it needs
+ * more than these two round trips: its grant or its allowance was not found, a payment has its idempotency key, or the
+ * 24-hour limit refuses it.
  *
  * If the transaction fails, nothing is recorded for any request. Throws `CommitUnknown` if that is not certain.
  */
@@ -85,8 +86,8 @@ function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
 }
 
 /**
- * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys,
- * so all batches insert keys in the same order.
+ * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys.
+ * All batches insert keys in the same order, so no two batches wait for each other.
  */
 function compareKeys({ row: { payment: one } }: NewReservation, { row: { payment: other } }: NewReservation): number {
   const [key, otherKey] = [one.idempotencyKey ?? '', other.idempotencyKey ?? '']

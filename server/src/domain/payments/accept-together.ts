@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { markManyAccepted, type Acceptance } from './acceptances-store.ts'
 import type { Payment } from './payment.ts'
 
-/** The most acceptances in one statement, because other statements share its connection. */
+/** A statement records at most this many acceptances, because other statements on the same connection wait for it. */
 const ACCEPTANCES_MAX = 32
 
 interface Gathering {

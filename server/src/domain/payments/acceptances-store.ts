@@ -31,8 +31,8 @@ interface AcceptanceTerms {
 const GUARD = 'tx_hash is null'
 
 /**
- * The changes are the same for one acceptance and for many. A later call can add the hash, but keeps the time of the
- * first call.
+ * The changes are the same whether a statement records one acceptance or many. A second acceptance of a payment can add
+ * the hash, but keeps the time of the first.
  */
 function changesText({ transactionId, txHash, now, userOperationHash, reason, nextLookupAt }: AcceptanceTerms): string {
   return `enclave_transaction_id = ${transactionId}, tx_hash = ${txHash}, accepted_at = coalesce(accepted_at, ${now}),

@@ -39,8 +39,8 @@ export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Da
 
 /**
  * Records the block in which the authorization was used. `block` is null if no block contains the use any more. The
- * transaction is recorded only when it is final, so no other part of the service mistakes a purchase for a transfer
- * that has a receipt.
+ * transaction itself is recorded only when it is final. Otherwise, other parts of the service would mistake the
+ * purchase for a transfer that has a receipt.
  */
 export function markAuthorizationMined(payment: Payment, block: Block | null): Query<Payment | null> {
   return movePayment(payment, {

@@ -114,7 +114,10 @@ function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
   ]
 }
 
-/** A purchase is looked up on the chain only, whether a process still works on it or not. */
+/**
+ * Returns when the payment is looked up first. A purchase is looked up only on the chain, so the look-up does not wait
+ * until the process that works on the purchase has finished.
+ */
 function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
   if (kind === 'x402') return new Date(createdAt.getTime() + AUTHORIZATION_FIRST_LOOK_MS)
   return attemptUntil ?? createdAt

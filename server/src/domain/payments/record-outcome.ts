@@ -86,8 +86,9 @@ async function handleNotSent(
 }
 
 /**
- * Returns when to look up a payment that was not sent. If no earlier request may have been carried out, a look-up
- * before the end of the send window would find nothing. A withdrawal has no such window, so the next look-up ends it.
+ * Returns when to look up a payment that was not sent. A payment is looked up soon if an earlier request may have been
+ * carried out. Otherwise, a look-up before the end of the send window would find nothing. A withdrawal has no such
+ * window, so it is looked up soon too, which ends it.
  */
 function lookupUnsentAt(ctx: Context, payment: Payment): Date {
   const isDue = payment.fencedUntil !== null || payment.kind === 'withdrawal'

@@ -28,7 +28,8 @@ export interface ComparedPurchase extends Partial<
 
 /**
  * Returns the fields in which a request differs from the existing payment with its idempotency key. `kind` is not a
- * field of the body. It means that the payment is a transfer, or that the other operation made the purchase.
+ * field of the body. It differs if the payment is a transfer, or if the request and the purchase belong to different
+ * operations (`payForResource` and `signForResource`).
  */
 export function comparePurchase(
   { payment, order }: { readonly payment: Payment; readonly order: PurchaseOrder | null },

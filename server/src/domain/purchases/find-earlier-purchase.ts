@@ -15,10 +15,13 @@ import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 /** The payment that already has an idempotency key, and the state of its purchase. */
 export interface EarlierPurchase {
   readonly payment: Payment
-  /** Null if the payment is no purchase, if the other operation made it, or if the credential may only read it. */
+  /**
+   * Null if the payment is no purchase, if the credential may only read it, or if the request and the purchase belong
+   * to different operations (`payForResource` and `signForResource`).
+   */
   readonly state: PurchaseState | null
   readonly purchase: SealedPurchase | null
-  /** The fields in which the request differs. */
+  /** The fields in which the request differs from the payment. */
   readonly mismatches: readonly PurchaseField[]
 }
 
@@ -71,8 +74,8 @@ export async function replayPurchase(
 }
 
 /**
- * Only the operation that made a purchase shows its state, because one operation returns an answer and the other a
- * header.
+ * Returns whether the request is for the operation that made the purchase. Only that operation shows the purchase's
+ * state, because `payForResource` returns an answer and `signForResource` returns a header.
  */
 function isKindSame(mismatches: readonly PurchaseField[]): boolean {
   return !mismatches.includes('kind')
@@ -83,7 +86,9 @@ export async function findPurchaseOf(ctx: Pick<Context, 'db'>, payment: Payment)
   return payment.kind === 'x402' ? await ctx.db.runRelaxed(findPurchase(placeOf(payment))) : null
 }
 
-/** Returns the purchases of those payments that are purchases, by the ids of the payments. */
+/**
+ * Returns the purchases that belong to these payments, by the ids of the payments. Leaves out payments of other kinds.
+ */
 export async function findPurchasesOf(
   ctx: Pick<Context, 'db'>,
   accountId: string,

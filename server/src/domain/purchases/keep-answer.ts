@@ -17,7 +17,7 @@ const NOT_KEPT = [
   'set-cookie2',
 ]
 
-/** What a server answered. `body` is not longer than what is kept. */
+/** What a server answered. `body` is already cut to the length that is kept. */
 export interface ReceivedAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders

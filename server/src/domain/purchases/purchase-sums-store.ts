@@ -63,8 +63,8 @@ const spendText = textOfMode(
 
 /**
  * Sums what was spent on each host since a time, the highest sum first. The hosts after the first `hostsMax` are added
- * up in one row, without a host. Reads each purchase since that time once, by `purchases_by_time`, and its payment by
- * the primary key.
+ * up in one row, in which the host is null. Reads each purchase since that time once, by `purchases_by_time`, and its
+ * payment by the primary key.
  */
 export function sumSpendByHost(
   { accountId, mode }: { readonly accountId: string; readonly mode: Mode },

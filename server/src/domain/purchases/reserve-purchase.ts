@@ -43,10 +43,10 @@ export type Reserved =
   | Extract<Reservation, { readonly kind: 'existing' }>
 
 /**
- * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization to sign. One
- * transaction stores the payment, the purchase and the event (D66). A refusal by a limit is recorded, and thrown as the
- * error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with the seller's nonce exists, and
- * 400 `payment_option_unsupported` if too little time is left for the authorization.
+ * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization to
+ * sign. One transaction stores the payment, the purchase and the event (D66). A refusal by a limit is recorded, and
+ * thrown as the error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with the seller's
+ * nonce exists, and 400 `payment_option_unsupported` if too little time is left for the authorization.
  */
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
@@ -81,8 +81,8 @@ export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offe
 }
 
 /**
- * The reservation may be decided twice, if the balance has to be read again. `stored` has the order of the last
- * decision, which is the one that was stored.
+ * Returns what the purchase adds to its payment. If the balance has to be read again, the reservation is decided again.
+ * Then `stored` has the order of the last decision, which is the decision that was stored.
  */
 function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, stored: Partial<Stored>): NewPurchase {
   const { terms, required, offer, url, method, request, termsHash } = bargain
