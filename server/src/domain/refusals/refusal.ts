@@ -20,7 +20,10 @@ export interface PaymentRefusal {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
-  /** What the request would have bought, without its query, which may hold secrets. Null if it was no purchase. */
+  /**
+   * The URL of what the request would have bought, without its query, which may hold secrets. Null if it was no
+   * purchase.
+   */
   readonly resourceUrl: string | null
   /** The code and details of the response. The details show the limit, and how much of it was used at that time. */
   readonly code: ProblemCode
