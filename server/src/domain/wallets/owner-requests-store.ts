@@ -105,8 +105,8 @@ export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date
 }
 
 /**
- * Deletes requests that expired before this time. A change of owners whose outcome was never recorded stays, because it
- * explains what the enclave may have recorded. Uses the index `owner_requests_by_end`.
+ * Deletes requests that expired before this time. Keeps a submitted change of owners whose outcome was never recorded:
+ * the enclave may have made the change, and only this request explains it. Uses the index `owner_requests_by_end`.
  */
 export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): Query<number> {
   return {
