@@ -43,7 +43,10 @@ export type SigningAnswer =
   | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
 
 const OPERATION = 'a signature'
-/** Our own code for a request that expired before we sent it. */
+/**
+ * A seller gets the signature in a header, so its length is limited. All wrapped signatures that we know are below 1
+ * KB.
+ */
 const REQUEST_EXPIRED = 'request_expired'
 /** The wrapped signatures that we know are below 1 KB. There is a limit, because a seller gets them in a header. */
 const SIGNATURE_CHARS_MAX = 4_096
