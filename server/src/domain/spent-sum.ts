@@ -7,7 +7,7 @@ export interface SpentTerms {
   readonly since: string
 }
 
-/** The expressions for a grant `g`, without the start of the window. */
+/** The SQL expressions for a grant `g`, without the start of the window. */
 export const TERMS_OF_GRANT = {
   account: 'g.account_id',
   mode: 'g.mode',

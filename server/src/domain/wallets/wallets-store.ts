@@ -152,7 +152,7 @@ export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Que
 }
 
 /**
- * A lease on a wallet's signers is valid if it ends after `now`, and at `latest` or before. A lease that ends after
+ * A lease on a wallet's signers is valid if it ends after `now` and no later than `latest`. A lease that ends after
  * `latest` was written before the clock was set back, and is ignored.
  */
 export interface LeaseBounds {

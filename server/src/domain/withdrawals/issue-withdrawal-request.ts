@@ -102,8 +102,8 @@ async function chooseAmount(
 }
 
 /**
- * Returns everything that is left. If nothing is left, returns the smallest amount, so that the check of the funds
- * refuses it.
+ * Returns everything that is left. If nothing is left, returns the smallest possible amount, which the check of the
+ * funds then refuses.
  */
 function everythingOf(leftMicro: bigint): Amount {
   const amountMicro = microUsdc(leftMicro > 0n ? leftMicro : 1n)
