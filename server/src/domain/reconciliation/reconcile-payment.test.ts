@@ -189,7 +189,9 @@ describe('reconcilePayment', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  /** Adds blocks to both chains, so that the time of their newest blocks is after the end of the send window. */
+  /**
+   * Adds blocks to both chains, so that their newest blocks are later than any time at which a request could arrive.
+   */
   function goOn(): void {
     for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
   }
