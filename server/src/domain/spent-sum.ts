@@ -7,7 +7,7 @@ export interface SpentTerms {
   readonly since: string
 }
 
-/** The terms of a grant `g`, apart from the time. */
+/** The SQL expressions for a grant `g`, without the start of the window. */
 export const TERMS_OF_GRANT = {
   account: 'g.account_id',
   mode: 'g.mode',
@@ -17,8 +17,9 @@ export const TERMS_OF_GRANT = {
 
 /**
  * Returns an SQL expression for what an agent spent from a wallet since a time. Failed payments do not count. Uses the
- * index `payments_in_window`, because the subquery asks for the index's order. Otherwise the planner may choose an
- * index of all payments of the agent, the wallet or the workspace, if each seems to find about one row (decision 0043).
+ * index `payments_in_window`, because the subquery asks for the index's order. Without this order, the planner may
+ * choose an index of all payments of the agent, the wallet or the workspace, if it expects about one row from each
+ * index (decision 0043).
  */
 export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): string {
   return `(select coalesce(sum(s.amount_micro), 0) from (

@@ -14,7 +14,7 @@ const WAIT_MS_MAX = 10_000
  * Runs one request that creates a resource, and repeats it while the provider responds that it receives too many
  * requests. Waits as long as the provider says. `create` gets the number of the try, from 1: each try needs an
  * idempotency key of its own, because the provider may return the stored 429 for the same key. If two tries create a
- * resource, one of the two is never used, and costs nothing.
+ * resource each, only one of these resources is used. The other one costs nothing.
  */
 export async function createPatiently<Result>(create: (tries: number) => Promise<Result>): Promise<Result> {
   let waitMs = FIRST_WAIT_MS

@@ -186,7 +186,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toWallet(operation, wallet)
   }
 
-  /** What goes with a request that an owner has signed. */
+  /** Returns the expiry and the signature that are sent with a request that an owner has signed. */
   function signedBy(assertion: OwnerAssertion, { expiresAt }: { expiresAt: Date }) {
     return { request_expiry: expiresAt.getTime(), authorization_context: { signatures: [formatAssertion(assertion)] } }
   }

@@ -39,9 +39,9 @@ type Condition = PolicyRule['conditions'][number]
 
 /**
  * Builds the rules of a grant's policy: one for transfers, and one for purchases if the grant allows them. The enclave
- * denies everything that no rule allows. So the signer can only make a call that decodes as `transfer` and that sends
- * no native coin, and only sign an EIP-3009 authorization of the chain's USDC. The expiry is rounded down to the second,
- * so that the policy never expires later than the grant.
+ * denies everything that no rule allows. So the signer can make only calls that decode as `transfer` and send no native
+ * coin, and can sign only EIP-3009 authorizations of the chain's USDC. The expiry is rounded down to the second, so
+ * that the policy never expires later than the grant.
  * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
 export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
@@ -68,8 +68,8 @@ function buildTransferConditions(terms: PolicyTerms): Condition[] {
 }
 
 /**
- * The enclave cannot limit how long an authorization can be used, or how much is signed in 24 hours; the service does
- * (D67). It makes sure that no authorization can be used after the grant has expired.
+ * The enclave makes sure that no authorization can be used after the grant has expired. It cannot limit the time for
+ * which each authorization can be used, or how much is signed in 24 hours. The service limits these (D67).
  */
 function buildPurchaseConditions(terms: PolicyTerms): Condition[] {
   const { chainId, usdc, maxPerTxMicro, recipientAllowlist, expiresAt } = terms
@@ -93,8 +93,8 @@ function toSeconds(time: Date): string {
 }
 
 /**
- * The condition contains the types of the typed data. The enclave denies a request whose types are not exactly these,
- * in the same order and without `EIP712Domain`.
+ * The condition contains the types of the typed data. The enclave allows only requests with exactly these types, in the
+ * same order and without `EIP712Domain`.
  */
 function message(field: string, operator: 'lte' | 'in', value: string | string[]): Condition {
   const members = AUTHORIZATION_TYPES.TransferWithAuthorization.map((member) => ({ ...member }))

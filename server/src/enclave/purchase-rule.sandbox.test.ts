@@ -264,7 +264,7 @@ test('a wallet with code gets signatures that its code accepts, and no others co
 
 const VIOLATION = { error: 'RPC request denied due to policy violation', code: 'policy_violation' }
 
-/** Asks for a signature of types that the driver never sends. */
+/** Asks for a signature of typed data whose types our own code never sends. */
 async function signRaw(
   { enclaveWalletId, privateKey, authorization }: Granted,
   { primary_type, types }: { primary_type: string; types: Record<string, readonly object[]> },

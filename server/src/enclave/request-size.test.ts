@@ -11,7 +11,9 @@ import { formatAssertion } from './signable-request.ts'
 import { buildWalletMove } from './wallet-move.ts'
 
 const ENCLAVE = { apiUrl: 'https://api.privy.io', appId: 'a'.repeat(25) }
-/** Many servers reject headers above 16 KiB in all, Node.js among them. The other headers need little. */
+/**
+ * Many servers, among them Node.js, reject headers above 16 KiB in total. The remaining 1 KiB is for all other headers.
+ */
 const HEADER_BYTES_MAX = 15 * 1024
 const expiresAt = new Date('2100-01-01T00:00:00Z')
 const passkey = createSoftwarePasskey({ rpId: 'signer.example.com', origin: 'https://signer.example.com' })

@@ -45,7 +45,7 @@ export type SigningAnswer =
 const OPERATION = 'a signature'
 /** Our own code for a request that expired before we sent it. */
 const REQUEST_EXPIRED = 'request_expired'
-/** The wrapped signatures that we know are below 1 KB. There is a limit, because a seller gets them in a header. */
+/** A seller gets the signature in a header, so its length is limited. All known wrapped signatures are below 1 KB. */
 const SIGNATURE_CHARS_MAX = 4_096
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2}){64,}$/
 

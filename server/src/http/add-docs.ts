@@ -31,8 +31,8 @@ const HEADERS = {
 } as const
 
 /**
- * Serves the documentation below `/docs`, on both hosts, without a credential. Each page also exists as Markdown, at its
- * path with the suffix `.md`. A request that accepts `text/markdown` gets the Markdown at the page's path too.
+ * Serves the documentation below `/docs`, on both hosts, without a credential. Each page also exists as Markdown, at
+ * its path with the suffix `.md`. A request that accepts `text/markdown` gets the Markdown at the page's path too.
  *
  * Logs a warning if the documentation is not built. Then its paths respond like every unknown path.
  */

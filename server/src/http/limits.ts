@@ -14,8 +14,8 @@ export const KEEP_ALIVE_STOPPING_MS = 1
 export const PATH_PARAMETER_CHARS_MAX = 1_364
 export const CONNECTIONS_MAX = 10_000
 /**
- * How many connections the system completes before the process accepts them. If a burst is larger, clients wait a
- * second or more before they try again. The system may have a lower limit.
+ * How many completed connections the operating system keeps until the process accepts them. If a burst is larger,
+ * clients wait a second or more before they try again. The operating system may have a lower limit.
  */
 export const CONNECTIONS_WAITING_MAX = 4_096
 /** The `Retry-After` of a 503 response, which is sent when the database or a chain cannot be reached. */

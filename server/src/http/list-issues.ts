@@ -64,7 +64,7 @@ export function listIssues(errors: readonly SchemaError[]): Issue[] {
     .map((error) => issueOf(pathOf(error), error.keyword === 'anyOf' ? describeChoice(error, errors) : describe(error)))
 }
 
-/** Returns whether an error is about one of the schemas of a choice. */
+/** Returns whether an error comes from one of the schemas of the `anyOf` that `choice` reports. */
 function isPartOf({ schemaPath }: SchemaError, choice: SchemaError): boolean {
   return schemaPath.startsWith(`${choice.schemaPath}/`)
 }

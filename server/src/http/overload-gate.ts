@@ -26,17 +26,19 @@ declare module 'fastify' {
 }
 
 /**
- * How many requests of the kind `database` a process works on. It is enough to keep the process and its connections
- * busy. More requests would only wait in later queues, which are not shared fairly between workspaces.
+ * How many requests of the kind `database` a process works on. It is enough to keep the process and its database
+ * connections busy. More requests would only wait in later queues, which are not shared fairly between workspaces.
  */
 const DATABASE_REQUESTS_MAX = 128
-/** How many of these requests may wait. A process serves this many requests in about a tenth of a second. */
+/** How many requests of the kind `database` may wait. A process serves this many in about a tenth of a second. */
 const DATABASE_REQUESTS_WAITING_MAX = 512
-/** How long each of them waits at most. Their waits are much shorter unless the database itself is slow. */
+/**
+ * How long a request of the kind `database` waits at most. The wait is much shorter unless the database itself is slow.
+ */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. No more
- * of them wait in a queue, because these are already as many as a process can serve in about a second.
+ * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. There is no
+ * queue for further payments, because a process already needs about a second to serve this many.
  */
 const PAYMENTS_MAX = 512
 /**
@@ -62,7 +64,7 @@ export class TurnedAway extends Error {
   override readonly name = 'TurnedAway'
 }
 
-/** All requests share it, because it has to be cheap to turn a request away. */
+/** All requests share this error, because it has to be cheap to turn a request away. */
 const TURNED_AWAY = new TurnedAway('the process has too much work')
 
 /**

@@ -26,7 +26,10 @@ interface Waiting extends AttemptToRecord {
 
 /** Records the outcomes of attempts. */
 export interface OutcomeRecorder {
-  /** Records an outcome, together with others that are waiting. If the batch fails, all of its calls throw. */
+  /**
+   * Records an outcome, together with others that are waiting. If its batch fails, the calls of all outcomes in it
+   * throw.
+   */
   record(attempt: AttemptToRecord): Promise<void>
   /** Records an outcome separately. */
   recordAlone(attempt: AttemptToRecord): Promise<void>

@@ -8,13 +8,13 @@ import type { PurchasePlace, SealedPurchase } from './purchases-store.ts'
 export interface PurchaseOrder {
   /** The URL that asked for the payment, with its query. Requests that pay go there and nowhere else. */
   readonly url: string
-  /** The method of the request that was asked for the payment. */
+  /** The method of the request to which the seller responded with 402. */
   readonly method: string
   readonly offer: Offer
-  /** Unix seconds. The payment stores the rest of the authorization. */
+  /** Unix seconds. The payment's row stores the other fields of the authorization. */
   readonly validAfterSeconds: bigint
   readonly maxAmountMicro: bigint
-  /** What the agent asked for. Null if it fetches the resource itself. */
+  /** The hashes of the agent's request. Null if the agent fetches the resource itself. */
   readonly request: RequestHashes | null
   /** The hash of the seller's terms, if the agent fetches the resource itself. */
   readonly termsHash: string | null
@@ -38,7 +38,10 @@ export interface KeptAnswer {
 
 type Part = 'order' | 'header' | 'answer'
 
-/** Binds a sealed value to its purchase and to its meaning. */
+/**
+ * Returns the context of a sealed value: a value that was sealed as one part of one purchase cannot be opened as
+ * another.
+ */
 function contextOf(part: Part, { accountId, paymentId }: PurchasePlace): string {
   return JSON.stringify([`purchase ${part}`, accountId, paymentId])
 }

@@ -10,9 +10,9 @@ import { countAttempt, storeAnswer } from './purchases-store.ts'
 import { sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 
-/** The facilitator of a seller takes at most 90 seconds, in the packages of the x402 project. This limit is longer. */
+/** In the packages of the x402 project, a seller's facilitator takes at most 90 seconds. We wait longer than that. */
 const PAID_REQUEST_MS_MAX = 95_000
-/** How often the same header is sent again in one call, if the response was lost. */
+/** The maximum number of times that one function call sends the same header again after the response was lost. */
 const RESENDS_MAX = 2
 const RESEND_DELAY_MS = 250
 /** Facilitators reject an authorization that is valid for less time than this. */
@@ -38,8 +38,8 @@ export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now:
 
 /**
  * Sends the agent's request with the payment header, and keeps the seller's response. If the response is lost, sends
- * the same header again: the chain accepts its authorization once. The answer says nothing about the money (D66).
- * Follows no redirect (D69).
+ * the same header again: the chain accepts its authorization only once. The seller's response does not prove whether
+ * the payment was settled (D66). Follows no redirect (D69).
  */
 export async function sendPaidRequest(
   ctx: Context,
@@ -101,8 +101,8 @@ async function keep(ctx: Context, payment: Payment, answer: KeptAnswer): Promise
 }
 
 /**
- * Returns the agent's headers. `authorization` is left out after a redirect to another origin, because the agent did
- * not name that server.
+ * Returns the headers of the agent's request. Leaves out `authorization` if a redirect led to a seller at another
+ * origin, because the agent did not name that server.
  */
 function headersFor(
   { url }: PurchaseOrder,
@@ -116,7 +116,7 @@ function headersFor(
   return Object.fromEntries(left)
 }
 
-/** Awaits work, but only for `STOP_WAIT_MS` after the service has begun to stop. Returns null then. */
+/** Awaits work. Once the service begins to stop, waits at most `STOP_WAIT_MS` longer, and then returns null. */
 async function untilStopped<Result>(work: Promise<Result>, stopping: AbortSignal): Promise<Result | null> {
   const { promise, resolve } = Promise.withResolvers<null>()
   let timer: NodeJS.Timeout | undefined

@@ -21,7 +21,7 @@ interface Unsigned {
   readonly payment: Payment
   readonly order: PurchaseOrder
   readonly signing: SigningParties
-  /** Whether the enclave may have been asked before. Then a signature may exist, whatever it answers now. */
+  /** Whether the enclave may have been asked before. If so, a signature may exist even if the enclave refuses now. */
   readonly wasAsked: boolean
 }
 
@@ -30,9 +30,8 @@ interface Unsigned {
  * one purchase, the enclave is always asked for the same authorization (D66), so asking again is safe. If another
  * process has stored a header meanwhile, returns that header.
  *
- * If the enclave refuses, the payment fails at once, but only if the enclave was never asked before. In all other cases
- * the amount stays reserved, and this function throws 500 `privy_call_failed`: the caller may retry with the same
- * idempotency key.
+ * If the enclave refuses and was never asked before, the payment fails at once. After every other failure, the amount
+ * stays reserved, and this function throws 500 `privy_call_failed`: the caller may retry with the same idempotency key.
  */
 export async function signHeader(ctx: Context, { payment, order, signing, wasAsked }: Unsigned): Promise<Signing> {
   const place = placeOf(payment)
@@ -115,8 +114,8 @@ function keyContext(payment: Payment, { signerKey: { slot } }: SigningParties): 
 }
 
 /**
- * Awaits a read of the chain. If the chain is unavailable, does not throw the usual 503, because it says that nothing
- * was recorded, and the amount is reserved already.
+ * Awaits a read of the chain. If the chain is unavailable, does not throw the usual 503. That problem says that nothing
+ * was recorded, but here the amount is already reserved.
  */
 async function unlessDown<Result>(payment: Payment, work: Promise<Result>): Promise<Result> {
   try {

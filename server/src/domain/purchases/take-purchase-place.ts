@@ -3,8 +3,8 @@ import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 
 /**
- * How many purchases a process works on at most. Each one may wait for its seller for minutes, with up to 1 MiB of the
- * answer in memory. Workspaces share these places. One workspace alone gets half of them.
+ * How many purchases a process works on at most: each takes one place. Each may wait for its seller for minutes, with
+ * up to 1 MiB of the answer in memory. Workspaces share the places. A workspace that is alone gets half of them.
  */
 const PURCHASES_IN_PROGRESS_MAX = 256
 /** The `Retry-After` of a purchase that finds no place. */

@@ -38,10 +38,12 @@ interface Claimed {
   readonly payment: Payment
   readonly purchase: SealedPurchase
   readonly order: PurchaseOrder
-  /** Null if the purchase was reserved by another call. Then its signers are read, and a signature may exist. */
+  /**
+   * Null if another call reserved the purchase. Then the signers are read from the database, and a signature may exist.
+   */
   readonly signing: SigningParties | null
   readonly until: Date
-  /** What is sent with the payment. Null if the agent fetches the resource itself. */
+  /** The request that is sent with the payment header. Null if the agent fetches the resource itself. */
   readonly request: ResourceRequest | null
 }
 

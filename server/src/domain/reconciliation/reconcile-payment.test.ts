@@ -189,7 +189,9 @@ describe('reconcilePayment', () => {
     assert.equal((await getPayment(given.context, payment)).status, 'pending')
   })
 
-  /** Adds blocks to the chains, so that their time is past the time in which a request could arrive. */
+  /**
+   * Adds blocks to both chains, so that their newest blocks are later than any time at which a request could arrive.
+   */
   function goOn(): void {
     for (const chain of [given.chains.test, given.chains.live]) chain.head += 10n
   }

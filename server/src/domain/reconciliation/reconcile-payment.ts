@@ -116,7 +116,8 @@ async function handleNoRecord(
   const isOver = isNeverSentAgain(payment, ctx.clock.now()) && isFenceOver(payment, providerTime)
   if (isOutcomeUnknown(payment) && !isOver) return
   // Search for the transfer even if the payment has a hash, because a reorganization may have removed its transaction.
-  // If the process of the last attempt died, only the expiry of its request is recorded.
+  // A request without a response leaves `fencedUntil`. If the process died during the attempt, only `requestExpiresAt`
+  // is set.
   const wasMaybeSent = payment.fencedUntil !== null || payment.requestExpiresAt !== null
   const mayHaveLanded = wasMaybeSent && payment.enclaveTransactionId === null
   if (mayHaveLanded) {
@@ -153,8 +154,8 @@ async function checkReport(
 }
 
 /**
- * Records that the enclave accepted the payment, or the payment's transaction hash, if that was not known before.
- * Returns the current payment, or null if the payment has just got a new hash.
+ * Records what is new in the enclave's report: the payment's transaction hash, or only that the enclave accepted the
+ * payment. Returns the current payment, or null if the payment has just got a new hash.
  */
 async function recordReport(
   ctx: ReconcileContext,

@@ -7,8 +7,8 @@ import type { Payment } from '../payments/payment.ts'
 import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-store.ts'
 
 /**
- * Lists the pending payments that are due for a look-up, the ones that have waited longest first. Leaves out payments
- * that a process is sending right now, and purchases, about which the chain alone decides. Uses the index
+ * Lists the pending payments that are due for a look-up, longest due first. Leaves out payments that a process is
+ * sending right now. Also leaves out purchases, because only the chain decides about them. Uses the index
  * `payments_to_reconcile`.
  */
 export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
@@ -45,8 +45,8 @@ export function listAwaitingChain(
 }
 
 /**
- * Lists those of the payments that are settled. In each key, `group` is the account and `id` the payment. The `limit`
- * makes PostgreSQL look up one payment at a time, by the primary key.
+ * Returns those of the keys whose payment is settled. In each key, `group` is the account and `id` the payment. The
+ * `limit` makes PostgreSQL look up one payment at a time, by the primary key.
  */
 export function listSettled(keys: readonly WaitKey[]): Query<WaitKey[]> {
   return {

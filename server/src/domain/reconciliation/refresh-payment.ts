@@ -16,10 +16,10 @@ type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
 
 /**
- * Returns a payment with its latest known status. A pending payment with a hash and a pending purchase are first
- * settled from the chain, and concurrent callers share one read of the chain. If the chain is unavailable, returns the
- * payment as it was last recorded. With `ofAgents`, finds only payments that an agent requested. Throws 404
- * `not_found`.
+ * Returns a payment with its latest known status. If the payment is pending, and has a hash or is a purchase, it is
+ * first settled from the chain if possible. Concurrent callers share one read of the chain. If the chain is
+ * unavailable, returns the payment as it was last recorded. With `ofAgents`, finds only payments that an agent
+ * requested. Throws 404 `not_found` if it finds no payment.
  */
 export async function refreshPayment(
   ctx: RefreshContext,

@@ -24,8 +24,8 @@ const polls = new WeakMap<Context['db'], SharedPoll>()
 /**
  * Returns a payment as soon as it is settled (confirmed or failed), whichever process settles it. After `waitMs`, or if
  * `signal` is aborted, returns it as it stands (D57). If too many callers wait already, also returns it as it stands,
- * at once. A pending payment is first settled from the chain, as `refreshPayment` does. Meanwhile, no
- * database connection is held. Throws 404 `not_found`.
+ * at once. Before the wait, a pending payment is settled from the chain if possible, as `refreshPayment` does. The wait
+ * holds no database connection. Throws 404 `not_found`.
  */
 export async function waitForPayment(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
@@ -44,7 +44,7 @@ export async function waitForPayment(
     waitMs: number
     /** Aborted if nobody needs the result any more, or if the service stops. */
     signal: AbortSignal
-    /** Called when the wait begins. From then on, the caller costs next to nothing. */
+    /** Called when the wait begins. From then on, the caller uses almost no resources. */
     onWait?: (() => void) | undefined
   },
 ): Promise<Payment> {
@@ -58,8 +58,8 @@ export async function waitForPayment(
 }
 
 /**
- * Ends the waits of this process for those of the payments that are settled, so that their callers need not wait for
- * the next poll. To be called after the outcome is stored.
+ * Ends the waits of this process for those of the given payments that are settled, so that the callers need not wait
+ * for the next poll. To be called after the outcome is stored.
  */
 export function endPaymentWaits({ db }: Pick<Context, 'db'>, payments: readonly Payment[]): void {
   const settled = payments.filter(({ status }) => status !== 'pending')

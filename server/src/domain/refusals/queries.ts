@@ -7,8 +7,8 @@ import type { PaymentRefusal } from './refusal.ts'
 import { findRefusal, listRefusalRows } from './refusals-store.ts'
 
 /**
- * A text that sorts after every id of a refusal. Ids begin with their time of creation, whose first character will be a
- * digit for thousands of years.
+ * A text that sorts after every id of a refusal. In an id, `ref_` is followed by the time of creation, whose first
+ * character will be a digit for thousands of years.
  */
 const NEWEST = 'ref_Z'
 

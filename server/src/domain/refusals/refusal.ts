@@ -20,7 +20,10 @@ export interface PaymentRefusal {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
-  /** What the request would have bought, without its query, which may hold secrets. Null if it was no purchase. */
+  /**
+   * The URL of what the request would have bought, without its query, which may hold secrets. Null if it was no
+   * purchase.
+   */
   readonly resourceUrl: string | null
   /** The code and details of the response. The details show the limit, and how much of it was used at that time. */
   readonly code: ProblemCode
@@ -34,7 +37,7 @@ export type RefusedRequest = Omit<PaymentRefusal, 'id' | 'code' | 'details' | 'c
 /** How long a refusal is kept. */
 export const REFUSAL_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 /**
- * How many refusals are kept for each account and mode; the oldest are deleted first. An agent that retries in a loop
- * causes 30 refusals a minute.
+ * How many refusals are kept for each account and mode; the oldest are deleted first. Because of the rate limit, an
+ * agent that retries in a loop causes 30 refusals a minute.
  */
 export const REFUSALS_KEPT_MAX = 10_000

@@ -67,7 +67,8 @@ describe('refusals of payments', () => {
     for (const kind of ['created', 'replayed']) {
       assert.equal((await createPayment(ctx, paymentRequest(seeded, { idempotencyKey: 'k' }))).kind, kind)
     }
-    // Refusals are written in order. So if the requests above had caused one, it would be stored before this one.
+    // Refusals are stored in order. If the requests above had caused a refusal, it would be stored before the next
+    // refusal, and the list would have two.
     await refuse(seeded, { amountUsdc: '11' })
     await listKept(seeded, 1)
   })

@@ -5,8 +5,8 @@ import { deleteSurplusRefusals } from './refusals-store.ts'
 /** How many rows one call deletes at most. With so few rows, the statement stays far below its time limit. */
 const ROWS_PER_ROUND_MAX = 10_000
 /**
- * Only accounts with a refusal in the last hour are checked. The clean-up runs far more often than that, so every other
- * account was already checked after its newest refusal.
+ * Only accounts with a refusal in the last hour are checked. The clean-up runs far more often than once an hour, so
+ * every other account was already checked after its newest refusal.
  */
 const RECENT_MS = 60 * 60 * 1_000
 /** How many of the recent refusals are read at most, to find the accounts to check. */

@@ -24,8 +24,8 @@ export interface Session {
 const SESSION_ID_CHARS = 32
 
 /**
- * Returns the id of a session that the dashboard shows. It is a hash of the stored hash. The stored hash itself must
- * not leave the service, because sessions are found by it.
+ * Returns the session id that the dashboard shows. It is a hash of the stored hash. The stored hash itself must not
+ * leave the service, because sessions are found by it.
  */
 export function sessionIdOf({ secretHash }: Pick<Session, 'secretHash'>): string {
   return hash('sha256', secretHash, 'hex').slice(0, SESSION_ID_CHARS)

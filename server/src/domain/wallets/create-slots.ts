@@ -8,8 +8,8 @@ export interface NewSlot extends WalletSlot {
 }
 
 /**
- * A slot takes two requests. This many slots are created at the same time, so that a wallet takes a second or two and
- * not twenty.
+ * The creation of a slot takes two requests. This many slots are created at the same time, so that the creation of a
+ * wallet takes a second or two and not twenty.
  */
 const SLOTS_AT_ONCE_MAX = 10
 

@@ -68,7 +68,10 @@ export async function createWallet(
   return wallet
 }
 
-/** The operator, who acts in the sandbox, may name any person's passkey. */
+/**
+ * Returns the passkey that will own the wallet. A user may name only their own passkeys. The operator, who acts in the
+ * sandbox, may name any person's passkey.
+ */
 async function getOwnPasskey(
   ctx: Pick<Context, 'db'>,
   { credentialId, actor }: { credentialId: string; actor: ProvenActor },

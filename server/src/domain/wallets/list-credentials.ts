@@ -4,7 +4,9 @@ import { listOwners } from './owners-store.ts'
 import type { OwnerCredential } from './signing-request.ts'
 import type { Wallet } from './wallet.ts'
 
-/** Lists the passkeys that may sign for a wallet with wallet passkeys. */
+/**
+ * Lists the passkeys that may sign for a wallet. The wallet must belong to wallet passkeys, not to a sign-in passkey.
+ */
 export async function listCredentials(ctx: Pick<Context, 'db'>, wallet: Wallet): Promise<OwnerCredential[]> {
   const owners = await ctx.db.runRelaxed(listOwners(wallet))
   return owners.map(({ credentialId, publicKeyCose, name }) => ({

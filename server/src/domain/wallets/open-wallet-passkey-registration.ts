@@ -10,7 +10,7 @@ import { requireRecentProof, type SignedInUser } from '../require-recent-proof.t
 import { WALLET_PASSKEYS_MAX } from './wallet.ts'
 import { listWalletPasskeyRows } from './wallet-passkeys-store.ts'
 
-/** The enclave verifies no other signatures. */
+/** The enclave verifies only ES256 signatures. */
 export const WALLET_PASSKEY_ALGORITHMS = [COSEALG.ES256]
 const USER_HANDLE_BYTES = 32
 

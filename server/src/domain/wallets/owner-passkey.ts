@@ -23,8 +23,8 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 
 /**
  * Verifies that an owner of the wallet signed exactly these bytes (D15): credential, challenge, origin, relying party,
- * user presence and verification, and the signature. A wallet passkey must have been used on the signer page. For a
- * wallet that has not been moved, the sign-in passkey that owns it must have been used on our own site.
+ * user presence and verification, and the signature. A wallet passkey must have been used on the signer page. If the
+ * wallet still belongs to a sign-in passkey, that passkey must have been used on our own site.
  *
  * Errors: 400 `signature_invalid`; 409 `signing_request_stale` if an owner signed another request, for example one that
  * was prepared earlier; 409 `signer_not_configured`.

@@ -18,7 +18,7 @@ interface OwnerRequestFields {
   readonly walletAddress: Address
   readonly expiresAt: Date
   readonly createdAt: Date
-  /** The user who asked for it; null for the operator. */
+  /** The user who asked for the change or the withdrawal; null for the operator. */
   readonly createdBy: string | null
   /** Who submitted the owner's signature. Stored before the enclave is called. */
   readonly submittedBy: Actor | null

@@ -91,8 +91,8 @@ export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean
 }
 
 /**
- * Records that the change was made. Returns false if this was recorded already. We may have found the change at the
- * enclave, so the row keeps the user who submitted the signature, if it names one.
+ * Records that the change was made, and who submitted the signature. Returns false if this was recorded already. If an
+ * earlier submitter is stored, keeps that one: a later submitter may only have found the change at the enclave.
  */
 export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date): Query<boolean> {
   return {
@@ -105,8 +105,8 @@ export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date
 }
 
 /**
- * Deletes requests that expired before this time. A change of owners whose outcome was never recorded stays, because it
- * explains what the enclave may have recorded. Uses the index `owner_requests_by_end`.
+ * Deletes requests that expired before this time. Keeps a submitted change of owners whose outcome was never recorded:
+ * the enclave may have made the change, and only this request explains it. Uses the index `owner_requests_by_end`.
  */
 export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): Query<number> {
   return {

@@ -5,8 +5,9 @@ import { requireRecentProof, type SignedInUser } from '../require-recent-proof.t
 import { deleteWalletPasskey, isWalletPasskeyUsed, lockWalletPasskey } from './wallet-passkeys-store.ts'
 
 /**
- * Removes one of a user's wallet passkeys. A passkey that owns a wallet is not removed, even if it becomes an owner only
- * while this function runs. A passkey is also not removed if a response of the enclave was lost and the passkey may be an owner there.
+ * Removes one of a user's wallet passkeys. A passkey that owns a wallet is not removed, even if it becomes an owner
+ * only while this function runs. A passkey is also not removed if a response of the enclave was lost and the passkey
+ * may be an owner there.
  *
  * Errors: 403 `verification_required`; 404 `passkey_not_found`; 409 `passkey_owns_wallets`.
  */

@@ -11,8 +11,8 @@ export interface Wallet {
   /** The owner at the enclave: a key quorum, any member of which may sign. Its members are the owners' passkeys. */
   readonly ownerQuorumId: string
   /**
-   * The sign-in passkey that owns a wallet which was created before wallet passkeys existed and has not been moved.
-   * Such a wallet has no slots. Null for every other wallet.
+   * The sign-in passkey that owns the wallet, if the wallet was created before wallet passkeys existed and has not been
+   * moved since. Such a wallet has no slots. Null for every other wallet.
    */
   readonly signInOwner: OwnerPasskey | null
   readonly createdAt: Date

@@ -152,8 +152,8 @@ export function listWalletsAmong(mode: Mode, addresses: readonly Address[]): Que
 }
 
 /**
- * A lease on a wallet's signers counts if it ends after `now`, but not after `latest`. A lease that ends later was
- * written before the clock was set back, and is ignored.
+ * A lease on a wallet's signers is valid if it ends after `now` and no later than `latest`. A lease that ends after
+ * `latest` was written before the clock was set back, and is ignored.
  */
 export interface LeaseBounds {
   readonly now: Date

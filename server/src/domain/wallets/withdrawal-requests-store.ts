@@ -66,7 +66,9 @@ export function findWithdrawalRequest(accountId: string, id: string): Query<With
   }
 }
 
-/** Records who submitted the owner's signature, before it is sent. Changes nothing for a request that was submitted. */
+/**
+ * Records who submitted the owner's signature, before it is sent. Changes nothing if the request was already submitted.
+ */
 export function markWithdrawalSubmitted(
   { accountId, id }: WithdrawalRequest,
   { actor, now }: { actor: Actor; now: Date },

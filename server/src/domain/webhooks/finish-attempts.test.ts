@@ -127,7 +127,7 @@ describe('finishing attempts together', () => {
         where id = $1`,
       [third.delivery.id, NOW],
     )
-    // The endpoint does not hang, because only attempts that are recorded count.
+    // The endpoint does not count as hanging, because the slow attempts are not recorded.
     const slow = { durationMs: HANGING_MS }
     await finishAttempts(ctx, [ended(first), ended(first), ended(second, slow), ended(third, slow)])
     const records = await Promise.all(claimed.map(({ delivery }) => getDelivery(ctx, delivery)))
@@ -257,7 +257,7 @@ describe('finishing attempts together', () => {
         return plan
       })
     }
-    // Half of them are leased, as after claims of many workers.
+    // Half of the deliveries are leased, as after claims of many workers.
     await runUnlimited(
       url,
       `insert into deliveries

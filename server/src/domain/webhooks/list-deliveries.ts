@@ -17,7 +17,8 @@ export interface DeliveryFilter {
 }
 
 /**
- * Sorts after every delivery id. An id begins with its encoded time, which does not reach `Z` for thousands of years.
+ * Sorts after every delivery id. In an id, `dlv_` is followed by the encoded time, whose first character does not reach
+ * `Z` for thousands of years.
  */
 const NEWEST = 'dlv_Z'
 const OLDEST = 'dlv_'

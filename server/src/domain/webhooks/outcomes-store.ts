@@ -91,7 +91,7 @@ export interface Success {
   readonly claimed: ClaimedDelivery
   readonly outcome: AttemptOutcome
   readonly endedAt: Date
-  /** Whether the attempt took so long that the endpoint hangs. */
+  /** Whether the attempt took so long that the endpoint counts as hanging. */
   readonly hangs: boolean
 }
 

@@ -234,8 +234,8 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
 }
 
 /**
- * Whether a delivery has the lease `$3`. The expression fits no index. Otherwise, a plan could read all leased
- * deliveries of the workspace.
+ * Whether a delivery has the lease `$3`. The expression is written so that no index fits it. With an index, a plan
+ * could read all leased deliveries of the workspace.
  */
 export const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 

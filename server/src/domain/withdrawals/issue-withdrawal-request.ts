@@ -88,7 +88,8 @@ async function chooseAmount(
   { wallet, amount }: { wallet: Wallet; amount: Amount | null },
 ): Promise<Amount & { readonly balanceMicro: MicroUsdc; readonly pendingMicro: MicroUsdc }> {
   const { accountId, mode, address } = wallet
-  // Without this, payments in recent blocks would count twice: they have left the balance, and are still pending here.
+  // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
+  // database still has them as pending.
   await settleWalletPayments(ctx, { accountId, mode, wallet: address })
   const { balance, gas } = await readFunds(ctx, wallet)
   const { balanceMicro, blockNumber: balanceBlock } = balance
@@ -100,7 +101,10 @@ async function chooseAmount(
   return { ...chosen, balanceMicro, pendingMicro }
 }
 
-/** If nothing is left, returns the smallest amount, which the wallet does not have either. */
+/**
+ * Returns everything that is left. If nothing is left, returns the smallest possible amount, which the check of the
+ * funds then refuses.
+ */
 function everythingOf(leftMicro: bigint): Amount {
   const amountMicro = microUsdc(leftMicro > 0n ? leftMicro : 1n)
   return { amountMicro, amountUsdc: formatAmount(amountMicro) }

@@ -100,7 +100,8 @@ interface Signed {
 async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
   const { wallet, request, actor } = signed
   const { accountId, mode, address } = wallet
-  // Without this, payments in recent blocks would count twice: they have left the balance, and are still pending here.
+  // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
+  // database still has them as pending.
   await settleWalletPayments(ctx, { accountId, mode, wallet: address })
   const { balance, gas } = await readFunds(ctx, wallet)
   const { balanceMicro, blockNumber: balanceBlock } = balance

@@ -20,7 +20,7 @@ const CONFIRMATIONS = 3
  * enclave's time is rounded.
  */
 const FENCE_MS = WITHDRAWAL_REQUEST_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
-/** The blocks that the fake chain has in this time, and a few more. */
+/** The number of blocks that the fake chain gets in `FENCE_MS`, and a few more. */
 const FENCE_BLOCKS = 160n
 
 describe('the outcome of a withdrawal', () => {

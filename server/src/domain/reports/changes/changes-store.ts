@@ -35,8 +35,9 @@ export interface RecentRange {
 }
 
 /**
- * Lists the newest events of each type, the newest refusals, and the newest audit entries about withdrawals, which have
- * no events, in each place. Uses `events_by_type`, `payment_refusals_listed` and the primary key of `audit_entries`.
+ * For each place, lists the newest events of each type, the newest refusals, and the newest audit entries about
+ * withdrawals, because withdrawals have no events. Uses `events_by_type`, `payment_refusals_listed` and the primary key
+ * of `audit_entries`.
  */
 export function listRecentRows({
   places,

@@ -42,7 +42,9 @@ export async function listRecentChanges(
   return rows.map(({ type, ...row }) => ({ ...row, kind: type === null ? 'refusals' : kindOf(type) }))
 }
 
-/** Only audit entries about withdrawals do not have the type of an event. Withdrawals are rows of payments. */
+/**
+ * A type that is not in `KINDS` is the action of an audit entry about a withdrawal. Withdrawals are rows of `payments`.
+ */
 function kindOf(type: string): ChangeKind {
   return new Map<string, ChangeKind>(Object.entries(KINDS)).get(type) ?? 'payments'
 }

@@ -19,8 +19,8 @@ export function ledgerEntryType(entry: LedgerEntry): LedgerEntryType {
 }
 
 /**
- * A place in the order of the ledger: newest first, and entries of the same millisecond by their ids. The entries after
- * a position are those that are older, or as old and with a lower id.
+ * A place in the order of the ledger: newest first, and entries of the same millisecond by their ids, highest first.
+ * The entries after a position are older, or have the same time and a lower id.
  */
 export interface LedgerPosition {
   readonly createdAt: Date
@@ -35,7 +35,7 @@ export function compareNewestFirst(left: LedgerPosition, right: LedgerPosition):
   return left.id === right.id ? 0 : left.id < right.id ? 1 : -1
 }
 
-/** A part of the ledger: the entries from a time on, and after a position. */
+/** A part of the ledger: the entries that come after the position `after` and are not older than `from`. */
 export interface LedgerRange {
   readonly from: Date
   readonly after: LedgerPosition
@@ -48,13 +48,13 @@ export interface IdRange {
 }
 
 /**
- * Returns the ids of those payments of agents that are in the range. Such a payment gets its id and `created_at` at the
- * same time, and ids sort by time (D18b), so the order of the ids is the order of the ledger.
+ * Returns the range of the ids of agents' payments in this part of the ledger. A payment of an agent gets its id and
+ * `created_at` at the same time, and ids sort by time (D18b), so the order of these ids is the order of the ledger.
  */
 export function paymentIdsOf({ from, after }: LedgerRange): IdRange {
   const boundary = idBoundary('payment', after.createdAt)
-  // If `after` is a withdrawal, its id may be older than the withdrawal. If it is a deposit, its id is lower than the
-  // id of every payment.
+  // The id of `after` may be too low to be the bound: the id of a withdrawal may be older than the withdrawal, and the
+  // id of a deposit is lower than the id of every payment. Then the bound is the time of `after`.
   return { from: idBoundary('payment', from), below: after.id > boundary ? after.id : boundary }
 }
 

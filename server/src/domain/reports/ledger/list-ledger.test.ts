@@ -28,7 +28,7 @@ describe('the ledger', () => {
   let bob: Seed
   let bobAtFirst: Seed
   let elsewhere: LedgerEntry
-  /** The entries of this test, by the names that the tests use for them. */
+  /** All entries of the ledger, by the names that the tests use for them. */
   const made = new Map<string, LedgerEntry>()
 
   before(async () => {
@@ -44,7 +44,7 @@ describe('the ledger', () => {
     // A wallet on which no agent has a grant.
     const idle = { ...ada, wallet: await seedWallet(ctx, ada) }
 
-    // Two payments of the same millisecond, and two deposits.
+    // Two payments of the same millisecond, and two deposits of the same millisecond.
     const [lowerId, higherId] = [createId('payment', at(-40)), createId('payment', at(-40))].toSorted()
     assert.ok(lowerId !== undefined && higherId !== undefined)
     const twins = [await seedDeposit(ctx, ada, { at: at(-90) }), await seedDeposit(ctx, ada, { at: at(-90) })]

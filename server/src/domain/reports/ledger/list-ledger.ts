@@ -24,7 +24,7 @@ import {
 
 /** The conditions for the entries in a list. Null sets no condition. */
 export interface LedgerFilter {
-  /** Only payments of this agent. Deposits and withdrawals have no agent. */
+  /** Only payments of this agent. Deposits and withdrawals have no agent, so they are left out. */
   readonly agentId: string | null
   readonly wallet: Address | null
   readonly types: readonly LedgerEntryType[] | null

@@ -32,7 +32,7 @@ describe('the list of payments', () => {
   let seeded: Seed
   let second: Seed
   let live: Payment
-  /** The payments of this test, by the names that the tests use for them. */
+  /** All payments that were made, by the names that the tests use for them. */
   let made: Readonly<Record<string, Payment>>
 
   before(async () => {
@@ -180,7 +180,7 @@ describe('the list of payments with purchases', () => {
       pending: await buy(-4, { delivery: 'failed' }),
       transfer: await seedPayment(ctx, seeded, { at: at(-3), ...confirmed, memo: 'via API.example' }),
       withdrawal: await seedPayment(ctx, seeded, { at: at(-2), kind: 'withdrawal', ...confirmed }),
-      // Its authorization is valid for another minute.
+      // The authorization of this purchase is valid for another minute.
       fresh: await buy(-1, { delivery: 'unknown' }, confirmed),
     }
   })

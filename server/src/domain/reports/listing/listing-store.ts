@@ -34,8 +34,8 @@ export interface PaymentScan extends PaymentSelection {
 }
 
 /**
- * Reads a column of the purchase with the id of the payment that is looked at, by the primary key. A scalar subquery is
- * never computed for all purchases at once.
+ * Reads, by the primary key, a column of the purchase that belongs to the payment of the current row. This is a scalar
+ * subquery, because PostgreSQL never computes one for all purchases at once.
  */
 const ofPurchase = (value: string): string =>
   `(select ${value} from purchases where account_id = $1 and payment_id = id)`

@@ -7,8 +7,8 @@ import type { PaymentSelection } from './listing-store.ts'
 
 const OLDEST = 'pay_'
 /**
- * A text that sorts after every id of a payment. Ids begin with their time of creation, whose first character will be a
- * digit for thousands of years.
+ * A text that sorts after every id of a payment. In an id, `pay_` is followed by the time of creation, whose first
+ * character will be a digit for thousands of years.
  */
 const NEWEST = 'pay_Z'
 

@@ -12,8 +12,8 @@ import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-st
 import type { PaymentEvent } from './timeline.ts'
 
 /**
- * How many deliveries of one event are shown at most, oldest first. Only an event that was replayed many times has
- * more.
+ * How many deliveries of one event are shown at most, oldest first. Only an event that was replayed many times has more
+ * deliveries than this.
  */
 const DELIVERIES_OF_EVENT_MAX = 100
 

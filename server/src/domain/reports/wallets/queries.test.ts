@@ -215,7 +215,7 @@ test('a chain that never responds delays wallets by the named time only', async 
   })
   const { account, wallet } = await seed(given.context)
   const place = { accountId: account.id, mode: 'test', boundAgentId: null } as const
-  // The chain's own time limit is much longer.
+  // The chain's own time limit is much longer than the 50 milliseconds below.
   const chain = given.context.chains.test.readUsdcBalance(wallet).then(
     () => assert.fail('the chain responded'),
     () => 'the chain was awaited' as const,

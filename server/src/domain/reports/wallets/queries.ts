@@ -12,7 +12,7 @@ import { findWalletRow, listWalletRows, type GrantRow, type WalletRow } from './
 
 /** How old a balance may be. A list reads up to 100 balances, and callers may poll it. */
 const BALANCE_AGE_MS_MAX = 15_000
-/** How long a response waits for balances that the chain does not return. */
+/** How long a response waits for the chain to return balances. */
 const BALANCE_WAIT_MS_MAX = 2_000
 
 type BudgetContext = Pick<Context, 'db' | 'clock' | 'chains' | 'balances' | 'logger'>
@@ -37,8 +37,8 @@ export interface WalletPage {
 
 /**
  * Lists wallets with what agents may spend from them (D54), in the order of their addresses, after the address
- * `startingAfter`. Lists at most `limit` wallets; `limit` is at most `WALLETS_PAGE_MAX`. `takePage` says when a page is
- * shorter. If the chain cannot be reached in time, the balances that were not read are null.
+ * `startingAfter`. Lists at most `limit` wallets; `limit` is at most `WALLETS_PAGE_MAX`. The comment of `takePage`
+ * explains when a page is shorter. If the chain cannot be reached in time, the balances that were not read are null.
  */
 export async function listWalletBudgets(
   ctx: BudgetContext,
@@ -48,7 +48,7 @@ export async function listWalletBudgets(
     ...request
   }: BudgetRequest & { readonly startingAfter: Address | null; readonly limit: number },
 ): Promise<WalletPage> {
-  // One wallet more than the page has shows whether there is a next page.
+  // Reads one wallet more than the page holds, to know whether there is a next page.
   const query = listWalletRows(placeOf(ctx, request), { after: startingAfter, limit: limit + 1 })
   return await readBudgets(ctx, request, query, limit)
 }

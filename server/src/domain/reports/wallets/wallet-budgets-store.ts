@@ -30,7 +30,7 @@ export type GrantRow = Pick<
 
 const { wallets, grants } = tables
 
-/** The columns of a grant. They are null if the wallet has none. */
+/** The columns of a grant. They are null if the wallet has no grant. */
 const FOUND_ROW = {
   ...pick(grants, 'id', 'agent_id', 'status', 'max_per_tx_micro', 'daily_cap_micro', 'x402'),
   recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
@@ -47,7 +47,9 @@ const WALLET_ROW = {
 interface Place {
   readonly accountId: string
   readonly mode: Mode
-  /** Selects the wallets on which this agent has a signed grant that is not revoked, and its grants on them. */
+  /**
+   * If set, only the wallets on which this agent has a signed grant that is not revoked, and only its grants on them.
+   */
   readonly agentId: string | null
   readonly now: Date
 }
