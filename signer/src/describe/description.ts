@@ -12,7 +12,7 @@ export interface Description {
 export interface Fact {
   readonly label: string
   readonly lines: readonly Line[]
-  /** What is in force now, according to the service. Missing if it is the same. */
+  /** What is in force now, according to the service. Missing if the request does not change it. */
   readonly before?: readonly Line[] | undefined
 }
 

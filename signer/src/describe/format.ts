@@ -26,7 +26,7 @@ function isLocal(): boolean {
   return location?.hostname.endsWith('.localhost') ?? false
 }
 
-/** Formats an amount in units of 10^-6. Shows two decimals, or more if they are not zero: `1250000` is "1.25". */
+/** Formats millionths of a token. Shows at least two decimals, but no further zeros at the end: `1250000` is "1.25". */
 export function formatAmount(amount: bigint): string {
   const digits = amount.toString().padStart(MICRO_DIGITS + 1, '0')
   const whole = digits.slice(0, -MICRO_DIGITS).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
