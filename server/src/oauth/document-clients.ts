@@ -47,8 +47,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   const throwFailure = (url: string): void => {
     const failure = failures.get(url)
     const restMs = (failure?.until ?? 0) - ctx.clock.now().getTime()
-    // If `restMs` is longer than a failure lasts, the clock was set back after the failure. Then the failure is
-    // ignored.
+    // If `restMs` is above the limit, the clock was set back after the failure. Then the failure is ignored.
     if (failure !== undefined && restMs > 0 && restMs <= FAILURE_LIFETIME_MS) throw failure.error
   }
 

@@ -12,7 +12,8 @@ export interface CreatedWallet {
 const NAME = 'provider check'
 const TOO_MANY_REQUESTS = 429
 /**
- * This many slots are created at once, with two requests each. Few, because the provider's rate limit is not published.
+ * This many slots are created at once, with two requests each. The number is small, because the provider does not
+ * publish its rate limit.
  */
 const SLOTS_AT_ONCE = 5
 const RETRY_MS = 2_000

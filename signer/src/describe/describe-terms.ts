@@ -69,7 +69,7 @@ function decodeBefore({ before }: Claims): RuleTerms | null {
   }
 }
 
-/** Removes the id of a rule. The enclave adds it when it stores the rule, and it has no meaning for the terms. */
+/** Removes the id of a rule. The enclave gives each stored rule an id, which is not part of the terms. */
 function withoutId(rule: Json): Json {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return rule
   return Object.fromEntries(Object.entries(rule).filter(([name]) => name !== 'id'))
