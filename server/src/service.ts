@@ -79,7 +79,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
 }
 
 export interface Service {
-  /** The ports on which the service listens, `port` first. */
+  /** The ports on which the service listens. The `port` of the configuration comes first. */
   readonly ports: readonly number[]
   readonly production: boolean
   readonly clock: MovableClock
@@ -100,7 +100,7 @@ export async function openService(config: Config): Promise<Service> {
   const { db, chains, enclave } = context
 
   const http = openHttp(config, { clock, logger })
-  // First, because its hook must run before all other routes: none of them exists on the page's host.
+  // The page is added first: its hook must run before all other routes, so that none of them exists on the page's host.
   if (config.role !== 'worker') await addSignerPage(http, config)
   addHealth(http, {
     database: () => db.ping(),

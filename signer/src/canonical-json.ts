@@ -12,8 +12,9 @@ export function canonicalJson(value: Json): string {
 }
 
 /**
- * Parses bytes that must be canonical JSON in UTF-8. Returns undefined for anything else, also for JSON that is merely
- * equivalent, so that nobody can read the same bytes in another way, for example if a member occurs twice.
+ * Parses bytes that must be canonical JSON in UTF-8. Returns undefined for all other bytes, even if they are equivalent
+ * JSON. Without this rule, another program could read the same bytes in another way, for example if a member occurs
+ * twice.
  */
 export function parseCanonicalJson(bytes: Uint8Array): Json | undefined {
   try {

@@ -3,7 +3,10 @@ import type { Credential } from './find-record.ts'
 import type { WalletRecord } from './decode/record.ts'
 import { Refusal } from './refusal.ts'
 
-/** Longer than Bursar ever asks for. The request can be replayed at the enclave until it expires. */
+/**
+ * The longest time until a request expires. It is limited because a request can be replayed at the enclave until it
+ * expires. Bursar always asks for less time.
+ */
 const EXPIRY_MS_MAX = 15 * 60_000
 
 type EnclaveRequest = Exclude<Decoded, { kind: 'record' }>

@@ -1,7 +1,7 @@
 const CHARS_MAX = 80
 /** Characters that are not visible, or that change the direction of the text around them. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
-/** More marks on one letter would cover the lines above and below. */
+/** Matches the marks of one letter after the first two. More marks would cover the lines above and below. */
 const MARKS_SURPLUS = /(\p{M}{2})\p{M}+/gu
 
 /**

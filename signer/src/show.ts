@@ -3,7 +3,10 @@ import type { Description, Fact, Line } from './describe/description.ts'
 import type { Claims } from './read-message.ts'
 
 const COUNTDOWN_MS = 10_000
-/** If a person clicks twice on the page that opened this one, the second click must not sign. */
+/**
+ * The button is disabled at first: if a person clicks twice on the page that opened this one, the second click must not
+ * sign.
+ */
 const UNTIL_ENABLED_MS = 500
 const QUOTATION_MARK = /[\p{Quotation_Mark}\u{2BA}\u{2033}]/gu
 /** The pattern is a group, so that `split` keeps the addresses. */

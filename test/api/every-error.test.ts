@@ -19,7 +19,7 @@ const LIMITS = { default: 60, payments: 30 }
 const TOO_LARGE = JSON.stringify({ id: 'x'.repeat(65 * 1_024) })
 const PREVIEW = '/v1/payments/preview'
 
-/** One request for each operation, which succeeds or finds nothing. */
+/** At least one request for each operation. None of these requests pays. */
 const CALLS: readonly Call[] = [
   { path: '/v1/agents', body: { id: 'one' } },
   { path: '/v1/agents' },
@@ -41,7 +41,7 @@ const CALLS: readonly Call[] = [
 
 /**
  * Provokes each error that the contract declares, at each operation that declares it. So an operation cannot declare an
- * error that it never sends. `check` of the contract fails if an operation sends an error that it does not declare.
+ * error that it never sends. `given.call` fails if an operation sends an error that it does not declare.
  */
 describe('every error of the contract', () => {
   let given: TestService
@@ -82,7 +82,7 @@ describe('every error of the contract', () => {
     )
   })
 
-  /** Requests that are wrong by themselves: their form, their credential, or the resource that they name. */
+  /** Sends requests that are wrong by themselves: their form, their credential, or the resource that they name. */
   async function breakRequests(): Promise<void> {
     for (const call of CALLS) {
       // A request over plain HTTP.
@@ -108,7 +108,7 @@ describe('every error of the contract', () => {
     await ask({ path: '/v1/payments/pay_x?wait=x' })
   }
 
-  /** Requests that a scope, an agent, a grant, a plan, a balance or a rate limit rejects. */
+  /** Sends requests that a scope, an agent, a grant, a plan, a balance or a rate limit rejects. */
   async function breakLimits(): Promise<void> {
     const { context: ctx, chains } = given
     const { account, agentId } = seeded
@@ -159,7 +159,7 @@ describe('every error of the contract', () => {
     for (const call of CALLS) await ask({ ...call, key: busy })
   }
 
-  /** Requests that a resource, its seller, or a limit of purchases rejects. */
+  /** Sends requests that a resource, its seller, or a limit of purchases rejects. */
   async function breakPurchases(): Promise<void> {
     const { context: ctx, chains } = given
     const { account } = seeded
@@ -266,7 +266,7 @@ describe('every error of the contract', () => {
       : { ...terms, url: seller.url }
   }
 
-  /** Requests while the enclave or the database fails. */
+  /** Sends requests while the enclave or the database fails. */
   async function breakService(): Promise<void> {
     given.enclave.behave = () => 'unavailable'
     await pay()

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A message of the MCP server that lists its tools. */
 const LIST_TOOLS = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 const MESSAGE = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream']
-/** Arguments of tools. The skill names them, and they look like names of tools. */
+/** Names in the skill that look like names of tools, but are names of arguments and members of results. */
 const ARGUMENTS = new Set(['in_progress', 'max_amount_usdc', 'amount_usdc', 'purchase_id'])
 
 describe('what the service tells agents and their hosts about itself (D71a)', () => {

@@ -15,7 +15,7 @@ interface Payment {
 
 /** How many requests of one workspace wait at most, in one process (D57). */
 const PLACES = 100
-/** More than the connections of the service's pool, and fewer than one key's rate limit. */
+/** More than the service has connections to the database, and fewer than the requests that one key may send. */
 const WAITERS_OF_KEY = 50
 /** Far longer than an immediate response takes, and shorter than the second for which `getsPlace` waits. */
 const AT_ONCE_MS_MAX = 900

@@ -9,9 +9,9 @@ import { openTestService, type TestService } from '../support/service/test-servi
 import { startFakeSeller, type FakeSeller } from '../support/wires/fake-seller.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Half of the purchases that a process works on: one workspace alone gets no more. */
+/** One workspace alone gets at most half of the purchases that a process may work on at the same time. */
 const SHARE = 128
-/** Below the 60 requests a minute of one key. */
+/** Fewer than the 60 requests that one key may send in a minute. */
 const CALLS_OF_KEY = 50
 
 interface Bought {

@@ -263,7 +263,7 @@ describe('the choices on the consent page, in a browser', () => {
   // The remaining tests move the clock, so all earlier proofs have expired.
 
   test('a request that has expired cannot be approved, on a new page or on one that was left open', async () => {
-    // The person's proof by passkey is as old as the request. So the page first asks for a new one.
+    // The person's proof by passkey is as old as the request. So the page first asks for a new proof.
     const { page } = await fixture.enter()
     await joinDemo(page, 'Lou Late', fixture.host)
     const authorization = app.start()

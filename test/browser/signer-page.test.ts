@@ -38,7 +38,7 @@ function owners(...passkeys: readonly Passkey[]): Json {
   return request({ url: `${ENCLAVE}/v1/key_quorums/quorum1`, body })
 }
 
-/** The enclave accepts exactly what the person has seen. */
+/** Checks that the enclave would accept the signature for exactly the request that the person has seen. */
 function assertAccepted({ bursar, assertion }: Reply, payload: Json, { publicKey }: Passkey): void {
   assert.equal(bursar, 'signed')
   assert.ok(assertion !== undefined)
@@ -221,7 +221,7 @@ describe('the signer page', () => {
         `(() => { try { document.body.innerHTML = '<b>x</b>'; return false } catch { return true } })()`,
       ),
     )
-    // The browser has reported what it blocked.
+    // The browser has reported the blocked attempts as faults. They are expected, so they are removed.
     ;(person.faults as string[]).splice(faults)
   })
 

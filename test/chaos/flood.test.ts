@@ -11,8 +11,8 @@ import { RECIPIENT } from '../support/context/seed.ts'
 const CONNECTIONS = 400
 const REQUESTS_EACH = 3
 /**
- * A key may make 30 payments a minute. More payments at the same time could take the enclave longer than its time
- * limit, if the machine is busy.
+ * One key may make 30 payments a minute. With more keys, more payments would run at the same time, and on a busy
+ * machine the enclave could take longer than its time limit.
  */
 const KEYS = 1
 const AMOUNT_MICRO = 10_000n
@@ -33,7 +33,7 @@ describe('a flood of payments', () => {
     const release = await holdGrants()
     const answers: Answer[] = []
     const flood = Promise.all(Array.from({ length: CONNECTIONS }, (_, connection) => payInTurn(connection, answers)))
-    // Before `release` is called, no payment is reserved, so the requests must reach the limit.
+    // Before `release` is called, every request waits, so the service must reject some requests in the end.
     await waitFor('a rejection', () => answers.some(({ status }) => status === 503))
     await release()
     await flood

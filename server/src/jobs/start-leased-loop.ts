@@ -9,8 +9,8 @@ export interface LeasedLoop {
   readonly holder: string
   readonly intervalMs: number
   /**
-   * How long the lease is valid. If a process dies, the others wait this long. It must be longer than any step between
-   * two renewals.
+   * How long the lease is valid. If the process that has the lease dies, the other processes wait this long. The time
+   * must be longer than any step between two renewals.
    */
   readonly leaseMs: number
 }

@@ -72,7 +72,7 @@ describe('the watcher of authorizations', () => {
     assert.equal(given.chains.test.calls, calls)
   })
 
-  /** Reserves purchases of a new workspace that are due for their first look. */
+  /** Reserves purchases that are due for their first look, in a new workspace. */
   async function openMany(count: number): Promise<Payment[]> {
     seeded = await seed(given.context)
     const at = new Date(given.clock.now().getTime() - 2_000)

@@ -8,7 +8,7 @@ import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
-/** The interval also limits the requests to nodes. A page normally costs two requests, however many purchases it has. */
+/** A short interval means many requests to nodes: a page normally costs two, however many purchases it has. */
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PURCHASES_PER_PAGE = 100
@@ -19,8 +19,8 @@ const PURCHASES_PER_PAGE = 100
 const PAGES_PER_ROUND_MAX = 5
 
 /**
- * Ends the purchases of one mode by what the chain shows about their authorizations, in the one process that has the
- * lease. Calls no node while no purchase is pending.
+ * Reads from the chain what became of the authorizations of pending purchases, and settles these purchases. Does this
+ * for one mode, in the one process that has the lease. Calls nodes only while purchases are pending.
  */
 export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const options = { name: `authorizations:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
@@ -35,7 +35,10 @@ export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode
   })
 }
 
-/** Settles a page of purchases. Postpones them even if the chain cannot be read, so the next round reads others. */
+/**
+ * Settles a page of purchases. Postpones their next look even if the chain cannot be read, so the next round takes
+ * other purchases.
+ */
 async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promise<void> {
   let settled = due
   try {

@@ -19,10 +19,10 @@ export interface Ticket {
 }
 
 /**
- * A limited number of places that groups share. A group gets another place only while more places are free than it
- * has. So one group alone gets half of the places, and two groups get a third each. A new group always finds a free
- * place, unless very many groups are busy. The places in the queue are shared by the same rule, and groups that wait
- * take turns.
+ * A limited number of places that groups share. A group gets another place only while more places are free than the
+ * group already has. So one group alone gets half of the places, and two groups get a third each. A new group always
+ * finds a free place, unless very many groups are busy. The places in the queue are shared by the same rule, and groups
+ * that wait take turns.
  */
 export class FairPlaces {
   readonly #options: FairPlacesOptions

@@ -2,7 +2,7 @@
 export interface QueueEntry {
   /** The queue serves all groups in turn. */
   readonly group: string
-  /** Two entries with a key in common are never taken at the same time. The first of them is taken first. */
+  /** Two entries with a key in common are never taken at the same time. The one that was added first is taken first. */
   readonly keys: readonly string[]
   /** Entries with the same batch key may be taken together, but not in two batches at the same time. */
   readonly batchKey: string | null
@@ -14,7 +14,7 @@ export interface QueueEntry {
  */
 export class FairQueue<Entry extends QueueEntry> {
   readonly #limits: { readonly waitingMax: number; readonly waitingOfGroupMax: number }
-  /** The waiting entries of each group. The group that was served last is the last one. */
+  /** The waiting entries of each group. The group that was served most recently comes last in the map. */
   readonly #groups = new Map<string, Entry[]>()
   readonly #busy = new Set<string>()
   readonly #busyBatches = new Set<string>()
@@ -72,7 +72,7 @@ export class FairQueue<Entry extends QueueEntry> {
   }
 
   /**
-   * Ends the batch of an entry that was taken: entries with its batch key can be taken again. The other keys of the entry
+   * Ends the batch of an entry that was taken: entries with its batch key can be taken again. The `keys` of the entry
    * stay busy.
    */
   leaveBatch({ batchKey }: Entry): void {

@@ -1,7 +1,10 @@
 import { startLoop, type Loop } from './loop.ts'
 import type { Logger } from './logger.ts'
 
-/** What a caller waits for. `group` is the caller's workspace, whose callers have the limit `waitersOfGroupMax`. */
+/**
+ * What a caller waits for. `group` is the caller's workspace. At most `waitersOfGroupMax` callers of a workspace wait
+ * at a time.
+ */
 export interface WaitKey {
   readonly group: string
   readonly id: string
@@ -43,9 +46,9 @@ export class SharedPoll {
   }
 
   /**
-   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Only
-   * polls that start after this call count. If `waitersMax` callers or `waitersOfGroupMax` callers of the group already
-   * wait, returns at once; otherwise calls `onWait` first.
+   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Only polls
+   * that start after this call count. If `waitersMax` callers, or `waitersOfGroupMax` callers of the group, wait
+   * already, this call returns at once. Otherwise it calls `onWait` and then waits.
    */
   async wait(
     key: WaitKey,
@@ -69,7 +72,7 @@ export class SharedPoll {
     })
   }
 
-  /** Ends the waits for these keys, because the caller knows already that they are over. */
+  /** Ends the waits for these keys without a poll. For code that already knows that these waits are over. */
   end(keys: readonly WaitKey[]): void {
     if (this.#waiters.size === 0) return
     const over = new Set(keys.map(textOf))

@@ -38,7 +38,7 @@ export class TurnQueue<Item> {
     return undefined
   }
 
-  /** Removes an item that no longer waits. Returns whether it was in the queue. */
+  /** Removes an item before its turn. Returns whether the item was in the queue. */
   remove(group: string, item: Item): boolean {
     const items = this.#groups.get(group)
     const index = items?.indexOf(item) ?? -1

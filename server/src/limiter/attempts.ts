@@ -17,9 +17,9 @@ export const ATTEMPT_LIMITS = {
   sign_up: { limit: 10, windowMs: 3_600_000 },
   sign_in: { limit: 20, windowMs: 60_000 },
   dashboard: { limit: 300, windowMs: 60_000 },
-  /** Outside the sandbox, the test USDC comes from a public faucet, which has its own limits. */
+  /** Limited because, outside the sandbox, the test USDC comes from a public faucet, which has its own limits. */
   faucet: { limit: 10, windowMs: 3_600_000 },
-  /** Limited because each wallet takes a hundred requests to the enclave, and payments share its rate limit. */
+  /** Limited because each wallet takes a hundred requests to the enclave, whose rate limit also applies to payments. */
   wallet_creation: { limit: 10, windowMs: 3_600_000 },
   wallet_move: { limit: 10, windowMs: 3_600_000 },
 } as const satisfies Record<string, SlidingWindow>
@@ -32,10 +32,7 @@ export type AttemptBucket = keyof typeof ATTEMPT_LIMITS
  */
 const ROW_END_STEP_MS = 3_600_000
 
-/**
- * Returns when an attempt's row expires. At that time, no attempt that was counted up to `now` is in the window any
- * more.
- */
+/** Returns when an attempt's row expires. By then, every attempt that was counted up to `now` has left the window. */
 export function attemptRowEnd(bucket: AttemptBucket, now: Date): Date {
   const windowEnd = now.getTime() + ATTEMPT_LIMITS[bucket].windowMs
   return new Date(Math.ceil(windowEnd / ROW_END_STEP_MS) * ROW_END_STEP_MS)

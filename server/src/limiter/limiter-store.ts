@@ -3,7 +3,7 @@ import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../db/qu
 import { ATTEMPT_LIMITS, attemptRowEnd, type AttemptBucket } from './attempts.ts'
 import { BUCKETS, rateState, type Bucket, type RateState } from './bucket.ts'
 
-/** The counted times of a window, as milliseconds joined by commas. */
+/** The times of a window's counted requests, as milliseconds joined by commas. */
 const HITS_ROW = { hits: computed.text }
 
 /**
@@ -44,8 +44,7 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
  * a subject once at most, and only subjects that have windows. `countLimits` returns the parameters $2 to $4.
  *
  * The statement is an `insert`, although the rows exist. So PostgreSQL always finds the rows by the primary key,
- * whatever the statistics say, and locks them in the order of the subjects. Therefore two statements never wait for
- * each other.
+ * whatever the statistics say, and locks them in the order of the subjects. Therefore two statements cannot deadlock.
  */
 export function countRequestsOf(requests: string): string {
   return `
@@ -71,8 +70,8 @@ export function readCounted(hits: string | null, bucket: Bucket, now: Date): Rat
 }
 
 /**
- * Returns the window of a subject whose request was not counted. Set `allowed` if the request failed a check that runs
- * before counting. Otherwise the limit has rejected it. Uses the primary key.
+ * Returns the window of a subject whose request was not counted. Set `allowed` to true if a check before counting
+ * rejected the request, and to false if the limit rejected it. Uses the primary key.
  */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {

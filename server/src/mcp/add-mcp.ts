@@ -27,7 +27,7 @@ export interface McpOptions extends Origins {
   ): Promise<{ readonly caller: ToolCaller; readonly rejection: Problem | null }>
 }
 
-/** A message that calls no tool needs any scope, and counts against the bucket of the reads of `/v1`. */
+/** For a message that calls no tool, any scope is enough. It counts against the same bucket as the reads of `/v1`. */
 const REQUIREMENTS: Tool['requirements'] = { bucket: 'default' }
 /** The headers that the protocol reads. In particular, the credential is not passed on. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
@@ -48,7 +48,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     scope.route({
-      // There are no streams that a GET could open, and no sessions that a DELETE could end. Both get 405.
+      // There are no streams that a GET could open, and no sessions that a DELETE could end. Both methods get 405.
       method: ['POST', 'GET', 'DELETE'],
       url: MCP_PATH,
       exposeHeadRoute: false,
@@ -72,7 +72,8 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           onWait: () => leaveWork(request),
           background,
         })
-        // Our `cache-control` and the server's `connection` stay: the package's response keeps every connection open.
+        // The package's values must not replace our `cache-control`, nor our server's `connection`: the package would
+        // keep every connection open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)
         if (response.status === 405) void reply.header('Allow', 'POST')
         return await reply.send(response)
@@ -82,8 +83,8 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
 }
 
 /**
- * The response to a list of messages. Only protocol version 2025-03-26 has them, and no client needs them. One request
- * is one message, so that the rate limits count every call.
+ * The response to a batch, which is a list of messages. Only protocol version 2025-03-26 has batches, and no client
+ * needs them. A request contains one message, so that the rate limits count every call.
  */
 const BATCH_REJECTED = {
   jsonrpc: '2.0',

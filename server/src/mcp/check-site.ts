@@ -6,8 +6,8 @@ const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Creates the hook that protects the MCP server against DNS rebinding (specification of MCP, "Security Warning"). An
- * attacker who rebinds the name of their own page to our address sends that name as `Host` and as `Origin`. So only our
- * two hosts are accepted, and no plain http page of another host.
+ * attacker who rebinds the name of their own page to our address sends that name as `Host` and as `Origin`. So the hook
+ * accepts only our two hosts as `Host`, and rejects plain http pages of other hosts, except loopback.
  *
  * All other pages may call, as they may call `/v1`, because a call needs a bearer token, which a browser never adds to
  * a request.

@@ -8,7 +8,7 @@ import { ToolFailure } from './tool-failure.ts'
 const AGENTS_NAMED_MAX = 20
 
 /**
- * Returns the agent as which a tool acts: the agent to which the credential is bound, or the one that the arguments
+ * Returns the agent that a tool acts as: the agent to which the credential is bound, or the one that the arguments
  * name. Throws if the arguments name an agent other than the bound one (D25), or if they name no agent and the
  * credential is not bound.
  */

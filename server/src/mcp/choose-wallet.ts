@@ -12,7 +12,8 @@ const WALLETS_NAMED_MAX = 20
 
 /**
  * Returns the wallet that pays: the one that the arguments name, or the only one from which the agent can spend. A
- * wallet's name is not accepted instead of its address, because names can change and two wallets can have the same.
+ * wallet's name is not accepted instead of its address, because names can change, and two wallets can have the same
+ * name.
  */
 export async function chooseWallet(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -4,7 +4,9 @@ import { formatAmount, type MicroUsdc } from '../values/money.ts'
 const MICRO_PER_DOLLAR = 1_000_000n
 const MICRO_PER_CENT = 10_000n
 
-/** What the money of each mode is. Every answer of a tool says this, so that a model never confuses the two. */
+/**
+ * The words for the money of each mode. Every answer of a tool contains them, so that a model never confuses the modes.
+ */
 export const MONEY_WORDS: Readonly<Record<Mode, string>> = {
   test: 'test money, without value',
   live: 'live money, with real value',

@@ -42,7 +42,9 @@ interface ShownOffer {
   readonly offer: UntrustedText
 }
 
-/** Formats the offers that cannot be paid. The seller wrote their words, so the words are marked as untrusted. */
+/**
+ * Formats the offers that cannot be paid. The words of an offer are marked as untrusted, because the seller wrote them.
+ */
 export function formatSkipped(skipped: unknown): ShownOffer[] {
   if (!Array.isArray(skipped)) return []
   return skipped.slice(0, OFFERS_NAMED_MAX).map((one: Readonly<Record<string, unknown>>) => ({

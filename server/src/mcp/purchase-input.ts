@@ -16,8 +16,8 @@ import { ToolFailure } from './tool-failure.ts'
 const PURCHASE_ID_CHARS_MAX = 64
 const MEMO_CHARS_MAX = 200
 /**
- * Matches an id that `next` may repeat. A program can have taken the id from anybody's text, such as a shop's order
- * number. A sentence in the id would look in `next` like a sentence of ours.
+ * Matches a `purchase_id` that the `next` of an error may repeat. A program can have taken the id from anybody's text,
+ * such as a shop's order number. A sentence in the id would look in `next` like a sentence of ours.
  */
 const PLAIN_ID = /^[A-Za-z0-9._:/#-]+$/
 
@@ -63,7 +63,7 @@ export interface PurchaseArguments {
   readonly agent_id?: string
 }
 
-/** What is bought, without the wallet, which may be left out. */
+/** What is bought. Does not contain the wallet, because the arguments need not name one. */
 export type Purchase = Pick<
   PaymentRequest,
   'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | 'credentialId' | 'boundAgentId'
@@ -122,7 +122,10 @@ export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet:
   })
 }
 
-/** The error for a purchase that was probably paid already. A warning instead would come after the money has moved. */
+/**
+ * The error for a purchase that was probably paid already. A warning would not be enough, because it would come after
+ * the money has moved.
+ */
 export function similarExists(
   ctx: Pick<Context, 'clock'>,
   { earlier, sent, what }: { readonly earlier: Payment; readonly sent: string | undefined; readonly what: string },

@@ -22,7 +22,7 @@ interface TermsArguments {
 }
 
 /**
- * Parses who buys, and for how much at most. The wallet of an existing purchase may be left out. Throws
+ * Parses who buys, and for how much at most. A call that repeats an existing purchase need not name the wallet. Throws
  * `similar_payment_exists` if the same request was paid within ten minutes under another `purchase_id`.
  */
 export async function readTerms(
@@ -40,7 +40,7 @@ export async function readTerms(
     existing !== null && args.wallet === undefined
       ? existing.walletAddress
       : await chooseWallet(ctx, { caller, agentId, named: args.wallet })
-  // A model seldom repeats a memo exactly.
+  // The memo of an existing purchase is kept, because a model seldom repeats a memo exactly.
   const memo = existing === null ? (args.memo ?? null) : existing.memo
   return { ...key, credentialId, boundAgentId, wallet, maxAmountMicro, memo }
 }

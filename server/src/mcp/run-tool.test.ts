@@ -14,7 +14,7 @@ import type { Tool } from './tool.ts'
 import { GET_PAYMENT } from './tools/get-payment.ts'
 import { SEND_PAYMENT } from './tools/send-payment.ts'
 
-/** The enclave does not respond before this time is over, so it can be short. */
+/** A short time limit is enough, because the enclave does not respond before the limit is over. */
 const SHORT_MS = 1_500
 const NEVER = new AbortController().signal
 

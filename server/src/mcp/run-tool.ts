@@ -30,7 +30,7 @@ export interface ToolRun {
   /** Called when the tool begins to wait for a payment. */
   readonly onWait?: (() => void) | undefined
   readonly background?: Background | undefined
-  /** The longest time that the call may take. Only tests choose another one. */
+  /** The longest time that the call may take. Only tests set it. */
   readonly limitMs?: number
 }
 

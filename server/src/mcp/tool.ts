@@ -38,7 +38,7 @@ export interface ToolCall<Arguments = Record<string, unknown>> {
 export interface Background {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal
-  /** Lets a stop of the service wait for this work, which never rejects. */
+  /** When the service stops, it waits for this work first. The promise must never reject. */
   keep(work: Promise<unknown>): void
 }
 

@@ -22,8 +22,9 @@ const STYLE_FILE = new URL('page.css', import.meta.url)
 
 /**
  * Adds the authorization server, on the host of `AUTH_URL` (D1). Endpoints for programs respond with JSON, and
- * endpoints that users open in a browser respond with pages. Their error responses have the same form (D35). Scripts of
- * other sites can call the endpoints for programs, but not the endpoints for browsers (D41).
+ * endpoints that users open in a browser respond with pages. The error responses of an endpoint have the same form as
+ * its other responses (D35). Scripts of other sites can call the endpoints for programs, but not the endpoints for
+ * browsers (D41).
  */
 export async function addOauth(http: HttpServer, ctx: Context, options: OauthOptions): Promise<void> {
   const documents = openDocumentClients(ctx, { ownOrigins: [options.baseUrl, options.authUrl] })

@@ -22,15 +22,15 @@ export interface Asked {
 
 const STATE_CODE_POINTS_MAX = 4_096
 /**
- * The base64url form of 32 bytes has 43 characters. The last one encodes only four bits, so it is one of 16 (RFC 7636,
- * section 4.2).
+ * The base64url form of 32 bytes has 43 characters. The last one encodes only four bits, so it is one of only 16
+ * characters (RFC 7636, section 4.2).
  */
 const CODE_CHALLENGE_PATTERN = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
 /**
  * The checks of an authorization request (OAuth 2.1, section 4.1.1), in order. Each check returns its part of the
  * request, or throws. Only the first error is reported. Before these checks, `authorize.ts` checks the client and the
- * redirect URI, because errors can be reported to that URI.
+ * redirect URI, because the errors of these checks are reported to that URI.
  */
 const STEPS = {
   repetition: ({ parameters }: Asked) => checkNoRepetition(parameters),

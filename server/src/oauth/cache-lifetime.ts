@@ -8,7 +8,7 @@ const MAX_AGE_PATTERN = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,15})"?\s*(?=,|$)/i
 
 /**
  * Returns how long a copy of a client's document is used, in milliseconds: the `max-age` of its `Cache-Control` header,
- * but at least 5 minutes and at most 24 hours. Without `max-age`, even with `no-store`, it is used for 5 minutes,
+ * but at least 5 minutes and at most 24 hours. Without `max-age`, even with `no-store`, the copy is used for 5 minutes,
  * because the copy must exist until the client has exchanged its code.
  */
 export function lifetimeOf(cacheControl: string | undefined): number {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { toClientName } from './client-name.ts'
 
-/** A client chooses its own name, and users see the name on the consent page. So it must not deceive them. */
+/** A client chooses its own name, and users see the name on the consent page. So the name must not deceive them. */
 describe('the name of a client', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['a name', 'Claude Code', 'Claude Code'],

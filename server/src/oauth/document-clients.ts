@@ -37,7 +37,7 @@ export interface DocumentClients {
 
 /**
  * Prepares the fetching of metadata documents. The stored copies are in the database. Failures and fetches in progress
- * are known only in this process: another process may try once more.
+ * are known only in this process, so another process may fetch the same document again.
  */
 export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: readonly string[] }): DocumentClients {
   const outbound = openOutbound({ policy: ctx.outbound, clock: ctx.clock })
@@ -47,7 +47,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   const throwFailure = (url: string): void => {
     const failure = failures.get(url)
     const restMs = (failure?.until ?? 0) - ctx.clock.now().getTime()
-    // If `restMs` is longer, the fetch failed before the clock was set back.
+    // If `restMs` is above the limit, the clock was set back after the failure. Then the failure is ignored.
     if (failure !== undefined && restMs > 0 && restMs <= FAILURE_LIFETIME_MS) throw failure.error
   }
 
@@ -83,7 +83,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
     await enforceRateLimit(ctx, { subject: address, bucket: 'client_document' })
     const started = fetches.get(url)
     if (started !== undefined) return await started
-    // A fetch may have failed meanwhile.
+    // A fetch may have failed while the rate limit was checked.
     throwFailure(url)
     if (fetches.size >= FETCHES_MAX) {
       const error = new ClientDocumentUnavailable('Too many client metadata documents are being read at the moment.', {
@@ -130,7 +130,10 @@ function isFresh({ freshUntil }: Client, now: Date): boolean {
   return freshUntil !== null && now < freshUntil
 }
 
-/** Returns whether a stored copy may still be used although its document cannot be read. A built-in one may not. */
+/**
+ * Returns whether a stored copy may be used although its document cannot be read. Returns false for a stored copy of a
+ * built-in document: `findCopy` uses the built-in document itself.
+ */
 function isRecent({ fetchedAt }: Client, now: Date): boolean {
   return fetchedAt !== null && now.getTime() - fetchedAt.getTime() <= STALE_DOCUMENT_MAX_MS
 }

@@ -10,7 +10,7 @@ import { ClientDocumentUnavailable, ClientHostNotPublic } from './oauth-error.ts
 export const DOCUMENT_BYTES_MAX = 5 * 1024
 /** The time limit of a fetch: name resolution, connection, headers and body. Clients wait about 10 s for a response. */
 const FETCH_MS_MAX = 5_000
-/** For this long a document that could not be read is not fetched again. */
+/** A document that could not be read is not fetched again within this time. */
 export const FAILURE_LIFETIME_MS = 60_000
 
 const JSON_TYPE_PATTERN = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i

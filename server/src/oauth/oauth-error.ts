@@ -78,8 +78,8 @@ export class ClientDocumentUnavailable extends OauthError {
 }
 
 /**
- * The host of the client's metadata document has no public address. Its name can also be unknown, which the error does
- * not reveal. Waiting alone does not help.
+ * The host of the client's metadata document has no public address, or its name is unknown. The error does not reveal
+ * which. Waiting alone does not help.
  */
 export class ClientHostNotPublic extends ClientDocumentUnavailable {}
 

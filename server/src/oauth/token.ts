@@ -83,18 +83,21 @@ function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<
 }
 
 /**
- * Returns the requested scopes, or null if there is no `scope`. Returns an empty list if an unknown scope is requested,
- * because such a request is rejected (RFC 6749, section 6).
+ * Returns the requested scopes, or null if there is no `scope`. Returns an empty list if an unknown scope is requested.
+ * Then `refreshTokens` rejects the request (RFC 6749, section 6).
  */
 function parseNarrowedScopes(parameters: RequestParameters): readonly Scope[] | null {
   const text = findParameter(parameters, 'scope')
   if (text === null) return null
   const scopes = parseScopes(text)
-  // `refreshTokens` rejects an empty list, but it first detects a second use of the refresh token.
+  // This function does not throw, because `refreshTokens` must first detect a second use of the refresh token.
   return scopes !== null && scopes.length === new Set(text.split(' ')).size ? scopes : []
 }
 
-/** `scope` is always included, because it can be less than the client requested (RFC 6749, section 5.1). */
+/**
+ * `scope` is always included, because the user can grant fewer scopes than the client requested (RFC 6749, section
+ * 5.1).
+ */
 function formatTokens({ accessToken, refreshToken, scopes, expiresInSeconds }: Tokens) {
   return {
     access_token: accessToken,

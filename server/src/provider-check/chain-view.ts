@@ -27,8 +27,8 @@ const VALID_SIGNATURE = '0x1626ba7e'
 const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
 
 /**
- * Makes functions that read the test chain, from its first node. Only the provider check needs these functions. @throws
- * NodeFault
+ * Makes functions that read the test chain, from its first node. Only the provider check needs these functions.
+ * @throws NodeFault
  */
 export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>) {
   const endpoint = parseEndpoint(rpcUrls[0] ?? '')

@@ -34,7 +34,7 @@ export async function checkAllSlots(run: CheckRun, { ownerId }: CheckWallet): Pr
   })
 }
 
-/** Returns how many signers of a wallet are in their place, and under exactly their one policy. */
+/** Returns how many of a wallet's signers have the position and exactly the one policy with which they were written. */
 function countAsWritten({ body }: ProviderResponse, slots: readonly CheckGrant[]): number {
   const signers = body['additional_signers']
   if (!Array.isArray(signers) || signers.length !== slots.length) return 0
@@ -53,7 +53,8 @@ export async function checkRevocation(run: CheckRun, wallet: CheckWallet): Promi
   const readRules = async () => countRules(await run.wire.get(path))
   const isEmptied = signed.status === 200 && countRules(signed) === 0
   const isStored = (await poll(async () => (await readRules()) === 0 || null, READ_LIMITS)) !== null
-  // The provider simulates a transfer before it checks the policy. A transfer of 0 passes even from an empty wallet.
+  // The provider simulates a transfer before it checks the policy. A transfer of 0 passes the simulation even if the
+  // wallet is empty.
   const refused = await sendTransfer(run, wallet, { reference: 'revoked', amountMicro: 0n })
   const isRefused = refused.status === 400 && refused.body['code'] === CODE_REFUSED
   return compare(isEmptied && isStored && isRefused, {

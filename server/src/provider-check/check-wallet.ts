@@ -9,8 +9,8 @@ import { toRecord, type ProviderResponse } from './provider-wire.ts'
 const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
 /**
- * Step 1: a wallet that a passkey owns, with one slot. Nobody signs its creation, so the slot's policy denies
- * everything.
+ * Step 1: a wallet that a passkey owns, with one slot. Nobody has signed rules for the slot's policy yet, so the policy
+ * is empty and denies everything.
  */
 export async function checkWalletCreation(run: CheckRun): Promise<[Outcome, CheckWallet | null]> {
   const { passkey, agent } = run
@@ -34,7 +34,9 @@ export async function checkWalletCreation(run: CheckRun): Promise<[Outcome, Chec
   return [compare(isSame, { title, expected, actual }), { id, address: parsed, ownerId, slot }]
 }
 
-/** Step 2: the slot's rules. The owner has signed exactly this request. */
+/**
+ * Step 2: sets the rules of the slot's policy. The owner signs this request. Without a signature, it must be rejected.
+ */
 export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[Outcome, CheckGrant | null]> {
   const { wire, passkey } = run
   const path = `/v1/policies/${wallet.slot.policyId}`

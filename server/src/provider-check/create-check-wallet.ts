@@ -11,14 +11,18 @@ export interface CreatedWallet {
 
 const NAME = 'provider check'
 const TOO_MANY_REQUESTS = 429
-/** The provider does not publish its rate limit. A slot takes two requests, and this many slots are created at once. */
+/**
+ * This many slots are created at once, with two requests each. The number is small, because the provider does not
+ * publish its rate limit.
+ */
 const SLOTS_AT_ONCE = 5
 const RETRY_MS = 2_000
 const RETRY_MS_MAX = 60_000
 
 /**
  * Creates a wallet with one slot for each public key: a signer with this key, under a policy without rules. Nobody
- * signs this. The second value is null if a slot could not be created, and the first then says why.
+ * signs these requests. If a slot could not be created, the first value of the result says why, and the second value is
+ * null.
  */
 export async function createCheckWallet(
   run: CheckRun,

@@ -30,9 +30,9 @@ const NO_GRANT = 'not tried: the agent cannot sign'
 const NO_FUNDS = 'not tried: the wallet was not funded'
 
 /**
- * Makes the calls that the driver relies on, with real credentials on the test chain, and prints the expected and the
- * actual result of each. Returns the exit code: 0 if all are as expected. The check leaves behind
- * two wallets, with their key quorums and policies. Nobody has their keys.
+ * Makes the calls that our code in `enclave/` relies on, with real credentials on the test chain, and prints the
+ * expected and the actual result of each. Returns the exit code: 0 if all are as expected. The check leaves behind two
+ * wallets, with their key quorums and policies. Nobody has their keys.
  */
 export async function runProviderCheck({ config, clock, funding, print }: ProviderCheckOptions): Promise<number> {
   const settings = config.chains.test

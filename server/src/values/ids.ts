@@ -28,7 +28,7 @@ export function createId(kind: IdKind, now: Date): string {
 }
 
 /**
- * Returns a text for use in comparisons. It sorts above all ids of this kind that were created before `at`, and below
+ * Returns a text for use in comparisons. It sorts after all ids of this kind that were created before `at`, and before
  * all that were created at that time or later.
  */
 export function idBoundary(kind: IdKind, at: Date): string {

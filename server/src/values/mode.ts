@@ -1,4 +1,4 @@
-/** The two modes. All data belongs to one of them, and they never mix (specification, part 1). */
+/** The two modes. Each piece of data belongs to one mode, and the modes never mix (specification, part 1). */
 export const MODES = ['test', 'live'] as const
 
 export type Mode = (typeof MODES)[number]

@@ -78,7 +78,7 @@ describe('formatAmount', () => {
   }
 })
 
-/** Computes the same number in another way, by removing the point from a text with six decimal places. */
+/** Computes the micro-USDC of a text in another way than `parseAmount` does, by removing the decimal point. */
 function toMicro(text: string): bigint {
   const point = text.indexOf('.')
   const places = point === -1 ? 0 : text.length - point - 1

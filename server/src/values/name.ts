@@ -11,8 +11,8 @@ const VISIBLE = new RegExp(`[^${BLANK}]`, 'u')
  */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
 /**
- * A joiner character that is not between two visible characters. Some scripts, and emoji made of several characters,
- * need joiners between their characters.
+ * Some scripts, and emoji made of several characters, need joiners between their characters. `STRAY_JOINER` matches a
+ * joiner that is not between two visible characters (`INSIDE`).
  */
 const INSIDE = String.raw`(?:[\p{Variation_Selector}\p{M}]|[^${BLANK}])`
 const STRAY_JOINER = new RegExp(String.raw`(?<!${INSIDE})[\u200c\u200d]|[\u200c\u200d](?!${INSIDE})`, 'u')

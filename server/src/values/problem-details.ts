@@ -6,7 +6,7 @@ import { isoTime, list, nullable, oneOf, usdc } from './schema-fields.ts'
  * generated from this table, and the tests of `/v1` check every error against it. Each schema has an example.
  */
 
-/** The most issues that one error lists. A body can contain many unknown members. */
+/** The most issues that one error lists. There is a limit because a body can contain very many unknown members. */
 export const ISSUES_MAX = 50
 
 /** What is wrong with a request: one entry for each member or parameter that is not valid. */

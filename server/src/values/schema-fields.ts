@@ -12,7 +12,9 @@ export function usdc(description?: string) {
   return Type.String({ ...describedAs(description), examples: ['12.5'] })
 }
 
-/** Gives the union the schema's description, because generators of client libraries do not show the inner one. */
+/**
+ * Repeats the schema's description on the union: generators of client libraries do not show a description inside it.
+ */
 export function nullable<Schema extends TSchema & { readonly description?: string }>(schema: Schema) {
   return Type.Union([schema, Type.Null()], describedAs(schema.description))
 }

@@ -56,8 +56,8 @@ const USDC_NAME = 'USD Coin'
 const USDC_VERSION = '2'
 
 /**
- * Returns the EIP-712 domain of the USDC contract of a chain. It is ours, and never the seller's: a signature for
- * another domain would move other money.
+ * Returns the EIP-712 domain of the USDC contract of a chain. The domain is ours, and never one from a seller: a
+ * signature for another domain would move other money.
  */
 export function usdcDomain(chainId: number, usdc: Address): UsdcDomain {
   return { name: USDC_NAMES[chainId] ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }

@@ -14,8 +14,9 @@ const V1_EARLIER_SECONDS = 600n
 const NONCE_BYTES = 32
 
 /**
- * Makes the authorization that pays an offer, from the wallet `from`. It ends before the grant does, because the
- * enclave refuses a longer one. MPP prescribes the nonce and the end. Returns null if fewer than 20 seconds are left.
+ * Makes the authorization that pays an offer, from the wallet `from`. The authorization never ends after the grant,
+ * because the enclave refuses one that does. MPP prescribes the nonce and the end. Returns null if the authorization
+ * would last less than 20 seconds, or if the end that MPP prescribes is after the end of the grant.
  */
 export function makeAuthorization(
   offer: Offer,

@@ -35,7 +35,9 @@ const { payer, cases }: Vectors = JSON.parse(
   await readFile(new URL('packages.vectors.json', import.meta.url), 'utf8'),
 ) as Vectors
 
-/** What the packages of the sellers asked for, and the headers with which their own clients paid. */
+/**
+ * Each case has what a package asked for on the seller's side, and the header with which the package's own client paid.
+ */
 describe('the headers of the packages x402 and mppx', () => {
   for (const { protocol, asked, header } of cases) {
     test(`${protocol}: our header for the same authorization and signature is that of the package`, async () => {
@@ -74,7 +76,7 @@ function decode(value: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(value.replace('Payment ', ''), 'base64').toString('utf8')) as Record<string, unknown>
 }
 
-/** The authorization and the signature of a header. MPP has them side by side. */
+/** Returns the authorization and the signature of a header. In MPP, both are in the same object. */
 function readSent(value: string): { wire: WireAuthorization; signature: `0x${string}` } {
   const { payload } = decode(value) as {
     payload: WireAuthorization & { signature: `0x${string}`; authorization?: WireAuthorization }

@@ -20,7 +20,7 @@ import {
   type JsonObject,
 } from './wire-values.ts'
 
-/** The longest time that we accept until a challenge ends. We cannot choose an earlier end than the challenge says. */
+/** A challenge must end within this time from now, because its authorization cannot have an earlier end. */
 const CHALLENGE_SECONDS_MAX = 300
 const DECIMALS = 6
 /** A time with its time zone. `Date.parse` alone would accept other texts too (RFC 3339, section 5.6). */
@@ -61,7 +61,9 @@ function readChallenge({ parameters }: Challenge, money: AcceptedMoney): ReadOff
   }
 }
 
-/** Returns why we do not pay this challenge, by its method, chain, token and way of paying. Null if we may. */
+/**
+ * Checks the method, chain, token and way of paying of a challenge. Returns why we cannot pay it, or null if we can.
+ */
 function checkRequest(
   request: JsonObject,
   { method, intent, money }: { method: string | undefined; intent: string | undefined; money: AcceptedMoney },

@@ -51,7 +51,7 @@ export function readFlow(extra: unknown): Offer['flow'] | null {
   return flow === 'authorization' || flow === 'upfront' ? flow : null
 }
 
-/** Lists an offer that we cannot pay. `amount` is the member with its amount. */
+/** Describes an offer that we cannot pay. `amount` is the name of the member that contains its amount. */
 export function skip(offer: JsonObject, amount: string, reason: SkipReason): ReadOffer {
   const [scheme, network, asset] = ['scheme', 'network', 'asset'].map((name) => toWord(member(offer, name)))
   const texts = { scheme: scheme ?? '', network: network ?? '', asset: asset ?? '' }

@@ -23,7 +23,7 @@ import {
   type JsonObject,
 } from './wire-values.ts'
 
-/** How the two versions name the same things. */
+/** How the two versions of x402 name the same things. */
 const VERSIONS = {
   x402_v2: { amount: 'amount', networkOf: (chainId: number): string | undefined => `eip155:${chainId}` },
   x402_v1: { amount: 'maxAmountRequired', networkOf: (chainId: number): string | undefined => V1_NETWORKS[chainId] },
@@ -91,7 +91,7 @@ function readAccept(
   }
 }
 
-/** Returns why we do not pay this entry of `accepts`, by its scheme, chain and token. Null if we may. */
+/** Checks the scheme, chain and token of an entry of `accepts`. Returns why we cannot pay it, or null if we can. */
 function checkScheme(accept: JsonObject, version: Version, { chainId, usdc }: AcceptedMoney): SkipReason | null {
   if (member(accept, 'scheme') !== 'exact') return 'scheme_unknown'
   const network = VERSIONS[version].networkOf(chainId)

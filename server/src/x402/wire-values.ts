@@ -3,7 +3,10 @@ export const HEADER_CHARS_MAX = 16 * 1_024
 export const BODY_BYTES_MAX = 64 * 1_024
 /** How many ways of paying are read. */
 export const OFFERS_MAX = 20
-/** How deeply objects and arrays of a seller's JSON may be nested. We repeat the JSON to the seller later. */
+/**
+ * How deeply objects and arrays of a seller's JSON may be nested. We write the JSON again later, in the payment header,
+ * and that would fail for very deep JSON.
+ */
 const NESTING_MAX = 32
 /** How many characters we keep of a seller's short text, such as the name of a network. */
 const WORD_CHARS_MAX = 100

@@ -10,10 +10,10 @@ export interface SignedOffer {
   readonly paymentId: string
 }
 
-/** The extension by which a seller asks for an id of the payment. Its server relies on nothing about it. */
+/** The extension of x402 by which a seller asks for an id of the payment. */
 const IDENTIFIER_EXTENSION = 'payment-identifier'
 
-/** Writes the payment header for an offer, in the offer's protocol. Its value is a secret until it is used. */
+/** Writes the payment header for an offer, in the offer's protocol. The header's value is a secret until it is used. */
 export function writePaymentHeader(offer: Offer, signed: SignedOffer): { name: string; value: string } {
   const echo = isObject(offer.echo) ? offer.echo : {}
   switch (offer.protocol) {

@@ -19,7 +19,10 @@ export interface WalletRecord {
 const VERSION = 1
 const SLOTS_MAX = 100
 
-/** Returns whether a statement has the member of wallet records. The enclave accepts no request with this member. */
+/**
+ * Returns whether a statement has the member `bursar`, which marks wallet records. The enclave accepts no request with
+ * this member.
+ */
 export function isRecord(value: Json): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, 'bursar')
 }

@@ -10,7 +10,7 @@ import { decodeTypedData, type TransferAuthorization } from './typed-data.ts'
 export type Decoded =
   /** Not a request to the enclave: the owner confirms what belongs to a new wallet. */
   | { readonly kind: 'record'; readonly record: WalletRecord }
-  /** The complete terms of one agent's grant. Null ends it: nothing is allowed any more. */
+  /** The complete terms of one agent's grant. Null ends the grant: nothing is allowed any more. */
   | ({ readonly kind: 'policy'; readonly policyId: string; readonly terms: RuleTerms | null } & Envelope)
   | ({ readonly kind: 'transfer'; readonly walletId: string; readonly transfer: Transfer } & Envelope)
   | ({

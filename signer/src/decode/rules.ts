@@ -11,7 +11,7 @@ export interface RuleTerms {
   readonly amountMax: bigint
   /** Recipients in lower case. Null allows any recipient. */
   readonly recipients: readonly string[] | null
-  /** From this time on nothing is allowed. Null means no end. */
+  /** Nothing is allowed from this time on. Null means no end. */
   readonly endsAt: Date | null
   /**
    * The token for which the agent may also sign payment authorizations (EIP-3009), which others submit to the chain.

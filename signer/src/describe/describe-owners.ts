@@ -48,7 +48,8 @@ function describeKey(key: string, { claims, keys }: { claims: Claims; keys: Know
 }
 
 /**
- * Anyone who controls the service can also send keys of their own, so what the service says about a key does not count.
+ * Says how this page knows a key. Returns null for an unknown key. What the service says about a key does not count,
+ * because an attacker who controls the service could send keys of their own.
  */
 function nameKnownKey(key: string, { signing, created, remembered }: KnownKeys): string | null {
   if (signing === key) return 'the passkey that you sign with'

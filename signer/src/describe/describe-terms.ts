@@ -69,7 +69,7 @@ function decodeBefore({ before }: Claims): RuleTerms | null {
   }
 }
 
-/** The enclave gives each stored rule an id, which means nothing. */
+/** Removes the id of a rule. The enclave gives each stored rule an id, which is not part of the terms. */
 function withoutId(rule: Json): Json {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) return rule
   return Object.fromEntries(Object.entries(rule).filter(([name]) => name !== 'id'))
@@ -93,7 +93,10 @@ function formatRecipients(recipients: readonly string[] | null, claims: Claims):
   return recipients === null ? [{ text: 'anybody' }] : recipients.map((address) => nameAddress(address, claims))
 }
 
-/** Says which recipients the service says are added or removed. Returns undefined if there is no difference. */
+/**
+ * Describes how the recipients differ from the old ones, which the service has named. Returns undefined if they are the
+ * same.
+ */
 function compareRecipients(
   recipients: readonly string[] | null,
   old: readonly string[] | null,

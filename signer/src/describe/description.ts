@@ -12,7 +12,7 @@ export interface Description {
 export interface Fact {
   readonly label: string
   readonly lines: readonly Line[]
-  /** What is in force now, as the service says, if it differs. */
+  /** What is in force now, according to the service. Missing if the request does not change it. */
   readonly before?: readonly Line[] | undefined
 }
 

@@ -20,13 +20,13 @@ export function isUsdc(chainId: bigint, token: string): boolean {
   return CHAINS.get(chainId)?.usdc === token || (token === LOCAL_USDC && isLocal())
 }
 
-/** No other computer can serve a page under this name. */
+/** Returns whether this computer serves the page: no other computer can use a name that ends with `.localhost`. */
 function isLocal(): boolean {
   const { location } = globalThis as { location?: { readonly hostname: string } }
   return location?.hostname.endsWith('.localhost') ?? false
 }
 
-/** Formats an amount with 6 decimals, without needless zeros but with at least two: `1250000` is "1.25". */
+/** Formats millionths of a token. Shows at least two decimals, but no further zeros at the end: `1250000` is "1.25". */
 export function formatAmount(amount: bigint): string {
   const digits = amount.toString().padStart(MICRO_DIGITS + 1, '0')
   const whole = digits.slice(0, -MICRO_DIGITS).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')

@@ -13,14 +13,14 @@ import { createHostResolver } from './resolve-host.ts'
  * connection before the server does.
  */
 const SOCKET_IDLE_MS = 4_000
-/** Enough for the attempts of a workspace with ten endpoints on one host, so that these need no new connections. */
+/** Enough for a workspace with ten endpoints on one host, so that deliveries to them need no new connections. */
 const IDLE_SOCKETS_PER_HOST_MAX = 40
 const IDLE_SOCKETS_MAX = 256
-/** An older connection is not kept, so that a busy sender also follows a change to the host's addresses. */
+/** Older connections are closed after use, so that even a busy sender notices when the host's addresses change. */
 const SOCKET_LIFETIME_MS = 60_000
 /**
  * At most this many addresses of a host are tried. If the host has both IPv4 and IPv6 addresses, at least one of each
- * kind is tried. All addresses are checked.
+ * kind is tried. The policy must allow all addresses, even those that are not tried.
  */
 const DIALLED_ADDRESSES_MAX = 3
 /** How long to try an address before the next one. It allows for a lost packet, which is sent again after a second. */
@@ -34,7 +34,7 @@ export interface ConnectionScope {
 
 /** Opens connections only to addresses that the policy allows. */
 export interface Agents {
-  /** Returns the agent for a new connection, or for one that may be reused. */
+  /** Returns an agent that opens a new connection (`new`), or one that may reuse a kept connection (`pooled`). */
   pick(url: URL, connection: 'new' | 'pooled'): HttpAgent
   close(): void
 }

@@ -45,12 +45,14 @@ const refusedIpv4 = listSubnets('ipv4', IPV4_REFUSED)
 const publicIpv6 = listSubnets('ipv6', IPV6_PUBLIC)
 const refusedIpv6 = listSubnets('ipv6', IPV6_REFUSED)
 const loopbackIpv4 = listSubnets('ipv4', ['127.0.0.0/8'])
-/** A separate list, because a list with an IPv4 subnet also matches the IPv6 addresses that map to this subnet. */
+/**
+ * IPv6 has its own list, because a list with an IPv4 subnet also matches the IPv6 addresses that map to this subnet.
+ */
 const loopbackIpv6 = listSubnets('ipv6', ['::1/128'])
 
 /**
- * Returns whether the policy allows connections to this address. It must be public unicast, or loopback if the policy
- * allows loopback (D45).
+ * Returns whether the policy allows connections to this address. The address must be public unicast, or loopback if the
+ * policy allows loopback (D45).
  */
 export function isAllowedAddress(address: string, policy: Pick<OutboundPolicy, 'allowLoopback'>): boolean {
   if (policy.allowLoopback && isLoopbackAddress(address)) return true

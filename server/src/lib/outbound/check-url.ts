@@ -6,7 +6,7 @@ import type { OutboundPolicy } from './policy.ts'
 const URL_CHARS_MAX = 2_048
 /** Characters that a URL must not contain. The URL parser silently removes some of them. */
 const CONTROL_OR_SPACE_PATTERN = /[\p{Cc}\s]/u
-/** Ends of host names that do not exist in the public DNS (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
+/** Host names with these suffixes do not exist in the public DNS (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
 const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.home.arpa', '.onion']
 
 /** Why a URL is rejected. */
@@ -31,7 +31,7 @@ export function checkWebhookUrl(text: string, policy: OutboundPolicy): URL | Url
 
 /**
  * Checks whether a client metadata document may be fetched from this URL (D73). The rules are those of webhooks, except
- * that any port is allowed: the port is part of the client's id.
+ * that any port is allowed, because the URL with its port is the client's id.
  */
 export function checkDocumentUrl(text: string, policy: OutboundPolicy): URL | UrlFault {
   return checkUrl(text, policy, { isAnyPortAllowed: true })
@@ -48,7 +48,7 @@ function checkUrl(
   const toLoopback = policy.allowLoopback && isLoopbackHost(url)
   if (url.protocol !== 'https:' && !(toLoopback && url.protocol === 'http:')) return 'not_https'
   if (url.username !== '' || url.password !== '') return 'has_credentials'
-  // An empty fragment (a `#` at the end) is rejected too, and `url.hash` would not show it.
+  // `url.hash` would not show an empty fragment (a `#` at the end), which is also rejected.
   if (url.href.includes('#')) return 'has_fragment'
   if (!toLoopback && !isPublicHost(url, policy)) return 'host_not_public'
   if (toLoopback || isAnyPortAllowed ? url.port === '0' : url.port !== '') return 'port_not_allowed'
@@ -59,7 +59,7 @@ function isPublicHost(url: URL, policy: OutboundPolicy): boolean {
   const host = hostOf(url)
   if (isIP(host) !== 0) return isAllowedAddress(host, policy)
   // A name without a dot exists only in local networks. A name with a dot at the end is rejected because it is another
-  // spelling of the same name.
+  // spelling of the name without this dot.
   if (!host.includes('.') || host.endsWith('.')) return false
   return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix))
 }

@@ -18,7 +18,7 @@ const DROPPED_NAMES = [
   'via',
 ]
 const DROPPED_NAME_PATTERN = /^(?:x-payment|payment-|proxy-|forwarded|x-forwarded|x-real-ip)/
-/** Matches a header `authorization` with a credential of MPP. Such a header pays. */
+/** Matches the value of an `authorization` header that pays, because it contains a credential of MPP. */
 const PAYMENT_CREDENTIAL_PATTERN = /(?:^|,)\s*payment\s/i
 
 /** Returns the headers that are sent to a resource, with their names in lower case. */

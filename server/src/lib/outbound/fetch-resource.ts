@@ -28,9 +28,9 @@ export interface ResourceAnswer {
 const NOBODY = ''
 
 /**
- * Requests a resource that an agent chose. The URL and every address are checked as for webhooks, and again
- * at each redirect (D69). Each request gets a new connection, because a request on a kept connection may be sent twice.
- * Failures of the server are answers and never throw.
+ * Requests a resource that an agent chose. The URL and every address are checked as for webhooks, and again at each
+ * redirect (D69). Each request gets a new connection, because a request on a kept connection may be sent twice.
+ * Failures of the server are returned as answers, not thrown.
  */
 export async function fetchResource(
   outbound: Outbound,
@@ -45,9 +45,9 @@ export async function fetchResource(
     if (leftMs <= 0) return failed(current, 'timeout')
     const answer = await sendRequest(outbound, url, {
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
-      // Nothing here decompresses a body, and in x402 version 1 the body contains the offers.
+      // The body must not be compressed: nothing here decompresses it, and in x402 version 1 it contains the offers.
       headers: { ...current.headers, 'accept-encoding': 'identity' },
-      // One byte more, to see whether there is more.
+      // One more byte shows whether the body is longer than `responseBytesMax`.
       responseBytesMax: responseBytesMax + 1,
       ...{ connection: 'new', connectionsOf: NOBODY },
     })

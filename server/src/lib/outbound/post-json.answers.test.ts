@@ -23,7 +23,9 @@ interface Expected {
 
 const INVALID: Expected = { status: null, error: 'invalid_response', body: null }
 
-/** The bytes on the wire and the expected result. By default, that is a 200 without an error or a body. */
+/**
+ * The bytes on the wire and the expected result. By default, the expected result is a 200 without an error or a body.
+ */
 const ANSWERS: Readonly<Record<string, readonly [wire: string | Buffer | ((socket: Socket) => void), Expected]>> = {
   'an empty body': [`${HEAD}content-length: 0\r\n\r\n`, {}],
   '204 without a length': ['HTTP/1.1 204 No Content\r\n\r\n', { status: 204 }],

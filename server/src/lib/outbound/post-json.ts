@@ -12,9 +12,9 @@ export interface OutboundOutcome extends Omit<Answer, 'headers' | 'isComplete'> 
 }
 
 /**
- * Posts JSON once to a URL that a user has chosen, and returns the outcome. Failures of the receiver are outcomes and
- * never throw. The URL is checked again before the request. Redirects are not followed, and no cookies, credentials or
- * proxies are used.
+ * Posts JSON once to a URL that a user has chosen, and returns the outcome. Failures of the receiver are returned as
+ * outcomes, not thrown. The URL is checked again before the request. Redirects are not followed, and no cookies,
+ * credentials or proxies are used.
  */
 export async function postJson(
   outbound: Outbound,

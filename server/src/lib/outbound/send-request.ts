@@ -23,8 +23,8 @@ export interface Outbound {
 
 export interface SentRequest extends ConnectionScope {
   /**
-   * `pooled`, the default: the request may use a kept connection, and is sent again if the receiver had closed it.
-   * `new`: it gets a connection of its own, and is sent once.
+   * `pooled`, the default: the request may use a kept connection, and is sent again if the receiver had closed that
+   * connection. `new`: the request gets a connection of its own, and is sent once.
    */
   readonly connection?: 'pooled' | 'new'
   readonly method: string
@@ -54,8 +54,8 @@ export interface Answer {
 }
 
 /**
- * Sends a request once to a URL that the caller has checked, and returns the answer. Failures of the receiver are
- * answers and never throw. Redirects are not followed, and no cookies, credentials or proxies are used.
+ * Sends a request to a URL that the caller has checked, and returns the answer. Failures of the receiver are returned
+ * as answers, not thrown. Redirects are not followed, and no cookies, credentials or proxies are used.
  */
 export async function sendRequest({ agents }: Outbound, url: URL, request: SentRequest): Promise<Answer> {
   const deadline = new AbortController()

@@ -8,9 +8,9 @@ import { isoTime, list, nullable, usdc } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
 
-/** How old a balance may be. Models call this tool often. */
+/** Balances may be this old, because models call this tool often. */
 const BALANCE_AGE_MS_MAX = 15_000
-/** How long the call waits for balances that the chain does not return. */
+/** The call waits at most this long for balances from the chain. */
 const BALANCE_WAIT_MS_MAX = 2_000
 
 const BudgetSchema = Type.Object({
@@ -27,7 +27,7 @@ const BudgetSchema = Type.Object({
   expires_at: nullable(isoTime('When this permission ends. Null if it has no end.')),
 })
 
-/** A wallet from which the agent can pay, with its balance. Null if the balance could not be read. */
+/** A wallet from which the agent can pay, with its balance. The balance is null if it could not be read. */
 type Budget = SpendableWallet & { readonly balanceMicro: MicroUsdc | null }
 
 export const GET_BUDGET = defineTool({

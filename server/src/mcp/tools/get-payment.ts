@@ -24,7 +24,7 @@ export const GET_PAYMENT = defineTool({
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args, signal, onWait }) {
     const { accountId, mode } = caller
-    // The id says which payment is meant, so a key that is bound to no agent need not name one.
+    // The id says which payment is meant, so a key that is bound to no agent need not name an agent.
     const agentId = args.agent_id === undefined ? caller.agentId : await chooseAgent(ctx, caller, args.agent_id)
     const waitMs = (args.wait_seconds ?? 0) * 1_000
     const payment = await waitForPayment(ctx, {

@@ -62,7 +62,7 @@ export const LIST_LEDGER = defineTool({
       limit: args.limit ?? PAGE_DEFAULT,
     })
     if (page.entries.length === 0) await checkAgentExists(ctx, caller, boundAgentId)
-    // Without this, a model that has mistyped the address would believe that it has paid nothing.
+    // Without this check, a model that has mistyped the address would believe that it has paid nothing.
     if (wallet !== null && args.starting_after === undefined && page.entries.length === 0) {
       await checkWalletVisible(ctx, { accountId, mode, boundAgentId, address: wallet })
     }
