@@ -88,7 +88,7 @@ describe('changes are sent to open pages', () => {
     await announce(server.context, seeded.account, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
-    // The poll that found the other workspace's event has polled this workspace too, and found nothing.
+    // The same poll reads the events of all workspaces. So it has also found that the first workspace has nothing new.
     await announce(server.context, seeded.account, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [

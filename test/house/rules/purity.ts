@@ -15,7 +15,7 @@ const ACTING_WORDS =
   'remove rename replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
   'wait walk with work'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
-/** Files that need not be pure although their names suggest it. Each has its reason. */
+/** Files that need not be pure, although they have names of pure files. Each has its reason. */
 const ACTING_FILES: ReadonlyMap<string, string> = new Map([
   [
     'server/src/domain/connections/decide-authorization-request.ts',
@@ -33,8 +33,8 @@ const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
 const AMBIENT_PATTERN =
   /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
 /**
- * Matches functions that make random values. A file of a noun may use them to create ids and secrets. A file that
- * decides may not.
+ * Matches functions that make random values. Files that decide must not use them. Other pure files may use them to
+ * create ids and secrets.
  */
 const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
