@@ -232,7 +232,7 @@ function listNodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(listNodes)]
 }
 
-/** Returns a parameter as text. Items of arrays are not escaped, because none is null or contains special characters. */
+/** Returns a parameter as text. Items of arrays need no escapes: none is null or contains a special character. */
 function toText(value: unknown): string {
   if (Array.isArray(value)) return `{${value.map((item) => `"${toText(item)}"`).join()}}`
   if (Buffer.isBuffer(value)) return String.raw`\\x${value.toString('hex')}`

@@ -96,7 +96,8 @@ export const SETTLED: readonly string[] = [
     },
     'cross join generate_series(1, 5) s',
   ),
-  // Each agent has an active grant on two wallets, the grants that it had before, and requests to replace some.
+  // Each agent has two active grants, one for each of two wallets. It also has older grants, which were revoked, and a
+  // pending grant that is to replace an active one.
   rows('grants', 16, {
     ...own,
     id: `'grt_' || n`,

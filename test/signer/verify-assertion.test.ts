@@ -123,7 +123,7 @@ describe('verifyAssertion', () => {
       assert.equal(await verifyAssertion({ ...given, signature: toText(signature) }, expected), known)
       return known
     }
-    // Signatures differ in length, because small numbers are shorter.
+    // Signs often, because signatures differ in length: the DER encoding of a smaller number is shorter.
     for (let count = 0; count < 300; count += 1) assert.ok(await agree(sign('sha256', signed, privateKey)))
     const change = tuple(integer({ min: 0, max: der.length - 1 }), integer({ min: 0, max: 255 }))
     await check(
