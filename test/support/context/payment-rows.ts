@@ -86,7 +86,7 @@ export async function seedPayment(
   return moved
 }
 
-/** Makes what the enclave signs for a purchase that is reserved at this time. */
+/** Makes the authorization that the enclave signs for a purchase that is reserved at this time. */
 function makeAuthorization(at: Date, validMs = 120_000): PaymentAuthorization {
   const validBefore = new Date(Math.floor((at.getTime() + validMs) / 1_000) * 1_000)
   return { nonce: `0x${randomBytes(32).toString('hex')}`, validBefore }
