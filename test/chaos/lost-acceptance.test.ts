@@ -18,7 +18,7 @@ import { readRows } from '../support/database/read-rows.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** The processes of PostgreSQL that write to the disk on their own, among them commits that nobody waits for. */
+/** The background processes of PostgreSQL that write to the disk. They also write the commits that nobody waits for. */
 const WRITERS = ['walwriter', 'background writer', 'checkpointer']
 const DUE_MAX = 10
 /** So many pings that each shared connection gets at least one. */

@@ -189,5 +189,5 @@ describe('changes are sent to open pages', () => {
   }
 })
 
-/** The time limit of a stop. It is far below the time after which the server cuts connections that are still open. */
+/** How long the server may take to stop. It would cut connections that are still open only after a far longer time. */
 const STOP_MS_MAX = 5_000

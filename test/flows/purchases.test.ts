@@ -30,11 +30,11 @@ interface WirePurchase {
 interface Row {
   readonly title: string
   readonly behaviour: WireBehaviour
-  /** The error of the request, or what the response says about the goods. */
+  /** The error code of the request, or else the response's `delivery`, which says what happened to the goods. */
   readonly answer: string
   /** Whether the seller is paid. */
   readonly isPaid: boolean
-  /** Whether an authorization was signed. The seller then saw exactly one. True by default. */
+  /** Whether an authorization is signed. If so, the seller receives exactly one. True by default. */
   readonly isSigned?: boolean
 }
 

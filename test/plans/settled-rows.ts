@@ -17,7 +17,7 @@ import {
   scopes,
 } from './rows.ts'
 
-/** The rows that exist when the tables are analyzed for the first time: hardly anything is pending. */
+/** The rows that exist when the tables are analyzed for the first time. Hardly any of them are pending. */
 export const SETTLED: readonly string[] = [
   `insert into accounts (id, slug, name, plan, created_at) select id, 'slug-' || k, id, 'scale', ${now} from tenants`,
   rows('users', 1, { id: user('n'), name: `'Ann'`, user_handle: hash(user('n')), created_at: ago('hour') }),

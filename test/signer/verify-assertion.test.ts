@@ -19,7 +19,7 @@ const expected = { payload: PAYLOAD, publicKey: passkey.publicKeySpki, rpId: RP_
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
 const toBytes = (text: string): Buffer => Buffer.from(text, 'base64url')
 
-/** Makes an assertion with a correct signature over any authenticator data and client data. */
+/** Makes an assertion with the given authenticator data and client data, and with a correct signature over them. */
 function resign({
   authenticatorData,
   clientDataJSON,

@@ -55,8 +55,8 @@ function mustBePure(path: string): boolean {
 function checkImports(module: Module, tree: SourceTree): Violation[] {
   return module.imports
     .filter(({ specifier, target, typeOnly }) => {
-      // A type may be imported, because that has no effect at run time. But not the clock's type: a pure file receives
-      // a time, not a clock.
+      // A type may be imported, because that has no effect at run time. The clock's type may not be imported, because a
+      // pure file receives a time, not a clock.
       if (typeOnly && target !== CLOCK_FILE) return false
       return target === null ? !PURE_PACKAGES.has(specifier) : !isPure(target, tree)
     })

@@ -13,9 +13,9 @@ const WIDE = microUsdc(10n ** 18n)
 const SEND_WINDOW_MS = 2_000
 
 /**
- * Inserts a payment as if it had been created at a given time, without its events. `status` is pending by default,
- * without a hash. With `kind: 'withdrawal'` it has no agent and no grant, and with `kind: 'x402'` it has an
- * authorization that is valid for two minutes.
+ * Inserts a payment as if it had been created at a given time, without its events. By default, the payment is pending
+ * and has no transaction hash. With `kind: 'withdrawal'` it has no agent and no grant, and with `kind: 'x402'` it has
+ * an authorization that is valid for two minutes.
  */
 export async function seedPayment(
   ctx: Context,
