@@ -88,7 +88,8 @@ describe('changes are sent to open pages', () => {
     await announce(server.context, seeded.account, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
-    // The same poll reads the events of all workspaces. So it has also found that the first workspace has nothing new.
+    // The poll that found the other workspace's change has also read the first workspace's changes in test mode, and
+    // found none.
     await announce(server.context, seeded.account, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [
@@ -189,5 +190,5 @@ describe('changes are sent to open pages', () => {
   }
 })
 
-/** How long the server may take to stop. It would cut connections that are still open only after a far longer time. */
+/** How long the server may take to stop. It also cuts connections that are still open, but only after far longer. */
 const STOP_MS_MAX = 5_000

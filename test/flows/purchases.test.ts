@@ -138,7 +138,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
   let fixture: OwnSandboxFixture
   let payer: PayerFixture
   let keys: readonly string[]
-  /** The purchases with a signed authorization, which the tests add. `isPaid` says whether the seller must be paid. */
+  /** The purchases that the tests made with a signed authorization. `isPaid` says whether the seller must be paid. */
   const bought: { readonly title: string; readonly id: string; readonly isPaid: boolean }[] = []
   before(async () => {
     fixture = await openSandboxFixture()

@@ -17,11 +17,11 @@ import { HUGE, NEW, SMALL } from './rows.ts'
 import { MAY_SCAN, READS_ALL_OF_ITS_OWN, VALUES } from './statement-values.ts'
 import { openWorkload, type Workload } from './workload.ts'
 
-/** How many more entries than it needs a scan of the huge workspace may read, for example to sort or filter rows. */
+/** A scan of the huge workspace may read this many entries more than it needs, for example to sort or filter rows. */
 const SLACK = 100
 /**
- * The same limit for the small workspace and the new one. A statement may read all their rows, because each table has
- * fewer of them than this.
+ * The same limit for the small workspace and the new one. No table has so many rows of either workspace, so a statement
+ * may read all of them.
  */
 const OWN_ROWS = 400
 /**

@@ -22,7 +22,7 @@ export interface PurchaseRunOptions {
 }
 
 export interface PurchaseRun {
-  /** One line for each thing that happened although it must not. */
+  /** One line for each thing that happened but must never happen. */
   readonly violations: readonly string[]
   /** The number of recorded purchases, by their final status and its reason. */
   readonly outcomes: Readonly<Record<string, number>>
