@@ -18,9 +18,9 @@ import {
   type WithdrawerFixture,
 } from '../support/sandbox/withdrawer-fixture.ts'
 
-/** After this time, the leases of a dead server have expired, and so have its attempts. */
+/** After this time, the leases of a dead server have expired, and its attempts to withdraw are over. */
 const LEASES_SECONDS = 31
-/** After this time, the enclave can no longer receive a signed withdrawal. */
+/** After this time, the enclave rejects a withdrawal that was signed earlier, because its request has expired. */
 const FENCE_SECONDS = 5 * 60 + 10
 const AMOUNT_MICRO = 2_500_000n
 
@@ -86,7 +86,7 @@ describe('a server that is killed in the middle of a withdrawal', () => {
       const { payer, withdrawer, issued, id, hold } = await killDuringWithdrawal(step)
       if (!step.isRecorded) {
         assert.equal(id, null)
-        // Nothing has happened, so the same signature is still good.
+        // The service has recorded nothing, so it still accepts the same signature.
         const { payment } = readBody<{ payment: WirePaymentRow }>(await withdrawer.sign(issued), 200)
         await waitForRecord(fixture, payment.id, 'confirmed')
         assert.equal((await listTransfers(payer)).length, 1)
@@ -102,7 +102,7 @@ describe('a server that is killed in the middle of a withdrawal', () => {
         const [row] = await fixture.query('select tx_hash from payments where id = $1', [id])
         assert.deepEqual(await listTransfers(payer), [{ txHash: row?.['tx_hash'], amountMicro: AMOUNT_MICRO }])
       } else {
-        // The chain's own time has to pass as well, before a transfer counts as absent.
+        // The service treats the transfer as absent only once the chain's clock has passed this time too.
         await fixture.chains.test.call('evm_increaseTime', [FENCE_SECONDS])
         await fixture.control('/chains/test', { mine: 1 })
         await waitForRecord(fixture, id, 'failed')

@@ -89,8 +89,8 @@ describe('a server that is killed in the middle of a payment', () => {
       const retried = await pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key })
       assert.equal(retried.status, 201, retried.text)
       assert.equal(retried.headers['idempotent-replayed'], 'true')
-      // Forwards the dead server's last request, or the response to it, which the proxy has held back so far. The
-      // request has expired, so the enclave rejects it.
+      // Forwards what was held back when the server died. If this is the request to the enclave, the enclave rejects
+      // it, because it has expired.
       await hold.release?.()
       await checkPaidOnce(payer, retried.body.payment.id)
     })

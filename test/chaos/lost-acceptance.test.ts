@@ -18,10 +18,10 @@ import { readRows } from '../support/database/read-rows.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** The processes of PostgreSQL that write to the disk on their own. The first of them writes relaxed commits. */
+/** The background processes of PostgreSQL that write to the disk. They also write the commits that nobody waits for. */
 const WRITERS = ['walwriter', 'background writer', 'checkpointer']
 const DUE_MAX = 10
-/** At least one for each shared connection. */
+/** So many pings that each shared connection gets at least one. */
 const PINGS = 4
 
 /**
@@ -67,8 +67,8 @@ describe('an acceptance that PostgreSQL loses in a crash', () => {
   })
 
   /**
-   * Makes a payment while PostgreSQL does not write relaxed commits. The returned function lets PostgreSQL crash and
-   * start again.
+   * Makes a payment while PostgreSQL writes only those commits to the disk that somebody waits for. The returned
+   * function lets PostgreSQL crash and start again.
    */
   async function payAndHold(key: string): Promise<{ seeded: Seed; payment: Payment; crash: () => Promise<void> }> {
     const seeded = await seed(given.context)

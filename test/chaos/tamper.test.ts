@@ -204,7 +204,7 @@ describe("the enclave enforces the signed policy, whatever the service's databas
   }
 
   /**
-   * Returns the path of a slot's policy at the enclave: by default the slot of the payer's grant, which is the first.
+   * Returns the path of a slot's policy at the enclave. The payer's grant uses the first slot, which is the default.
    */
   async function policyPath({ wallet }: PayerFixture, slot = 1): Promise<string> {
     const text = 'select enclave_policy_id from wallet_slots where wallet_address = $1 and slot = $2'

@@ -9,10 +9,10 @@ import { openSharedAgentHost, type SharedAgentHost } from '../support/sandbox/ag
 import { MemoryProvider, REDIRECT_URI } from '../support/sandbox/memory-provider.ts'
 import { exchangeCode, registerClient, startAuthorization } from '../support/sandbox/oauth-client.ts'
 
-/** An MCP client of one of the packages. */
+/** What the tests need of an MCP client. Each package in `PACKAGES` has a client of its own. */
 interface McpClient {
   connect(): Promise<void>
-  /** Continues after the person has been redirected back. */
+  /** Completes the authorization after the person has been redirected back to the client. */
   finish(callback: URL): Promise<void>
   version(): string | undefined
   listTools(): Promise<readonly string[]>

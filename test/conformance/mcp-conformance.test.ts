@@ -33,13 +33,13 @@ const SERVER_SCENARIOS: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 /**
- * The checks that fail, and no others. The remaining scenarios of the package call tools, prompts and resources that
- * exist only in its own example server.
+ * The checks that must fail. All other checks must pass. The package has more scenarios, which are not run here: they
+ * call tools, prompts and resources that exist only in its own example server.
  */
 const EXPECTED_FAILURES: Readonly<Record<string, readonly string[]>> = {
   'server-stateless': [
     // Cannot be tested without the example server's tools `test_missing_capability`, `test_streaming_elicitation` and
-    // `test_logging_tool`. No tool of ours needs a capability of the client, asks back, or sends log messages.
+    // `test_logging_tool`. No tool of ours needs a capability of the client, asks it for input, or sends log messages.
     'sep-2575-server-rejects-undeclared-capability',
     'sep-2575-missing-capability-http-400',
     'sep-2575-http-server-no-independent-requests-on-stream',
@@ -117,7 +117,7 @@ describe('@modelcontextprotocol/conformance', () => {
     }
   }
 
-  /** The suite cannot send a token. Each scenario has its own key, so that it has its own rate limit. */
+  /** Opens a proxy that adds a key, because the suite cannot send one. Each scenario's key has its own rate limit. */
   async function openProxy(): Promise<BearerProxy> {
     const { key } = await host.control(`/workspaces/${host.workspace.slug}/keys`, { mode: 'test' })
     return await startBearerProxy(new URL(host.baseUrl), key.secret)

@@ -126,7 +126,8 @@ describe('real clients', () => {
       const revoked = await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })
       assert.equal(revoked.status, 200)
       assert.equal(await host.statusOfMe(second.access_token), 401)
-      // After invalid_grant, the client deletes its tokens and asks the person to authorize it again.
+      // The server rejects the refresh with invalid_grant. The client then deletes its tokens and asks the person to
+      // authorize it again.
       assert.equal(await auth(provider, { serverUrl }), 'REDIRECT')
     })
   }

@@ -16,8 +16,8 @@ const GRANT = 'grt_01J00000000000000000000000'
 const CHANGE_OF_WEBHOOK = `PATCH /console/workspaces/SLUG/webhooks/${WEBHOOK}`
 
 /**
- * A valid body for every endpoint that accepts one. `SLUG` stands for the slug of the visitor's own workspace, `USER`
- * for the visitor's id.
+ * Endpoints that accept a body, each with a valid one. `SLUG` stands for the slug of the visitor's own workspace,
+ * `USER` for the visitor's id.
  */
 const ENDPOINTS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
   ['POST /console/sign-up/options', { name: 'Ada' }],

@@ -88,7 +88,8 @@ describe('changes are sent to open pages', () => {
     await announce(server.context, seeded.account, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
-    // The poll that found the other workspace's event has polled this workspace too, and found nothing.
+    // The poll that found the other workspace's change has also read the first workspace's changes in test mode, and
+    // found none.
     await announce(server.context, seeded.account, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [
@@ -189,5 +190,5 @@ describe('changes are sent to open pages', () => {
   }
 })
 
-/** The time limit of a stop. It is far below the time after which the server cuts connections that are still open. */
+/** How long the server may take to stop. It also cuts connections that are still open, but only after far longer. */
 const STOP_MS_MAX = 5_000

@@ -47,7 +47,7 @@ describe('the check of responses against their contract', () => {
     })
   }
 
-  /** Calls an endpoint with a schema of the contract. Its handler returns `agent`. */
+  /** Calls an endpoint that has a schema of the contract and whose handler returns `agent`. */
   async function call(agent: object): Promise<{ status: number; isFaulty: boolean }> {
     const http = openHttp(given.config, { clock: given.clock, logger: given.context.logger })
     const assertChecked = checkResponses(http)

@@ -113,7 +113,7 @@ export class GrantFixture {
     return this.person.browser.ask('POST', this.at(`grants/${id}/signing-request`), { change })
   }
 
-  /** Signs with the owner's wallet passkey, in the given person's browser. */
+  /** Signs a change of the grant with the owner's wallet passkey, in the given person's browser. */
   async sign(id: string, change: string, { browser } = this.person): Promise<WireGrant> {
     const { signing_request: request } = await this.requestSignature(id, change)
     if (request === null) throw new Error('there is nothing to sign')

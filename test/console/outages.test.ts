@@ -42,7 +42,10 @@ describe('outages in the dashboard', () => {
     assert.deepEqual(await listOutages('live'), [])
   })
 
-  /** A check is repeated after 5 seconds. A new person asks each time, because each session has a rate limit. */
+  /**
+   * Asks until the service reports these outages. The service repeats its checks after 5 seconds. Each call signs up a
+   * new viewer, because each session has a rate limit.
+   */
   async function waitForOutages(mode: string, expected: readonly Outage[]): Promise<void> {
     viewer = await openConsoleFixture(server, { role: 'viewer' })
     await waitFor(`the outages ${expected.join()}`, async () => (await listOutages(mode)).join() === expected.join())

@@ -19,7 +19,7 @@ const TOO_LOW = { type: 'forbidden', code: 'role_insufficient' } as const
 const NO_PASSKEY = { type: 'not_found', code: 'passkey_not_found' } as const
 const NO_WALLET = { type: 'not_found', code: 'wallet_not_found' } as const
 const NO_REQUEST = { type: 'not_found', code: 'owner_request_not_found' } as const
-/** More reads of a quorum than a test makes. */
+/** A fault is switched on for this many reads of a quorum. The test makes fewer reads. */
 const READS = 100
 const SECRETS = /PrivateKey|private_key|signer_private|sealed/i
 

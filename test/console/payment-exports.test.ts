@@ -18,7 +18,7 @@ import { openVisitor } from './person.ts'
 
 /** An export that is much larger than the buffers between the server and a client that does not read. */
 const MANY = { count: 20_000, memo: 'm'.repeat(190) }
-/** The time limit of a stop. It is far below the time after which the server cuts connections that are still open. */
+/** How long the server may take to stop. It also cuts connections that are still open, but only after far longer. */
 const STOP_MS_MAX = 5_000
 
 describe('exports of payments', () => {

@@ -22,7 +22,7 @@ type Call = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: ob
 type Row = readonly [name: string, status: number, role: 'viewer' | 'admin', call: (by: string) => Promise<Call>]
 
 const TABLES = ['wallets', 'recipients', 'api_keys', 'rate_windows', 'audit_entries', 'sessions', 'attempt_windows']
-/** The table of rate limits. A rejected request may change it. */
+/** This table counts requests for the rate limits. Even a rejected request may change it. */
 const COUNTED_ANYWAY = 'attempt_windows'
 const CROSS_SITE = ['sec-fetch-site', 'cross-site', 'origin', 'https://evil.example']
 

@@ -254,7 +254,7 @@ describe('wallets in the dashboard', () => {
     return wallet
   }
 
-  /** Adds a passkey. It can have a given credential id, because a browser can send any id. */
+  /** Adds a passkey. A browser can send any credential id, so the test may choose it with `id`. */
   async function addPasskey(
     name: string,
     { browser }: Pick<ConsoleFixture, 'browser'> = fixture,

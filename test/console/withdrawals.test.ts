@@ -140,7 +140,7 @@ describe('withdrawals in the dashboard', () => {
     assert.deepEqual(await list(`agent=${seeded.agentId}`), [paid.id])
   })
 
-  /** A member of a workspace, and the wallet passkey that owns the workspace's wallet, if the workspace is new. */
+  /** Adds a member with a wallet passkey to the given workspace, or to a new one whose wallet this passkey owns. */
   async function open(role: Role, given?: Seed) {
     const ctx = server.context
     const seeded = given ?? (await seed(ctx))

@@ -152,8 +152,8 @@ async function importAll(path: string): Promise<Record<string, unknown>> {
 }
 
 /**
- * Returns an exported query, or the queries that an exported function returns for stand-ins of its arguments. If the function throws,
- * nothing is returned, and a test reports that the statement's name is missing.
+ * Returns an exported query, or the queries that an exported function returns for stand-ins of its arguments. If the
+ * function throws, the result is empty, and a test reports that the statement's name is missing.
  */
 function makeQueries(exported: unknown): Query<unknown>[] {
   if (typeof exported !== 'function') return isQuery(exported) ? [exported] : []

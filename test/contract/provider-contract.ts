@@ -1,9 +1,9 @@
 import { anything, boolean, either, integer, list, members, nullable, oneOf, text, type Shape } from './shape.ts'
 
 /**
- * The part of the provider's API that the service uses, according to the provider's public documentation. It allows no
- * further fields, although the provider adds fields to its responses every week. That is fine, because it is only used
- * for requests and responses between our own client and our own enclave.
+ * An endpoint of the provider's API that the service uses, as the provider's public documentation describes it. Its
+ * shapes allow no further fields, although the provider adds fields to its responses every week. That is fine, because
+ * the tests check only requests and responses between our own client and our own enclave.
  */
 export interface Endpoint {
   readonly name: string

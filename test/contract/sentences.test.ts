@@ -4,7 +4,7 @@ import * as api from '../../server/src/api/schemas.ts'
 import { CONSOLE_ROUTES } from '../../server/src/console/contract/all-routes.ts'
 import { PREDICATES } from '../../server/src/http/list-issues.ts'
 
-/** Members of a schema that can cause no error: they only contain schemas, or describe. */
+/** Members of a schema that can cause no error themselves. They only contain other schemas, or describe the value. */
 const SILENT = ['properties', 'items', 'description', 'examples', 'default', 'title', '$id', '$ref']
 
 test('each keyword of a schema that checks requests has a sentence of its own', () => {

@@ -1,5 +1,6 @@
 /**
- * Checks a value. Returns each fault as a sentence that names the place, or an empty list if the value has the shape.
+ * Checks the value at the place `at` of a body. Returns each fault as a sentence that names its place, or an empty list
+ * if the value has the shape.
  */
 export type Shape = (value: unknown, at: string) => string[]
 
@@ -38,7 +39,7 @@ export function list(shape: Shape, lengthMax = Infinity): Shape {
   }
 }
 
-/** An object that has exactly these fields. */
+/** An object that has all required fields, and no others except the optional ones. */
 export function members(
   required: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},

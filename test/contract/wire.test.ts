@@ -51,7 +51,7 @@ describe("the service's client and the local enclave", () => {
     return answer.body
   }
 
-  /** Makes the requests: a grant with every limit, payments, a revocation, and the provider's failures. */
+  /** Makes the requests to check: a grant with every limit, payments, a revocation, and the provider's failures. */
   async function live(): Promise<void> {
     const { slug, keys } = (await control('/workspaces', { name: 'Contract' })).workspace
     const { wallet } = await control(`/workspaces/${slug}/wallets`, { mode: 'test', fund_usdc: '100' })

@@ -24,7 +24,7 @@ export async function runCommands(
   const tools = join(folder, 'tools')
   await mkdir(tools, { recursive: true })
   await writeTool(tools, 'npm', `test "$*" = 'run -s sandbox:env' && cat <<'END'\n${environment}END\n`)
-  // Prints the status of each response, because curl does not fail when a request does.
+  // Prints the status of each response, because curl exits with 0 even if the service responds with an error.
   await writeTool(tools, 'curl', `PATH=\${PATH#*:} exec curl -w '%{stderr}[status %{http_code}]\\n' "$@"\n`)
   await writeTool(tools, 'bursar', `exec '${process.execPath}' '${ROOT}/cli/bin/bursar.js' "$@"\n`)
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))

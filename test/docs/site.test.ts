@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DIST = join(ROOT, 'docs', 'site', 'dist')
 /** Production rejects these settings, so operators need not know them. */
 const SANDBOX_ONLY = new Set(['CLOCK_OFFSET_MS', 'WEBHOOKS_TO_LOOPBACK'])
-/** The most script that a page loads before anybody searches, compressed. */
+/** The maximum compressed size of the script that a page loads before the reader searches. */
 const SCRIPT_BYTES_MAX = 100_000
 const LINK = /(?:href|src)="(?<target>[^"]+)"/g
 const POLICY =
@@ -193,7 +193,7 @@ describe('the documentation that the service serves', () => {
   }
 })
 
-/** JSON can be written in several forms. */
+/** Removes white space, so that the same JSON in another layout is equal. */
 function plain(code: string): string {
   return code.replaceAll(/\s/g, '')
 }

@@ -20,7 +20,7 @@ describe('the TypeScript client and the real service', () => {
   /** A client whose requests go through the proxy. */
   let bursar: Bursar
   let proxy: TcpProxy
-  /** Called once, in place of the next response. */
+  /** If set, the proxy drops the next response, cuts its connections, and calls this function once. */
   let loseAnswer: (() => void) | null = null
 
   before(async () => {
@@ -130,8 +130,8 @@ describe('the TypeScript client and the real service', () => {
     const response = await fetchUntilAnswered(ours.url)
     const id = String(response.purchase.payment?.id)
     assert.equal((await bursar.payments.wait(id)).status, 'confirmed')
-    // The seller rejects the payment header, because it has already accepted it. This response says nothing about the
-    // money.
+    // The seller rejects the retry, because it has already accepted this payment header. So the response does not show
+    // whether the seller was paid.
     const purchase = await bursar.payments.getPurchase(id)
     assert.equal(purchase?.response_status, response.status)
 

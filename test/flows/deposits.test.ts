@@ -14,8 +14,8 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 const CONFIRMATIONS = 2
 const REORGANIZED_BLOCKS = 3
 /**
- * The number of blocks that are mined while the server is stopped. The service reads blocks in chunks, so these
- * deposits are in several chunks.
+ * The number of blocks that are mined after each deposit while the server is stopped. The service reads blocks in
+ * chunks, and with so many blocks, the deposits are in several chunks.
  */
 const GAP_BLOCKS = 600
 /** After this time, the leases of a dead server have expired. */

@@ -14,7 +14,8 @@ interface LedgerEntry {
 
 /**
  * The mistakes that models make when they pay (D72), on a real chain. For each mistake, the tests check what the model
- * reads, what it can do then, and that in the end the chain has paid each purchase once, and no more than was asked.
+ * reads and what it can do next. They also check that, in the end, the chain has paid each purchase once, and no more
+ * than was asked.
  */
 describe('a model that makes a mistake', () => {
   let fixture: SandboxFixture

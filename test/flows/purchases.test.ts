@@ -30,11 +30,11 @@ interface WirePurchase {
 interface Row {
   readonly title: string
   readonly behaviour: WireBehaviour
-  /** The error of the request, or what the response says about the goods. */
+  /** The error code of the request, or else the response's `delivery`, which says what happened to the goods. */
   readonly answer: string
   /** Whether the seller is paid. */
   readonly isPaid: boolean
-  /** Whether an authorization was signed. The seller then saw exactly one. True by default. */
+  /** Whether an authorization is signed. If so, the seller receives exactly one. True by default. */
   readonly isSigned?: boolean
 }
 
@@ -138,7 +138,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
   let fixture: OwnSandboxFixture
   let payer: PayerFixture
   let keys: readonly string[]
-  /** What must have been paid, and what was only signed. Filled by the tests. */
+  /** The purchases that the tests made with a signed authorization. `isPaid` says whether the seller must be paid. */
   const bought: { readonly title: string; readonly id: string; readonly isPaid: boolean }[] = []
   before(async () => {
     fixture = await openSandboxFixture()
@@ -147,7 +147,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
   })
   after(() => fixture.close())
 
-  /** Buys a resource. Each row uses another key, because a key may pay 30 times a minute. */
+  /** Buys a resource. The rows take turns with the keys, because each key may pay only 30 times a minute. */
   async function buy(
     { url }: SoldResource,
     { key, id = url.slice(-40) }: { key: number; id?: string },
@@ -242,7 +242,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     assert.equal(await readSpentMicro(), PRICE * BigInt(bought.length - unpaid.length))
   })
 
-  /** What is recorded: why the payment failed, or its status. To poll the API here would meet its rate limit. */
+  /** Reads why the payment failed, or else its status. Reads the database, because polling the API is rate-limited. */
   async function readOutcome(id: string): Promise<string> {
     const [row] = await fixture.query('select coalesce(failure_code, status) as outcome from payments where id = $1', [
       id,
@@ -250,7 +250,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     return String(row?.['outcome'])
   }
 
-  /** What counts in the 24-hour window of the payer's grant. */
+  /** Returns the amount that counts as spent in the 24-hour window of the payer's grant. */
   async function readSpentMicro(): Promise<bigint> {
     const [row] = await fixture.query(
       `select coalesce(sum(amount_micro), 0)::text as spent from payments

@@ -16,7 +16,7 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 const NOW = new Date('2026-06-01T12:00:00Z')
 const FEW = 3
 const MANY = 5_000
-/** How many agents and grants the first workspace has. Every other workspace has one. */
+/** The agents and grants in the rows up to this number belong to the first workspace. */
 const HUGE = 1_000
 const SIZES = [1, ITEMS_PER_STATEMENT_MAX] as const
 const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const
@@ -184,7 +184,7 @@ const TABLES = [
   'payments',
 ]
 
-/** The first workspace has the agents below `HUGE`; the others have one each. */
+/** The rows up to `HUGE` belong to the first workspace. Each later row belongs to a workspace of its own. */
 const ACCOUNT = `'acc_' || case when n between 1 and ${HUGE} then 0 else n end`
 const HASH = `sha256(n::text::bytea)`
 const NUMBERS = `generate_series($1::int, $2::int - 1) n where $3::timestamptz is not null`
@@ -232,7 +232,7 @@ function listNodes(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(listNodes)]
 }
 
-/** Returns a parameter as text. No item of an array contains characters that have a meaning there, or is null. */
+/** Returns a parameter as text. Items of arrays need no escapes: none is null or contains a special character. */
 function toText(value: unknown): string {
   if (Array.isArray(value)) return `{${value.map((item) => `"${toText(item)}"`).join()}}`
   if (Buffer.isBuffer(value)) return String.raw`\\x${value.toString('hex')}`

@@ -16,7 +16,8 @@ import { callTool } from '../support/service/mcp-client.ts'
 const READ_TRIPS_MAX = 2
 const PAYMENT_TRIPS_MAX = 4
 /**
- * The most round trips for one call of a tool, with a token. The comment names the request of `/v1` that does the same.
+ * The most round trips for one call of a tool, with a token. Each line also names the request of `/v1` that does the
+ * same.
  */
 const TOOL_TRIPS_MAX = {
   get_budget: 2, // GET /v1/agents/{id}

@@ -80,7 +80,7 @@ describe('two server processes on one database', () => {
     const keys = await makeKeys(fixture, payer, KEYS)
     const create = (index: number, id: string): Promise<JsonAnswer> =>
       call(baseOf(index), 'POST', '/v1/agents', { key: keyOf(keys, index), body: { id } })
-    // Four of the agents already exist, such as the payer's.
+    // Four agents already exist. One of them is the payer's.
     for (let index = 0; index < AGENT_CAP - 4; index += 1) assert.equal((await create(index, `a${index}`)).status, 201)
     const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => create(index, `late ${index}`)))
     assert.deepEqual(countOutcomes(answers), { 201: 3, agent_cap_reached: 7 })

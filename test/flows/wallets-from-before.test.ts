@@ -38,9 +38,9 @@ describe('a wallet from before there were slots', () => {
   })
 
   /**
-   * Creates a payer, and makes our record of its wallet what it was in earlier versions: a sign-in passkey is the
-   * owner, the agent has the key, and the grant names its own policy. The enclave sees the same signer under the same
-   * policy.
+   * Creates a payer, and changes our record of its wallet to the form that earlier versions stored: a sign-in passkey
+   * is the owner, and the signer's key is stored with the agent, its policy with the grant. The enclave still has the
+   * same signer under the same policy.
    */
   async function createLegacyPayer(): Promise<PayerFixture> {
     const payer = await createPayer(fixture)

@@ -15,7 +15,7 @@ import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbo
 import { openWithdrawer, type WirePaymentRow, type WithdrawerFixture } from '../support/sandbox/withdrawer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** How many withdrawals and payments race for one wallet's balance. */
+/** How many withdrawals and payments together race for one wallet's balance. Half of them are withdrawals. */
 const RACERS = 50
 /** How many USDC the wallet has. Each withdrawal and each payment moves one USDC. */
 const FUNDED = 20
@@ -54,8 +54,8 @@ describe('withdrawals, with the enclave and the chains of the sandbox', () => {
     const sign = ({ issued }: (typeof withdrawals)[number]): ReturnType<typeof withdrawer.sign> =>
       withdrawer.sign(issued)
     const payOne = (): ReturnType<typeof pay> => pay(fixture, payer, { to: makeAddress(), amount_usdc: '1' })
-    // One withdrawal and one payment are accepted before the race, because only withdrawals or only payments may win
-    // the race itself.
+    // In the race, the service could accept only withdrawals, or only payments. So that the test has one of each, it
+    // makes one withdrawal and one payment before the race.
     const [first, ...others] = withdrawals
     assert.ok(first)
     const accepted = [await sign(first), await payOne()]

@@ -7,7 +7,7 @@ import { openTestService } from '../support/service/test-service.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** The time limit of a stop. It is far below the time for which the calls would wait. */
+/** How long the server may take to stop. The calls would wait far longer. */
 const STOP_MS_MAX = 5_000
 
 test('a client that leaves does not delay a stop, and a stop ends the calls that wait, in both protocol versions (D72)', async () => {

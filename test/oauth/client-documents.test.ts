@@ -137,8 +137,8 @@ describe('a client with a metadata document', () => {
     const gone = await given.approveCode(client, { redirect_uri: 'http://127.0.0.1/gone' })
     const kept = await given.approveCode(client, { redirect_uri: 'http://127.0.0.1/kept' })
     publish('/changing', ['http://127.0.0.1/kept'])
-    // The copy of the document is fresh for 5 minutes. So the clock is moved for the next request only, which reads the
-    // document again. Then it is moved back, because the codes expire after a minute.
+    // The service uses its copy of the document for 5 minutes. So the clock is moved for the next request only, which
+    // reads the document again. Then the clock is moved back, because the codes expire after a minute.
     given.service.clock.setOffset(6 * MINUTE_MS)
     await given.openRequest(client, { redirect_uri: 'http://127.0.0.1/kept' })
     given.service.clock.setOffset(0)

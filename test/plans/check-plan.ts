@@ -20,13 +20,13 @@ export interface PlanNode {
 }
 
 /**
- * The most entries that a part of a plan may read for each entry that it passes on. For each row, a join reads an entry
- * of each of its tables.
+ * The most entries that a part of a plan may read for each entry that it needs. A join, for example, reads an entry of
+ * each of its tables for each row.
  */
 const READ_PER_USEFUL_MAX = 4
 /** How many database pages a scan may read, in addition to `PAGES_PER_ENTRY_MAX` for each entry that it reads. */
 const PAGES_MAX = 60
-/** An entry, or a look-up that finds none, can cost a page of each level of the index, and one or two of the table. */
+/** To read an entry, or to find none, takes a page of each level of the index, and one or two pages of the table. */
 const PAGES_PER_ENTRY_MAX = 8
 const JOINS = ['Nested Loop', 'Hash Join', 'Merge Join']
 
@@ -68,9 +68,9 @@ export function hasScan(plan: PlanNode): boolean {
 }
 
 /**
- * Returns the parts of a plan that read many more entries than they need: more than `slack` for each scan, and more
- * than `READ_PER_USEFUL_MAX` for each needed one. A sum needs every row that it adds up. A page of a list needs only
- * the rows of the page, even if it had to sort more.
+ * Returns the parts of a plan that read many more entries than they need. A part may read `READ_PER_USEFUL_MAX` entries
+ * for each entry that it needs, and `slack` more for each scan. A sum needs every row that it adds up. A page of a list
+ * needs only the rows of the page, even if more rows had to be sorted.
  */
 export function findWaste(plan: PlanNode, slack: number): string[] {
   const faults: string[] = []
@@ -119,7 +119,7 @@ function measure(node: PlanNode, parts: readonly Use[]): Use {
   return below
 }
 
-/** Returns whether a node passes on sorted rows of a table, and so has read all of them before the first one. */
+/** Returns whether a node passes on sorted rows, and so has read all rows before it passes on the first one. */
 function sortsAll(node: PlanNode): boolean {
   if (node['Node Type'] === 'Sort') return true
   const passesOn = [...JOINS, 'Result', 'Subquery Scan', 'LockRows'].includes(node['Node Type'])

@@ -16,7 +16,7 @@ import {
   scopes,
 } from './rows.ts'
 
-/** The rows of a time in which much is pending, or has expired. They are inserted after the tables were analyzed. */
+/** The rows that are inserted after the tables were analyzed. Many of them are pending, or have expired. */
 export const PENDING: readonly string[] = [
   rows('payments', 16, {
     ...payment(HOT),

@@ -1,9 +1,9 @@
 /**
- * The rows of the tests of query plans: one huge workspace among small ones. Each table has fewer than 30,000 rows, of
- * which `analyze` reads all, so that the statistics are the same in each run. For each workspace `t`, a statement inserts
- * rows that are numbered `n = 1, 2, …`. How many there are depends on `t.size`: 120 for the huge workspace, 4 for a small
- * one. All numbers of rows are multiples of 4, so that a row and the rows that it refers to have the same mode (see
- * `mode_of`).
+ * The rows of the tests of query plans: one huge workspace among small ones. Each table has fewer than 30,000 rows, so
+ * `analyze` reads all of them, and the statistics are the same in each run. For each workspace `t`, a statement inserts
+ * rows that are numbered `n = 1, 2, …`. How many there are depends on `t.size`: 120 for the huge workspace, 4 for a
+ * small one. Both sizes are multiples of 4, so that a row and the rows that it refers to have the same mode (see
+ * `mode_of` and `ref`).
  */
 
 /** The time of the newest rows. */
@@ -79,6 +79,6 @@ export const ofGrant = (hot: string) => ({
   allowance_month: `case when not (${hot}) and n % 4 = 0 then date '2026-05-01' end`,
   idempotency_key: `case when n % 3 = 0 then 'key' || n end`,
 })
-/** The ids of rows with the same prefix grow with their time. */
+/** Returns the SQL for an id. Among ids with the same prefix, the id of a newer row is greater. */
 export const idOf = (prefix: string, kind = ''): string =>
   `'${prefix}_01${kind}' || lpad((1000000 - n)::text, 8, '0') || t.k`

@@ -17,7 +17,7 @@ import {
   scopes,
 } from './rows.ts'
 
-/** The rows that exist when the tables are analyzed for the first time: hardly anything is pending. */
+/** The rows that exist when the tables are analyzed for the first time. Hardly any of them are pending. */
 export const SETTLED: readonly string[] = [
   `insert into accounts (id, slug, name, plan, created_at) select id, 'slug-' || k, id, 'scale', ${now} from tenants`,
   rows('users', 1, { id: user('n'), name: `'Ann'`, user_handle: hash(user('n')), created_at: ago('hour') }),
@@ -96,7 +96,8 @@ export const SETTLED: readonly string[] = [
     },
     'cross join generate_series(1, 5) s',
   ),
-  // Each agent has an active grant on two wallets, the grants that it had before, and requests to replace some.
+  // Each agent has two active grants, one for each of two wallets. It also has older grants, which were revoked, and a
+  // pending grant that is to replace an active one.
   rows('grants', 16, {
     ...own,
     id: `'grt_' || n`,

@@ -17,14 +17,15 @@ import { HUGE, NEW, SMALL } from './rows.ts'
 import { MAY_SCAN, READS_ALL_OF_ITS_OWN, VALUES } from './statement-values.ts'
 import { openWorkload, type Workload } from './workload.ts'
 
-/** How many entries more than needed each scan of a statement may read, because it sorts or filters a few rows. */
+/** A scan of the huge workspace may read this many entries more than it needs, for example to sort or filter rows. */
 const SLACK = 100
 /**
- * The same for the other workspaces. A statement may read all rows of its workspace: each table has fewer than this.
+ * The same limit for the small workspace and the new one. No table has so many rows of either workspace, so a statement
+ * may read all of them.
  */
 const OWN_ROWS = 400
 /**
- * The same for statements that read all rows of the huge workspace by design. The limit still catches a join that reads
+ * The same limit for statements that read all rows of the huge workspace by design. It still catches a join that reads
  * all these rows again for each row of another table.
  */
 const OWN_ROWS_OF_HUGE = 4_000
@@ -88,9 +89,9 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     assert.deepEqual(await findAllFaults(), [], HELP)
   })
 
-  // The statistics look like this if there are very many workspaces of the same size, each with many payments. The
-  // planner then expects that a look-up by a workspace, a wallet or an agent finds one payment, so all indexes look
-  // equally good.
+  // If there are very many workspaces of the same size, each with many payments, the statistics say that each
+  // workspace, wallet and agent occurs once. The planner then expects that a look-up by any of them finds one payment,
+  // so all indexes look equally good.
   test('of the limits of payments, when the statistics say that each workspace, wallet and agent occurs once', async () => {
     const limits = statements.filter(({ text }) => text.includes('sum(s.amount_micro)'))
     assert.ok(limits.length > 10)
@@ -158,7 +159,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     return faults
   }
 
-  /** Returns what is wrong with a statement's plans. `change` is made before each plan, and undone. */
+  /** Returns what is wrong with a statement's plans. Runs the SQL `change` before each plan, and then undoes it. */
   async function findFaults({ name, text }: Statement, change = ''): Promise<string[]> {
     if (!/\b(?:from|update|into)\b/.test(text)) return []
     const { client } = workload
@@ -225,7 +226,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     const slackOfHuge = name in READS_ALL_OF_ITS_OWN ? OWN_ROWS_OF_HUGE : SLACK
     return [
       ...listTablesScanned(plan).map((table) => `reads the whole table ${table}`),
-      // A small workspace has few rows, so that several of its own indexes are equally good.
+      // The other workspaces have so few rows that several indexes are equally good for them.
       ...(account === HUGE ? others.map((index) => `uses ${index}, which its comment does not name`) : []),
       ...findWaste(plan, account === HUGE ? slackOfHuge : OWN_ROWS),
     ]

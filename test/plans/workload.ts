@@ -90,7 +90,7 @@ async function readColumns(client: pg.Client): Promise<Columns> {
   return new Map(rows.map(({ table, columns }) => [table, columns]))
 }
 
-/** Reads a row of each table that belongs to the workspace, and to the same agent, wallet, person and so on. */
+/** Reads one of the workspace's rows from each table. The rows belong to the same agent, wallet, person and so on. */
 async function readSample(client: pg.Client, columns: Columns, account: string, number: number): Promise<Sample> {
   const address = `0x${(number * 1_000_000 + 1).toString(16).padStart(40, '0')}`
   const [person, oauthClient] = [`usr_${number}_1`, `cli_${number}_1`]

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DIST = join(ROOT, 'signer', 'dist')
 const SIZE_BYTES_MAX = 30_000
-/** These are not loaded by a browser. */
+/** The files that no browser loads. */
 const NOT_LOADED = ['SHA256SUMS', 'built-of.txt']
 
 const files = readdirSync(DIST, { recursive: true, withFileTypes: true })

@@ -116,7 +116,7 @@ export function purchaseRule(
   return rule(conditions, { name: 'Purchases within the grant', method: 'eth_signTypedData_v4', ...changes })
 }
 
-/** Returns functions that make requests which expire at a time. */
+/** Returns functions that make requests. Each request expires at the time that `getExpiry` returns. */
 export function createRequests(getExpiry: () => Date) {
   const expiry = (): string => String(getExpiry().getTime())
 

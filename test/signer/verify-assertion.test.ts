@@ -19,7 +19,7 @@ const expected = { payload: PAYLOAD, publicKey: passkey.publicKeySpki, rpId: RP_
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url')
 const toBytes = (text: string): Buffer => Buffer.from(text, 'base64url')
 
-/** Makes an assertion with a correct signature over any authenticator data and client data. */
+/** Makes an assertion with the given authenticator data and client data, and with a correct signature over them. */
 function resign({
   authenticatorData,
   clientDataJSON,
@@ -123,7 +123,7 @@ describe('verifyAssertion', () => {
       assert.equal(await verifyAssertion({ ...given, signature: toText(signature) }, expected), known)
       return known
     }
-    // Signatures differ in length, because small numbers are shorter.
+    // Signs often, because signatures differ in length: the DER encoding of a smaller number is shorter.
     for (let count = 0; count < 300; count += 1) assert.ok(await agree(sign('sha256', signed, privateKey)))
     const change = tuple(integer({ min: 0, max: der.length - 1 }), integer({ min: 0, max: 255 }))
     await check(

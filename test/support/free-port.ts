@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * The range of ports to choose from. Systems use higher ports for outgoing connections, so those may be in use at any
- * moment.
+ * The range of ports to choose from. Systems use higher ports for outgoing connections, so a higher port may be in use
+ * at any moment.
  */
 const PORT_MIN = 10_000
 const PORT_MAX = 32_000

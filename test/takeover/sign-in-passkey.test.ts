@@ -11,7 +11,7 @@ import {
   type TestEnclave,
 } from '../../sandbox/test/support/test-enclave.ts'
 
-/** An address where nothing listens: no transaction gets that far. */
+/** An address where nothing listens. The tests only check signatures, so no transaction has to reach a chain. */
 const NO_CHAIN = 'http://127.0.0.1:9'
 const EXPIRY_MS = 5 * 60_000
 

@@ -39,7 +39,7 @@ describe('a workspace whose endpoints accept every request and never respond', (
       sending.startSender({ attemptMs: ENDLESS_MS })
       await waitFor('each workspace to hold a place', () => hanging.waiting.now >= workspaces)
       await sendOneByOne(account, receiver)
-      // The receiver of the other workspace now has all events, and every hanging attempt is still open.
+      // The steady workspace's receiver now has all its events, although every hanging attempt is still open.
       assert.equal(hanging.waiting.now, hanging.received.length)
     })
   }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const CONTRACT = fileURLToPath(new URL('../../../openapi.json', import.meta.url))
-/** These packages need an older version of TypeScript, so they are installed in this folder. */
+/** The generators need an older version of TypeScript, so they are installed in this folder. */
 const GENERATORS = fileURLToPath(new URL('node_modules/.bin/', import.meta.url))
 const TSC = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url))
 
@@ -24,7 +24,7 @@ apis:
 
 /**
  * Handles every error of a payment, and only those. It compiles only if the generated type of the errors is a closed
- * union, and if \`details\` has the type that belongs to the code.
+ * union, and if `details` has the type that belongs to the code.
  */
 const HANDLER = `
 function handle(error: PaymentError): string {
@@ -98,7 +98,7 @@ function adviceOf(refusal: Refusal): string {
 export { adviceOf, handle, subjectOf }
 `
 
-/** What the consumers import: the errors of \`POST /v1/payments\`, of its preview, and all events. */
+/** What the consumers import: the errors of `POST /v1/payments`, of its preview, and all events. */
 const CONSUMERS: Readonly<Record<string, string>> = {
   'fetch-consumer.ts': `import type { components, operations, webhooks } from './fetch.ts'
 type Responses = operations['createPayment']['responses']
@@ -174,7 +174,7 @@ describe('clients that are generated from openapi.json', () => {
   })
 
   async function runHere(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-    // The programs that npm installs search for node, and may find an older version of it.
+    // Runs the program with this version of Node. Run directly, it could find an older version on the path.
     return await run(process.execPath, [program, ...args], {
       cwd: folder,
       env: { ...process.env, NO_COLOR: '1', CI: '1' },

@@ -15,7 +15,7 @@ const ACTING_WORDS =
   'remove rename replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
   'wait walk with work'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
-/** Files that need not be pure although their names suggest it. Each has its reason. */
+/** Files that need not be pure, although they have names of pure files. Each has its reason. */
 const ACTING_FILES: ReadonlyMap<string, string> = new Map([
   [
     'server/src/domain/connections/decide-authorization-request.ts',
@@ -33,8 +33,8 @@ const ASYNC_PATTERN = /\b(?:async|await|Promise)\b/
 const AMBIENT_PATTERN =
   /(?<![.\w$])(?:(?:fetch|setTimeout|setInterval|setImmediate|queueMicrotask)\s*\(|(?:process|globalThis|crypto)\s*[.[])/
 /**
- * Matches functions that make random values. A file of a noun may use them to create ids and secrets. A file that
- * decides may not.
+ * Matches functions that make random values. Files that decide must not use them. Other pure files may use them to
+ * create ids and secrets.
  */
 const RANDOM_PATTERN = /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/
 
@@ -55,8 +55,8 @@ function mustBePure(path: string): boolean {
 function checkImports(module: Module, tree: SourceTree): Violation[] {
   return module.imports
     .filter(({ specifier, target, typeOnly }) => {
-      // A type may be imported, because that has no effect at run time. But not the clock's type: a pure file receives
-      // a time, not a clock.
+      // A type may be imported, because that has no effect at run time. The clock's type may not be imported, because a
+      // pure file receives a time, not a clock.
       if (typeOnly && target !== CLOCK_FILE) return false
       return target === null ? !PURE_PACKAGES.has(specifier) : !isPure(target, tree)
     })

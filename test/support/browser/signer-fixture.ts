@@ -9,9 +9,9 @@ import { openSignerSite, type SignerSite } from './signer-site.ts'
 import { listWalletPasskeys, withSigner } from './signer.ts'
 
 export interface Passkey {
-  /** base64url */
+  /** The passkey's credential id, in base64url. */
   readonly id: string
-  /** base64 SPKI */
+  /** The SPKI of the passkey's public key, in base64. */
   readonly publicKey: string
 }
 

@@ -58,7 +58,7 @@ function keptBy({ context }: Pick<Person, 'context'>): Map<string, StoredCredent
   return kept
 }
 
-/** Chromium reports each change, so passkeys are known even if the signer page closes itself. */
+/** Keeps each passkey when Chromium reports that it was created or used, because the signer page may close itself. */
 function keepCredentials(session: CDPSession, kept: Map<string, StoredCredential>): void {
   const keep = ({ credential }: { credential: StoredCredential }): void => {
     kept.set(credential.credentialId, credential)

@@ -48,7 +48,7 @@ export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCurso
   return await ctx.db.runRelaxed(findCursor('test'))
 }
 
-/** Lists a wallet's deposits by block. Each has its transaction, log index and block. */
+/** Lists a wallet's deposits by block. Each has its transaction, its position in the transaction, block and amount. */
 export async function listDeposits(ctx: Pick<Context, 'db'>, wallet: Address): Promise<Row[]> {
   return await readRows(
     ctx.db,

@@ -19,7 +19,7 @@ const NO_CHAIN = 'http://127.0.0.1:9'
 export interface SandboxEnclave {
   /** Returns a configuration that uses this enclave. */
   readonly use: (config: Config) => Config
-  /** Makes the next `count` requests of the fault's kind meet this fault. */
+  /** Switches a fault on for the next `count` requests that it can affect. */
   readonly orderFault: TestEnclave['orderFault']
   readonly countFaults: TestEnclave['countFaults']
   clearFaults(): Promise<void>

@@ -97,7 +97,7 @@ export function openNext(
   return openReplacement(ctx, { accountId, grantId, terms, actor })
 }
 
-/** Makes a change to a grant that requires the wallet owner's signature, and signs it. */
+/** Changes a grant in a way that requires the wallet owner's signature, and signs the change. */
 export async function signChange(
   ctx: Context,
   { accountId, owner, actor }: Owned,
@@ -126,7 +126,7 @@ export async function signAndCrash(
   }
 }
 
-/** Makes a change that requires no signature, because the enclave is already in the wanted state. */
+/** Changes a grant in a way that requires no signature, because the enclave is already in the wanted state. */
 export async function changeUnsigned(
   ctx: Context,
   { accountId, actor }: Owned,

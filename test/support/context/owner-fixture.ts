@@ -64,9 +64,7 @@ export async function findChangeMade(ctx: Context, owned: Owned, wanted: WantedC
   assert.equal(opened, null, 'there is nothing to sign')
 }
 
-/**
- * Returns the credential ids of a wallet's owners by our own record, and checks that the enclave has the same owners.
- */
+/** Returns the credential ids of a wallet's owners from our own record, not from the enclave. */
 export async function readOwners(ctx: Context, { wallet }: Pick<Owned, 'wallet'>): Promise<string[]> {
   return (await ctx.db.runRelaxed(listOwners(wallet))).map(({ credentialId }) => credentialId)
 }
@@ -82,7 +80,7 @@ export interface LegacyWallet {
   readonly signIn: SoftwarePasskey
 }
 
-/** Creates such a wallet, with one signer under a policy, and an active grant. */
+/** Creates a wallet that a sign-in passkey owns, with one signer under a policy, and an active grant. */
 export async function createLegacyWallet(
   ctx: Context,
   { accountId, mode, agentId }: Pick<Owned, 'accountId' | 'mode' | 'agentId'>,

@@ -13,9 +13,9 @@ const WIDE = microUsdc(10n ** 18n)
 const SEND_WINDOW_MS = 2_000
 
 /**
- * Inserts a payment as if it had been created at a given time, without its events. `status` is pending by default,
- * without a hash. With `kind: 'withdrawal'` it has no agent and no grant, and with `kind: 'x402'` it has an
- * authorization that is valid for two minutes.
+ * Inserts a payment as if it had been created at a given time, without its events. By default, the payment is pending
+ * and has no transaction hash. With `kind: 'withdrawal'` it has no agent and no grant, and with `kind: 'x402'` it has
+ * an authorization that is valid for two minutes.
  */
 export async function seedPayment(
   ctx: Context,
@@ -86,7 +86,7 @@ export async function seedPayment(
   return moved
 }
 
-/** Makes what the enclave signs for a purchase that is reserved at this time. */
+/** Makes the authorization that the enclave signs for a purchase that is reserved at this time. */
 function makeAuthorization(at: Date, validMs = 120_000): PaymentAuthorization {
   const validBefore = new Date(Math.floor((at.getTime() + validMs) / 1_000) * 1_000)
   return { nonce: `0x${randomBytes(32).toString('hex')}`, validBefore }

@@ -8,8 +8,8 @@ import type { Seed } from './seed.ts'
 type Bought = Partial<Pick<Purchase, 'resourceUrl' | 'delivery'>>
 
 /**
- * Inserts a payment of kind `x402` with what it buys, without its events. By default, the seller has delivered, and a
- * failed payment has the failure code `authorization_expired`.
+ * Inserts a payment of kind `x402` and its purchase, without events. By default, the seller has delivered, and a failed
+ * payment has the failure code `authorization_expired`.
  */
 export async function seedPurchase(
   ctx: Context,

@@ -79,7 +79,7 @@ export async function seedWallet(
   return wallet
 }
 
-/** With two statements, gives the agent of a seed `count` more active grants, each on a new wallet. */
+/** Gives the agent of a seed `count` more active grants, each on a new wallet. Runs only two statements in all. */
 export async function seedManyGrants(ctx: Context, { account, wallet, grant }: Seed, count: number): Promise<void> {
   const numbered = `lateral (select md5($2) || lpad(to_hex(n), 8, '0') as tail from generate_series(1, $3::int) n) t`
   await readRows(
@@ -133,7 +133,7 @@ export async function seedGrant(
   return active
 }
 
-/** Adds the wallet's next slot. A seeded wallet has as many as it has grants. */
+/** Adds the wallet's next slot. A seeded wallet has one slot for each of its grants. */
 async function seedSlot(
   ctx: Context,
   { account, mode, wallet }: Pick<Seed, 'account' | 'mode' | 'wallet'>,
@@ -148,8 +148,8 @@ async function seedSlot(
 }
 
 /**
- * Makes a seeded wallet and grant as they were before wallets had slots: a sign-in passkey owns the wallet, and the
- * agent has the signer's key.
+ * Changes a seeded wallet and its grant to what they were before wallets had slots: a sign-in passkey owns the wallet,
+ * and the agent has the signer's key.
  */
 export async function makeLegacy(ctx: Context, { account, mode, agentId, wallet, grant }: Seed): Promise<void> {
   const sealed = ctx.sealer.seal(
@@ -174,7 +174,7 @@ export async function makeLegacy(ctx: Context, { account, mode, agentId, wallet,
   await readRows(ctx.db, 'delete from wallet_slots where account_id = $1 and wallet_address = $2', [account.id, wallet])
 }
 
-/** Builds a payment of the seeded agent from the seeded wallet. */
+/** Builds a request of the seeded agent to pay from the seeded wallet. */
 export function paymentRequest(
   seeded: Seed,
   changes: Partial<PaymentRequest> & { amountUsdc?: string } = {},

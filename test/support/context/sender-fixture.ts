@@ -32,7 +32,7 @@ const CANCEL = `update deliveries set status = 'canceled', next_attempt_at = nul
 
 /**
  * Subscribes receivers to events, and starts senders that deliver the events. Tests can move the clock of the senders.
- * `reset` and `close` stop them.
+ * `reset` and `close` stop the senders and the receivers.
  */
 export interface SenderFixture {
   readonly given: TestContext
@@ -128,7 +128,7 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   }
 }
 
-/** Appends an event, and waits until its only delivery has ended as expected. Returns the delivery. */
+/** Appends an event, and waits until its only delivery has been attempted. Returns the event and the delivery. */
 export async function deliverOne(
   sending: SenderFixture,
   account: Account,

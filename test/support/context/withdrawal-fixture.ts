@@ -34,7 +34,7 @@ export async function openWithdrawer(ctx: Context, options: SeedOptions = {}): P
 interface Wanted {
   readonly to?: Address
   readonly wallet?: Address
-  /** Null for everything. */
+  /** Null withdraws all of the balance that no other payment has reserved. */
   readonly amountUsdc?: string | null
 }
 

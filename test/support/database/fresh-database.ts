@@ -31,8 +31,8 @@ export async function createFreshDatabase({ empty = false } = {}): Promise<Fresh
   const name = `test_${randomBytes(8).toString('hex')}`
   await withServerLock(TEMPLATE_LOCK, async (client) => {
     await makeTemplate(server, client)
-    // This strategy copies the template's files. To write the template's pages through the log takes three times as
-    // long.
+    // `file_copy` copies the template's files. The default strategy writes the template's pages to the log, which takes
+    // three times as long.
     await client.query(`create database ${name} template ${empty ? 'template0' : TEMPLATE} strategy file_copy`)
   })
   return {

@@ -161,9 +161,9 @@ function checkAcknowledged({ payments, acknowledged }: Evidence): Violation[] {
 }
 
 /**
- * Checks that no cap was exceeded in any 24 hours, in two ways. The cap is defined by the time at which a payment was
- * recorded, so the first sum uses this time. It includes payments that may still land. The second sum uses the time at
- * which payments landed, in windows that are `LATENESS_MS` shorter.
+ * Checks in two ways that no cap was exceeded in any 24 hours. The first way adds up payments by the time at which they
+ * were recorded, because this time defines the cap. This sum includes payments that may still land. The second way adds
+ * up payments by the time at which they landed, in windows that are shorter by `LATENESS_MS`.
  */
 function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {
   const landedAt = new Map(transfers.map((transfer) => [position(transfer.txHash, transfer.logIndex), transfer]))

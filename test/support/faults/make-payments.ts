@@ -37,11 +37,11 @@ export interface LoadReport {
 const AMOUNTS = [10_000n, 20_000n, 50_000n, 100_000n, 250_000n] as const
 export const AMOUNT_MEAN = AMOUNTS.reduce((sum, amount) => sum + amount, 0n) / BigInt(AMOUNTS.length)
 const RECIPIENTS = 3
-/** Of this many orders, one is never retried, on average. The other orders are retried up to `RETRIES_MAX` times. */
+/** On average, one in this many orders is never retried. The other orders are retried up to `RETRIES_MAX` times. */
 const ORDERS_PER_UNRETRIED = 3
 const RETRIES_MAX = 4
 const RETRY_MS = 250
-/** How often a caller uses another key after a 429, and how long it waits before that. */
+/** How often, at most, a caller tries another key after a 429, and how long it waits before each try. */
 const KEY_CHANGES_MAX = 400
 const KEY_CHANGE_MS = 20
 /**
@@ -99,9 +99,7 @@ async function hurry(fixture: FaultFixture, work: Promise<void>): Promise<void> 
 interface Order {
   readonly body: { readonly idempotency_key: string }
   readonly retries: number
-  /**
-   * If there is a disturbance before this order: how far the enclave's clock then differs, in seconds. Otherwise null.
-   */
+  /** The error of the enclave's clock, in seconds, from this order on. Null if there is no disturbance before it. */
   readonly unrest: number | null
 }
 

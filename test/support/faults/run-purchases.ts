@@ -22,16 +22,16 @@ export interface PurchaseRunOptions {
 }
 
 export interface PurchaseRun {
-  /** What must not happen, one line for each case. */
+  /** One line for each thing that happened but must never happen. */
   readonly violations: readonly string[]
-  /** Recorded purchases by their final status and reason. */
+  /** The number of recorded purchases, by their final status and its reason. */
   readonly outcomes: Readonly<Record<string, number>>
   readonly refused: number
   readonly transfers: number
   readonly kills: number
-  /** Requests that had no usable answer, and were sent again with the same key. */
+  /** The number of requests that had no usable answer, and were sent again with the same key. */
   readonly retries: number
-  /** How often the windows were looked at during the run. */
+  /** How often the payers' 24-hour windows were checked during the run. */
   readonly looks: number
 }
 
@@ -51,7 +51,7 @@ interface Run {
   readonly counts: { settled: number; refused: number; retries: number; looks: number; kills: number }
   /**
    * Orders whose request was repeated. If the server was killed before it had reserved anything, the retry asks for the
-   * price again, and may find the later price and payee.
+   * price again. By then, the seller may demand another price, or name another payee.
    */
   readonly repeated: Set<Order>
   isOver: boolean
@@ -201,7 +201,7 @@ async function attemptCall(base: string, key: string, body: object): Promise<Jso
   }
 }
 
-/** Kills the first server each time that a share of the purchases is done, while others are under way. */
+/** Kills the first server `kills` times, after equal shares of the purchases, while other purchases are under way. */
 async function killBetween({ fixture, counts }: Run, { kills, purchases }: PurchaseRunOptions): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     const share = Math.floor((purchases * kill) / (kills + 1))
@@ -213,8 +213,8 @@ async function killBetween({ fixture, counts }: Run, { kills, purchases }: Purch
 }
 
 /**
- * Looks at the records again and again. No window may be above its cap, and no amount may be given back while its
- * authorization could still be used, by the time of the chain.
+ * Checks the records again and again. No window may be above its cap. No amount may be given back while its
+ * authorization could still be used according to the chain's clock.
  */
 async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
   const { fixture, violations, counts } = run
@@ -240,8 +240,8 @@ async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
 }
 
 /**
- * Computes each window at each moment at which an amount was reserved, from the times that were recorded: an amount
- * counts from its reservation until it was given back, if ever. Every reservation of a run is younger than 24 hours.
+ * Computes, from the recorded times, what each window contained whenever an amount was reserved. An amount counts from
+ * its reservation until it is given back. A run is shorter than 24 hours, so no amount leaves a window because of age.
  */
 async function checkEveryMoment({ fixture, violations }: Run, capMicro: bigint): Promise<void> {
   const above = await fixture.query(

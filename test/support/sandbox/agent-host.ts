@@ -82,7 +82,7 @@ async function startSandboxWithDocuments() {
   }
 }
 
-/** Opens a workspace of a sandbox that other tests use too. */
+/** Returns an agent host that uses this workspace of the sandbox. Other tests may use the same sandbox. */
 export function openHostOf(sandbox: ThrowAwaySandbox, workspace: AgentHost['workspace']): AgentHost {
   const { base_url: baseUrl, auth_url: authUrl, control_url: controlUrl } = sandbox.facts
   const control = async (path: string, body: object): Promise<AnswerBody> => {

@@ -34,7 +34,8 @@ async function prepareAt(prepared: string): Promise<void> {
   try {
     const sandbox = await startSandbox({ port, dataDir, durable: false, enclaveProfile: 'fast' })
     try {
-      // Without this wait, each of the sandboxes would find these deposits later, while its tests count events.
+      // Without this wait, each sandbox that starts with this directory would find the deposits while its tests count
+      // events.
       const { query } = findSandboxDatabase({ dataDir, port })
       await waitFor('the deposits in the demo wallets', async () => {
         const rows = await query('select 1 from deposits')

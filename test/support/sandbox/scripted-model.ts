@@ -20,8 +20,8 @@ export interface SeenAnswer {
 /** A caller that knows only the list of tools, like a model in an agent host. */
 export interface ScriptedModel {
   /**
-   * Calls a tool. Of `intentions`, passes only those that the tool lists as arguments. `overrides` are added even if the
-   * tool does not list them. `signal` ends the call, like a host that stops waiting.
+   * Calls a tool. Of `intentions`, passes only those that the tool lists as arguments. `overrides` are added even if
+   * the tool does not list them. `signal` ends the call, like a host that stops waiting.
    */
   call(
     tool: string,

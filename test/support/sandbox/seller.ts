@@ -37,8 +37,8 @@ export interface SoldResource {
 type SandboxAccess = Pick<SandboxFixture, 'control' | 'sandbox' | 'chains'>
 
 /**
- * Creates a resource at the seller of a sandbox. The first call starts the seller. Tests that run at the same time on one
- * sandbox do not disturb each other, because each resource has its own path, faults, counters and payee.
+ * Creates a resource at the seller of a sandbox. The first call starts the seller. Tests that run at the same time on
+ * one sandbox do not disturb each other, because each resource has its own path, faults, counters and payee.
  */
 export async function createResource(fixture: SandboxAccess, behaviour: WireBehaviour = {}): Promise<SoldResource> {
   const answer = await fixture.control('/seller/resources', behaviour)

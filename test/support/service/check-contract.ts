@@ -27,7 +27,7 @@ export interface ContractCheck {
   readonly seen: ReadonlySet<string>
   /** Throws if the response to a `/v1` request is not one that the contract describes. */
   check(call: Call, answer: Answer): void
-  /** Throws if the contract does not describe the body of a webhook request, or one of its own headers. */
+  /** Throws if the body of a webhook request, or one of its webhook headers, does not match the contract. */
   checkDelivery(delivery: Pick<Received, 'headers' | 'body'>): void
 }
 

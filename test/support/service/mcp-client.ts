@@ -93,7 +93,7 @@ export function readRpc({ headers, text }: Answer): JsonRpcAnswer {
   return JSON.parse(json ?? text) as JsonRpcAnswer
 }
 
-/** Calls a tool, and checks what every result has: the mode in words, and the same JSON as text. */
+/** Calls a tool, and checks what every result has: the mode in words, and the structured content also as text. */
 export async function callTool(
   given: Endpoint,
   key: string,

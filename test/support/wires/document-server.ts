@@ -23,7 +23,7 @@ export interface DocumentServer {
   readonly certificate: string
   readonly requests: readonly DocumentRequest[]
   /**
-   * Sets the response for a path, and returns the URL. Without `client_id`, the document names its own URL.
+   * Sets the response for a path, and returns the URL. If `reply` has no `client_id`, this URL is added as `client_id`.
    */
   publish(path: string, reply: DocumentReply, headers?: Readonly<Record<string, string>>): string
   /** Returns how often the document with this URL was requested. */

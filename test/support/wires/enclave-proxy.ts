@@ -6,8 +6,8 @@ export interface EnclaveProxy {
   /** The address that clients use for the enclave. Clients sign it as part of their requests. */
   readonly url: string
   /**
-   * Holds back the next request whose path matches, or the enclave's response to it, until the test releases it. By
-   * default, these are requests to sign. With a `method`, requests with another method pass.
+   * Holds back the next request whose path matches, or the enclave's response to it, until the test releases it. The
+   * default `path` matches requests to sign. With a `method`, requests with another method pass.
    */
   hold(side: 'request' | 'answer', path?: RegExp, method?: string): Hold
   /**
@@ -16,8 +16,8 @@ export interface EnclaveProxy {
    */
   loseChange(): LostChange
   /**
-   * Replaces the enclave's responses to reads whose path matches with the result of `change`. `reads` is the number of
-   * the read, starting with 1. The returned function ends the replacement.
+   * Calls `change` with the enclave's response to each read whose path matches, and responds with the result instead.
+   * `reads` counts these reads, starting with 1. The returned function ends the replacement.
    */
   rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): () => void
   /** All requests so far, in order. */

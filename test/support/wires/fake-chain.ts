@@ -15,7 +15,7 @@ export interface FakeOperation {
   readonly hash: Hex
   readonly isSuccess: boolean
   readonly after: number
-  /** The sender of the transfer; by default, the payer. */
+  /** The account that sent the user operation. By default, it is the payer. */
   readonly sender?: Hex
 }
 
@@ -44,7 +44,7 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** A test throws this while a call is handled. The node then rejects the call with this code. */
+/** If `intercept` throws this, the node rejects the call with this code. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number

@@ -57,7 +57,7 @@ export interface FakeEnclave extends FakeServer {
   readonly walletKeys: Map<string, Hex>
   /** The transaction hash of each accepted transfer, by reference id. */
   readonly accepted: Map<string, string>
-  /** The collections in which a key quorum or a policy was created, in order. */
+  /** The path of each request that created a key quorum or a policy, in order. */
   readonly created: string[]
   /** The results of look-ups by reference id, where they differ from the accepted transaction. */
   readonly told: Map<string, ToldTransaction>

@@ -26,9 +26,9 @@ export type Reply = number | ((response: ServerResponse, received: Received) => 
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
-  /** The number of requests that are open now, without a response, and the largest number that ever was. */
+  /** The number of requests that now wait for a response, and the largest number that have waited at the same time. */
   readonly waiting: { readonly now: number; readonly max: number }
-  /** Whether two requests for the same event were ever open, without a response, at the same time. */
+  /** Whether two requests for the same event have ever waited for a response at the same time. */
   readonly hadTwoOfOne: boolean
   /** Sets how the receiver responds to all later requests. */
   reply(reply: Reply): void
