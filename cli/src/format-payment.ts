@@ -29,7 +29,7 @@ export function exitOfPayment({ status }: Payment): ExitCode {
   return status === 'failed' ? EXIT.failure : EXIT.ok
 }
 
-/** Returns the next command for a pending payment, which waits for the outcome. */
+/** For a pending payment, returns the command that waits for its outcome. For any other payment, returns null. */
 export function nextOfPayment({ id, status }: Payment, cli: Cli): string[] | null {
   return status === 'pending' ? cli.next('payments', 'get', id, '--wait') : null
 }

@@ -34,8 +34,9 @@ export async function finishWork(): Promise<void> {
 }
 
 /**
- * Asks the command to stop at the first signal, by `stopSignal`. At the second one, or if the command does not end soon,
- * calls `end`, which only waits for work that must not be cut off. A third signal ends the program at once.
+ * At the first signal, aborts `stopSignal`, which asks the command to stop. At the second one, or if the command does
+ * not end soon, calls `end`, which only waits for work that must not be cut off. A third signal ends the program at
+ * once.
  */
 export function handleSignals(end: () => void): void {
   let count = 0

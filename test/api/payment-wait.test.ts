@@ -17,7 +17,7 @@ interface Payment {
 const PLACES = 100
 /** More than the service has connections to the database, and fewer than the requests that one key may send. */
 const WAITERS_OF_KEY = 50
-/** Far longer than an immediate response takes, and shorter than the second for which `getsPlace` waits. */
+/** Far longer than an immediate response takes, and shorter than the time that `getsPlace` waits, which is 1 s. */
 const AT_ONCE_MS_MAX = 900
 /** The time limit of a stop. It is far below the time for which the requests would wait. */
 const STOP_MS_MAX = 5_000

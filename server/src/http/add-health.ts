@@ -4,7 +4,7 @@ import type { HttpServer } from './open-http.ts'
 export type Check = () => Promise<unknown>
 
 const CHECK_MS_MAX = 2_000
-/** Anyone can call these endpoints, so the parts are checked at most once in this time. */
+/** Anyone can call the health endpoints, so each part of the service is checked at most once in this time. */
 const OUTCOME_AGE_MS_MAX = 1_000
 
 type Outcome = 'ok' | 'unavailable'

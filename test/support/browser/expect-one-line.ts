@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 
 const [WIDTH_MIN, WIDTH_MAX, WIDTH_STEP, HEIGHT] = [320, 1280, 32, 900]
 
-/** The part of the browser's `Element` that counting lines needs. */
+/** The part of the browser's `Element` that is needed to count lines. */
 interface TextElement {
   readonly ownerDocument: {
     createRange(): {

@@ -29,7 +29,7 @@ export type WalletRecord = Shape<typeof RecordSchema>
 
 const SignatureBody = Type.Object({ assertion: OwnerAuthentication })
 
-/** The endpoints for a wallet's record and for the changes of its owners, which an owner signs. */
+/** The endpoints for a wallet's record, and for adding and removing its owners. An owner signs each such change. */
 export const OWNER_ROUTES = {
   getRecord: {
     method: 'GET',

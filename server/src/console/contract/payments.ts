@@ -123,7 +123,7 @@ export const PAYMENT_ROUTES = {
       response: { 200: Type.Object({ payments: list(ListedPaymentSchema), next }) },
     },
   },
-  /** Returns payments as a stream of CSV, the newest first. More than 100,000 rows are rejected. */
+  /** Returns payments as a stream of CSV, the newest first. An export of more than 100,000 rows is rejected. */
   export: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/export',

@@ -123,7 +123,7 @@ function withoutQuery(url: string): string {
   return `${origin}${pathname}`
 }
 
-/** Returns the offers that we skip, and the chosen offer as one of them, because too little time is left for it. */
+/** Too little time is left for the chosen offer, so we skip it too. Returns all skipped offers, the chosen one last. */
 function tooShort({ offer, required }: Bargain) {
   const { payTo: _payTo, amountMicro, protocol } = offer
   const scheme = protocol === 'mpp' ? 'charge' : 'exact'

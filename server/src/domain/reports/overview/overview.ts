@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60 * 1_000
  * A purchase that was paid and not delivered is shown as something to act on for this long after its request (D70a).
  */
 export const UNDELIVERED_SHOWN_MS = 7 * 24 * HOUR_MS
-/** How many purchases without delivery are read at most to count those that were paid. */
+/** To count the purchases that were paid and not delivered, at most this many purchases without delivery are read. */
 export const UNDELIVERED_READ_MAX = 10_000
 
 /** The time ranges of an overview: how many bars the chart has, and how much time each bar covers. */
