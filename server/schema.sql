@@ -329,6 +329,20 @@ CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (acc
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 
+create table hourly_host_sums (
+  account_id text not null,
+  mode text not null,
+  hour timestamp with time zone not null,
+  host text not null,
+  spent_micro numeric(30,0) not null,
+  purchases integer not null,
+  constraint hourly_host_sums_pkey PRIMARY KEY (account_id, mode, hour, host),
+  constraint hourly_host_sums_hour_check CHECK ((mod(EXTRACT(epoch FROM hour), (3600)::numeric) = (0)::numeric)),
+  constraint hourly_host_sums_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint hourly_host_sums_purchases_check CHECK ((purchases > 0)),
+  constraint hourly_host_sums_spent_micro_check CHECK ((spent_micro > (0)::numeric))
+);
+
 create table hourly_payment_sums (
   account_id text not null,
   mode text not null,
@@ -777,6 +791,7 @@ alter table grants add constraint grants_account_id_replaced_by_fkey FOREIGN KEY
 alter table grants add constraint grants_account_id_replaces_fkey FOREIGN KEY (account_id, replaces) REFERENCES grants(account_id, id);
 alter table grants add constraint grants_activated_by_fkey FOREIGN KEY (activated_by) REFERENCES users(id);
 alter table grants add constraint grants_slot_fkey FOREIGN KEY (account_id, mode, wallet_address, slot) REFERENCES wallet_slots(account_id, mode, wallet_address, slot);
+alter table hourly_host_sums add constraint hourly_host_sums_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table hourly_payment_sums add constraint hourly_payment_sums_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table invitations add constraint invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);

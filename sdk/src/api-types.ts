@@ -424,7 +424,7 @@ export interface components {
              */
             balance_usdc: string;
             /**
-             * @description Payments that this balance does not include yet.
+             * @description The sum of the payments that are reserved but not yet subtracted from this balance.
              * @example 12.5
              */
             pending_usdc: string;
@@ -468,7 +468,7 @@ export interface components {
         ResourceAnswer: {
             /** @description The HTTP status. */
             status: number;
-            /** @description The headers, with names in lower case, without cookies and those of the connection. */
+            /** @description The headers, with names in lower case. Cookies and headers of the connection are left out. */
             headers: {
                 [key: string]: string;
             };
@@ -1242,7 +1242,7 @@ export interface components {
                  */
                 balance_usdc: string;
                 /**
-                 * @description What payments that the balance does not include yet have reserved.
+                 * @description The sum of the payments that are reserved but not yet subtracted from the balance.
                  * @example 12.5
                  */
                 pending_usdc: string;
@@ -1394,7 +1394,7 @@ export interface components {
                     network: string;
                     /** @description The token. */
                     asset: string;
-                    /** @description In the smallest unit of the asset. */
+                    /** @description The amount, in the smallest unit of the asset. */
                     amount: string;
                     /** @description Why the service cannot use it, such as `network_unknown`. */
                     reason: string;
@@ -1749,7 +1749,7 @@ export interface components {
         };
         /**
          * ValidationFailedError
-         * @description The request is not valid. details lists what is wrong, if single members are. This error has no code.
+         * @description The request is not valid. details lists the members that are wrong. This error has no code.
          */
         ValidationFailedError: {
             /**
@@ -1965,7 +1965,7 @@ export interface operations {
     getPayment: {
         parameters: {
             query?: {
-                /** @description How many seconds to wait at most until the payment is confirmed or failed. */
+                /** @description How long to wait at most until the payment is confirmed or failed, in seconds. */
                 wait?: number;
             };
             header?: never;
@@ -2005,7 +2005,7 @@ export interface operations {
                     url: string;
                     /** @description The default is GET. */
                     method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-                    /** @description Headers of the request: at most 50, and 8 KiB. Those of the connection, cookies, and headers of proxies and payments are dropped. */
+                    /** @description The headers of the request: at most 50, with at most 8 KiB together. Cookies, and headers of the connection, of proxies and of payments, are dropped. */
                     headers?: {
                         [key: string]: string;
                     };
@@ -2030,7 +2030,7 @@ export interface operations {
                     "application/json": {
                         /** @description The status of the answer without a payment. 402 if it asks for one. */
                         status: number;
-                        /** @description Null if the resource asks for no payment, or in a protocol that the service does not know. */
+                        /** @description Null if the resource asks for no payment, or asks for it in a protocol that the service does not know. */
                         protocol: ("x402_v2" | "x402_v1" | "mpp") | null;
                         /** @description The resource that answered. */
                         resource: {
@@ -2061,7 +2061,7 @@ export interface operations {
                             network: string;
                             /** @description The token. */
                             asset: string;
-                            /** @description In the smallest unit of the asset. */
+                            /** @description The amount, in the smallest unit of the asset. */
                             amount: string;
                             /** @description Why the service cannot use it, such as `network_unknown`. */
                             reason: string;
@@ -2089,7 +2089,7 @@ export interface operations {
                     url: string;
                     /** @description The default is GET. */
                     method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-                    /** @description Headers of the request: at most 50, and 8 KiB. Those of the connection, cookies, and headers of proxies and payments are dropped. */
+                    /** @description The headers of the request: at most 50, with at most 8 KiB together. Cookies, and headers of the connection, of proxies and of payments, are dropped. */
                     headers?: {
                         [key: string]: string;
                     };
@@ -2175,7 +2175,7 @@ export interface operations {
                         purchase: components["schemas"]["Purchase"] | null;
                         /** @description The header to send with your request to the resource. */
                         header_name: string | null;
-                        /** @description Its value. Anyone who has it can take the amount for the payee, once. */
+                        /** @description The value of the header. Anyone who has it can take the amount for the payee, once. */
                         header_value: string | null;
                     };
                 };

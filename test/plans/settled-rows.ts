@@ -152,6 +152,14 @@ export const SETTLED: readonly string[] = [
     failed: '0',
     below_id: `'pay_01' || lpad((1000000 - 60 * (25 + (n - 1) / t.size))::text, 8, '0')`,
   }),
+  rows('hourly_host_sums', 8, {
+    ...own,
+    mode: 'mode_of(n)',
+    hour: `${now} - (26 + (n - 1) / t.size) * interval '1 hour'`,
+    host: `'seller' || ${ref(1)} || '.example'`,
+    spent_micro: '5',
+    purchases: '1',
+  }),
   rows('purchases', 40, {
     ...own,
     mode: 'mode_of(n)',

@@ -13,7 +13,7 @@ const RESOURCE = {
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
-        'Headers of the request: at most 50, and 8 KiB. Those of the connection, cookies, and headers of proxies and payments are dropped.',
+        'The headers of the request: at most 50, with at most 8 KiB together. Cookies, and headers of the connection, of proxies and of payments, are dropped.',
     }),
   ),
   body: Type.Optional(Type.String({ description: 'The body of the request, as text.' })),

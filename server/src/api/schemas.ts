@@ -123,7 +123,7 @@ export const PaymentQuery = Type.Object({
       minimum: 0,
       maximum: PAYMENT_WAIT_SECONDS_MAX,
       default: 0,
-      description: 'How many seconds to wait at most until the payment is confirmed or failed.',
+      description: 'How long to wait at most until the payment is confirmed or failed, in seconds.',
     }),
   ),
 })

@@ -195,6 +195,14 @@ export const tables = {
     slot: nullable(column('grants.slot', 'int2')),
     x402: column('grants.x402', 'bool'),
   },
+  hourly_host_sums: {
+    account_id: column('hourly_host_sums.account_id', 'text'),
+    mode: choice('hourly_host_sums.mode', ['test', 'live']),
+    hour: column('hourly_host_sums.hour', 'timestamptz'),
+    host: column('hourly_host_sums.host', 'text'),
+    spent_micro: column('hourly_host_sums.spent_micro', 'numeric'),
+    purchases: column('hourly_host_sums.purchases', 'int4'),
+  },
   hourly_payment_sums: {
     account_id: column('hourly_payment_sums.account_id', 'text'),
     mode: choice('hourly_payment_sums.mode', ['test', 'live']),

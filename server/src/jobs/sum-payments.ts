@@ -9,7 +9,7 @@ const INTERVAL_MS = 10 * 60_000
 const LEASE_MS = 30 * 60_000
 const WORKSPACES_PER_PAGE = 200
 
-/** Sums what the agents of each workspace spent in each hour that has ended. The overview reads these sums. */
+/** Sums what was spent in each workspace in each hour that has ended. The overview reads these sums. */
 export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const options = { name: `sum-payments:${mode}`, holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {

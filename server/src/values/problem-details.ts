@@ -73,7 +73,7 @@ export const SkippedOptions = list(
     scheme: Type.String({ description: 'How it is paid.' }),
     network: Type.String({ description: 'The chain.' }),
     asset: Type.String({ description: 'The token.' }),
-    amount: Type.String({ description: 'In the smallest unit of the asset.' }),
+    amount: Type.String({ description: 'The amount, in the smallest unit of the asset.' }),
     reason: Type.String({ description: 'Why the service cannot use it, such as `network_unknown`.' }),
   }),
   { description: "What the resource offers, in the seller's own words, shortened. Do not trust them." },
@@ -150,7 +150,7 @@ const PROBLEM_DETAILS = {
   insufficient_balance: details(
     {
       balance_usdc: usdc("The wallet's balance on the chain."),
-      pending_usdc: usdc('What payments that the balance does not include yet have reserved.'),
+      pending_usdc: usdc('The sum of the payments that are reserved but not yet subtracted from the balance.'),
       requested: usdc('The amount of the request.'),
     },
     { balance_usdc: '3.5', pending_usdc: '1', requested: '5' },

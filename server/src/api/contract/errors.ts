@@ -16,7 +16,7 @@ const COMMON: readonly ErrorName[] = [
 
 /** The general messages of the errors without a code. A response may contain a more specific message. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  validation_failed: 'The request is not valid. details lists what is wrong, if single members are.',
+  validation_failed: 'The request is not valid. details lists the members that are wrong.',
   unauthenticated: UNAUTHENTICATED_MESSAGE,
   not_found: 'There is no such resource in this workspace and mode.',
   payload_too_large: 'The request body is larger than 64 KiB.',

@@ -47,7 +47,9 @@ const SignedPayment = Type.Object(
     purchase: NullablePurchase,
     header_name: nullable(Type.String({ description: 'The header to send with your request to the resource.' })),
     header_value: nullable(
-      Type.String({ description: 'Its value. Anyone who has it can take the amount for the payee, once.' }),
+      Type.String({
+        description: 'The value of the header. Anyone who has it can take the amount for the payee, once.',
+      }),
     ),
   },
   { description: 'The payment, and the payment header. The header is null if the payment has failed.' },

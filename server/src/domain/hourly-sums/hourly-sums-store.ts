@@ -71,30 +71,39 @@ export interface HourToSum extends Place {
 
 const sumText = textOfMode(
   'sum_hour',
-  (mode) => `with hour as materialized (
-      select agent_id, coalesce(sum(amount_micro) filter (where status = 'confirmed'), 0) as spent,
-        count(*) filter (where status = 'confirmed') as confirmed,
-        count(*) filter (where status = 'failed') as failed,
-        count(*) filter (where status = 'pending') as pending
-      from payments where account_id = $1 and mode = ${mode} and id >= $3 and id < $4
-      group by agent_id
+  (mode) => `with made as materialized (
+      select agent_id, id, kind, status, amount_micro from payments
+      where account_id = $1 and mode = ${mode} and id >= $3 and id < $4
     ), old as (
       delete from hourly_payment_sums where account_id = $1 and mode = ${mode} and hour < $5
-    ), summed as (
+    ), old_hosts as (
+      delete from hourly_host_sums where account_id = $1 and mode = ${mode} and hour < $5
+    ), by_agent as (
       insert into hourly_payment_sums (account_id, mode, hour, agent_id, spent_micro, confirmed, failed, below_id)
-      select $1, ${mode}, $2, coalesce(agent_id, ''), spent, confirmed, failed, $4 from hour
-      where (select sum(pending) from hour) = 0
+      select $1, ${mode}, $2, coalesce(agent_id, ''), coalesce(sum(amount_micro) filter (where status = 'confirmed'), 0),
+        count(*) filter (where status = 'confirmed'), count(*) filter (where status = 'failed'), $4
+      from made where not exists (select 1 from made where status = 'pending')
+      group by agent_id
       on conflict do nothing returning 1
+    ), by_host as (
+      insert into hourly_host_sums (account_id, mode, hour, host, spent_micro, purchases)
+      select $1, ${mode}, $2, bought.host, sum(made.amount_micro), count(*)
+      from made
+      cross join lateral (select host from purchases where account_id = $1 and payment_id = made.id offset 0) bought
+      where made.kind = 'x402' and made.status = 'confirmed' and not exists (select 1 from made where status = 'pending')
+      group by bought.host
+      on conflict do nothing
     )
-    select exists (select 1 from summed) as summed, (
+    select exists (select 1 from by_agent) as summed, (
       select id from payments where account_id = $1 and mode = ${mode} and id >= $4 order by id limit 1
     ) as next_id`,
 )
 
 /**
- * Stores what each agent spent in an hour, and what was withdrawn. Stores nothing if a payment of the hour is pending,
- * or if the hour is summed already. Returns whether it stored sums, and the first payment after the hour. Deletes old
- * sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`.
+ * Stores what was spent in an hour, by each agent and on each host, and what was withdrawn. Stores nothing if a payment
+ * of the hour is pending, or if the hour is summed already. Returns whether it stored sums, and the first payment after
+ * the hour. Deletes old sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`,
+ * and each purchase by the primary key.
  */
 export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourToSum): Query<{
   readonly isSummed: boolean

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { frozenAt } from '../../../../test/support/context/moved-clock.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
+import { seedPurchase } from '../../../../test/support/context/purchase-rows.ts'
 import { agent, seed, seedGrant, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
@@ -10,6 +11,7 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { PAYMENT_STATUSES } from '../payments/payment.ts'
+import { getSpendByHost } from '../purchases/get-spend-by-host.ts'
 import { getOverview } from '../reports/overview/get-overview.ts'
 import { RANGES, type Range } from '../reports/overview/overview.ts'
 import { recordHourlySums } from './record-hourly-sums.ts'
@@ -43,7 +45,15 @@ describe('the sums of ended hours', () => {
         kind: index % 7 === 0 ? 'withdrawal' : 'transfer',
       })
     }
+    for (let index = 0; index < 60; index += 1) {
+      await buy(`host${index % 11}.example`, {
+        at: hoursAgo((index * 32 * 24) / 60),
+        amountUsdc: `0.0${index + 1}`,
+        status: index % 6 === 0 ? 'failed' : 'confirmed',
+      })
+    }
     await seedPayment(ctx, seeded, { at: hoursAgo(0), amountUsdc: '3' })
+    await buy('host3.example', { at: hoursAgo(0) })
     const unsummed = await readOverviews()
     await sumAll()
     assert.deepEqual(await readOverviews(), unsummed)
@@ -61,9 +71,24 @@ describe('the sums of ended hours', () => {
     assert.deepEqual([spentMicro, counts.confirmed], [500_007n, 4])
   })
 
+  test('the sums by host are read too, and not the purchases that are in them', async () => {
+    await buy('a.example', { at: hoursAgo(5), amountUsdc: '2', status: 'confirmed' })
+    await buy('a.example', { at: hoursAgo(5), amountUsdc: '3', status: 'confirmed' })
+    await buy('b.example', { at: hoursAgo(1), amountUsdc: '0.5' })
+    await sumAll()
+    await readRows(ctx.db, 'update hourly_host_sums set spent_micro = spent_micro + 1 where account_id = $1', [
+      seeded.account.id,
+    ])
+    assert.deepEqual((await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })).hosts, [
+      { host: 'a.example', confirmedMicro: 5_000_001n, pendingMicro: 0n, purchases: 2, hosts: 1 },
+      { host: 'b.example', confirmedMicro: 0n, pendingMicro: 500_000n, purchases: 1, hosts: 1 },
+    ])
+  })
+
   test('an hour with a pending payment is summed when the payment has ended, and so are the later hours', async () => {
     for (const hours of [6, 4, 3]) await seedPayment(ctx, seeded, { at: hoursAgo(hours), status: 'confirmed' })
     const pending = await seedPayment(ctx, seeded, { at: hoursAgo(4), amountUsdc: '9' })
+    await buy('a.example', { at: hoursAgo(4), status: 'confirmed', amountUsdc: '5' })
     const unsummed = await readOverviews()
     await sumAll()
     assert.deepEqual(await listHours(), ['06:00'])
@@ -73,7 +98,7 @@ describe('the sums of ended hours', () => {
     await sumAll()
     assert.deepEqual(await listHours(), ['06:00', '08:00', '09:00'])
     const { spentMicro, counts } = await read('24h')
-    assert.deepEqual([spentMicro, counts], [3_000_000n, { confirmed: 3, pending: 0, failed: 1, refused: 0 }])
+    assert.deepEqual([spentMicro, counts], [8_000_000n, { confirmed: 4, pending: 0, failed: 1, refused: 0 }])
   })
 
   test('an hour is summed one hour after its end', async () => {
@@ -198,8 +223,13 @@ describe('the sums of ended hours', () => {
     return getOverview(ctx, { accountId: account.id, mode, range })
   }
 
-  function readOverviews() {
-    return Promise.all(RANGE_NAMES.map((range) => read(range)))
+  async function readOverviews() {
+    const hosts = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
+    return [hosts, ...(await Promise.all(RANGE_NAMES.map((range) => read(range))))]
+  }
+
+  function buy(host: string, changes: Parameters<typeof seedPurchase>[3]) {
+    return seedPurchase(ctx, seeded, { resourceUrl: `https://${host}/goods` }, changes)
   }
 
   async function listSums({ account }: Seed = seeded) {

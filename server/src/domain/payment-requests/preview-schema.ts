@@ -22,7 +22,7 @@ export const PreviewSchema = Type.Union(
         remaining_24h_usdc: usdc('What remains of the 24-hour limit before this payment.'),
         remaining_24h_after_usdc: usdc('What would remain of the 24-hour limit after this payment.'),
         balance_usdc: usdc("The wallet's balance on the chain."),
-        pending_usdc: usdc('Payments that this balance does not include yet.'),
+        pending_usdc: usdc('The sum of the payments that are reserved but not yet subtracted from this balance.'),
         available_usdc: usdc('What can be paid from the wallet: the balance minus these payments.'),
       },
       { title: 'AllowedPreview', description: 'The service would create the payment.' },

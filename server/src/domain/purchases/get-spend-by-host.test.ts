@@ -6,7 +6,7 @@ import { seedPurchase } from '../../../../test/support/context/purchase-rows.ts'
 import { seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
-import { getSpendByHost, HOSTS_SHOWN_MAX, HOST_SPEND_MS } from './get-spend-by-host.ts'
+import { getSpendByHost, HOSTS_SHOWN_MAX } from './get-spend-by-host.ts'
 
 const NOW = new Date('2026-06-01T12:34:56.789Z')
 
@@ -22,7 +22,7 @@ describe('what was spent on each host', () => {
   test('a workspace without purchases has no hosts', async () => {
     const seeded = await seed(ctx)
     await seedPayment(ctx, seeded, { status: 'confirmed' })
-    assert.deepEqual(await read(seeded), { since: new Date('2026-05-02T12:34:56.789Z'), hosts: [] })
+    assert.deepEqual(await read(seeded), { since: new Date('2026-05-02T12:00:00.000Z'), hosts: [] })
   })
 
   test('confirmed and pending purchases are summed separately and exactly, and failed ones do not count', async () => {
@@ -65,9 +65,9 @@ describe('what was spent on each host', () => {
     assert.deepEqual(hosts.at(-1), others)
   })
 
-  test('only purchases of the last 30 days, of this workspace and of this mode count', async () => {
+  test('only purchases since the full hour 30 days ago, of this workspace and of this mode count', async () => {
     const [seeded, other] = [await seed(ctx), await seed(ctx)]
-    const start = NOW.getTime() - HOST_SPEND_MS
+    const start = new Date('2026-05-02T12:00:00.000Z').getTime()
     await buy(seeded, 'old.example', { ...PAID, at: new Date(start - 1) })
     await buy(seeded, 'first.example', { ...PAID, at: new Date(start) })
     await buy(other, 'other.example', PAID)

@@ -3,20 +3,22 @@ import type { Context } from '../context.ts'
 import type { HostSpend } from './host-spend.ts'
 import { sumSpendByHost } from './purchase-sums-store.ts'
 
-/** The sums cover this much time, up to now. */
-export const HOST_SPEND_MS = 30 * 24 * 60 * 60 * 1_000
+const HOUR_MS = 60 * 60 * 1_000
+/** The sums cover this much time, up to now. They begin at a full hour, so they may cover almost an hour more. */
+const HOST_SPEND_MS = 30 * 24 * HOUR_MS
 /** How many hosts are shown separately: those on which most was spent. All others are added up. */
 export const HOSTS_SHOWN_MAX = 8
 
 /**
  * Returns what the agents of a workspace and mode spent on each host in the last 30 days, the highest sum first. The
- * group of all other hosts comes last. Failed purchases do not count. The sums are exact to the micro-USDC.
+ * group of all other hosts comes last. Failed purchases do not count. The sums are exact to the micro-USDC: hours in
+ * which no purchase can change any more are read from their sums, and all other purchases one by one.
  */
 export async function getSpendByHost(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
 ): Promise<{ readonly since: Date; readonly hosts: readonly HostSpend[] }> {
-  const since = new Date(ctx.clock.now().getTime() - HOST_SPEND_MS)
+  const since = new Date(Math.floor((ctx.clock.now().getTime() - HOST_SPEND_MS) / HOUR_MS) * HOUR_MS)
   const query = sumSpendByHost({ accountId, mode }, { since, hostsMax: HOSTS_SHOWN_MAX })
   return { since, hosts: await ctx.db.runSlow(query, accountId) }
 }

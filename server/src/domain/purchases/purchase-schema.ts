@@ -37,7 +37,7 @@ export const ResourceAnswerSchema = Type.Object(
   {
     status: Type.Integer({ description: 'The HTTP status.' }),
     headers: Type.Record(Type.String(), Type.String(), {
-      description: 'The headers, with names in lower case, without cookies and those of the connection.',
+      description: 'The headers, with names in lower case. Cookies and headers of the connection are left out.',
     }),
     body: nullable(Type.String({ description: 'The body as text. Null if it is not UTF-8.' })),
     body_base64: nullable(Type.String({ description: 'The body in base64, if it is not UTF-8. Null otherwise.' })),
@@ -70,7 +70,8 @@ export const PriceSchema = Type.Object(
     status: Type.Integer({ description: 'The status of the answer without a payment. 402 if it asks for one.' }),
     protocol: nullable(
       oneOf(PURCHASE_PROTOCOLS, {
-        description: 'Null if the resource asks for no payment, or in a protocol that the service does not know.',
+        description:
+          'Null if the resource asks for no payment, or asks for it in a protocol that the service does not know.',
       }),
     ),
     resource: Type.Object(

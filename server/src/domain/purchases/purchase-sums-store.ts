@@ -43,7 +43,15 @@ const SPEND_ROW = {
 
 const spendText = textOfMode(
   'sum_spend_by_host',
-  (mode) => `with spent as materialized (
+  (mode) => `with ended as materialized (
+      select greatest($2, (
+        select hour + interval '1 hour' from hourly_payment_sums where account_id = $1 and mode = ${mode}
+        order by hour desc limit 1
+      )) as at
+    ), parts as materialized (
+      select host, sum(spent_micro) as confirmed, 0 as pending, sum(purchases) as purchases from hourly_host_sums
+      where account_id = $1 and mode = ${mode} and hour >= $2 group by host
+      union all
       select made.host, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
         coalesce(sum(p.amount_micro) filter (where p.status = 'pending'), 0) as pending, count(*) as purchases
       from purchases made
@@ -51,8 +59,11 @@ const spendText = textOfMode(
         select amount_micro, status from payments
         where account_id = $1 and id = made.payment_id and status <> 'failed' offset 0
       ) p
-      where made.account_id = $1 and made.mode = ${mode} and made.created_at >= $2
+      where made.account_id = $1 and made.mode = ${mode} and made.created_at >= (select at from ended)
       group by made.host
+    ), spent as materialized (
+      select host, sum(confirmed) as confirmed, sum(pending) as pending, sum(purchases) as purchases
+      from parts group by host
     ), ranked as (
       select *, row_number() over (order by confirmed + pending desc, host) as rank from spent
     )
@@ -62,9 +73,9 @@ const spendText = textOfMode(
 )
 
 /**
- * Sums what was spent on each host since a time, the highest sum first. The hosts after the first `hostsMax` are added
- * up in one row, in which the host is null. Reads each purchase since that time once, by `purchases_by_time`, and its
- * payment by the primary key.
+ * Sums what was spent on each host since a full hour, the highest sum first. The hosts after the first `hostsMax` are
+ * added up in one row, in which the host is null. Reads the sums of hours with their primary key. Reads each purchase
+ * that is in no sum once, by `purchases_by_time`, and its payment by the primary key.
  */
 export function sumSpendByHost(
   { accountId, mode }: { readonly accountId: string; readonly mode: Mode },

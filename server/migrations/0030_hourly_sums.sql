@@ -1,5 +1,6 @@
--- What each agent spent in each hour, so that the dashboard's charts need not read every payment. An hour is summed when
--- all of its payments are confirmed or failed, so its rows never change. Rows that no chart shows any more are deleted.
+-- What was spent in each hour, by each agent and on each host, so that the dashboard's overview need not read every
+-- payment. An hour is summed when all of its payments are confirmed or failed, so its rows never change. Rows that the
+-- overview does not show any more are deleted.
 
 lock table accounts in share row exclusive mode;
 
@@ -19,4 +20,16 @@ create table hourly_payment_sums (
   check (confirmed + failed > 0),
   check ((confirmed = 0) = (spent_micro = 0)),
   primary key (account_id, mode, hour, agent_id)
+);
+
+create table hourly_host_sums (
+  account_id text not null references accounts (id),
+  mode text not null check (mode in ('test', 'live')),
+  -- An hour is in this table only if it is also in hourly_payment_sums.
+  hour timestamptz not null check (mod(extract(epoch from hour), 3600) = 0),
+  host text not null,
+  -- The sum of the confirmed purchases, and their number.
+  spent_micro numeric(30, 0) not null check (spent_micro > 0),
+  purchases integer not null check (purchases > 0),
+  primary key (account_id, mode, hour, host)
 );
