@@ -15,7 +15,7 @@ export type RecordedOutcome =
   /** The request may have been carried out, or may still arrive. */
   | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
 
-/** Records the outcome of one attempt to send a payment (D24). The payment stays pending unless the result is `done`. */
+/** Records the outcome of an attempt to send a payment (D24). The payment stays pending unless the result is `done`. */
 export async function recordOutcome(
   ctx: Context,
   payment: Payment,
