@@ -70,9 +70,9 @@ export function createAccountReader(nodes: RpcNodes) {
   }
 
   /**
-   * Checks that the chain will accept a signature as the wallet's. Every authorization that leaves the service must pass
-   * this check. The result is not final: if the wallet's code changes, the chain may reject a signature that this check
-   * accepted.
+   * Checks that the chain will accept a signature as the wallet's. Every authorization that leaves the service must
+   * pass this check. The result is not final: if the wallet's code changes, the chain may reject a signature that this
+   * check accepted.
    * @throws ChainUnavailable for the form `erc1271`. The form `ecdsa` is checked without the chain.
    */
   async function isValidAuthorization(signed: SignedAuthorization): Promise<boolean> {
