@@ -142,8 +142,8 @@ async function createLedger(client: pg.Client): Promise<void> {
   try {
     await client.query(create)
   } catch (error) {
-    // If two processes create the table at the same time, one of them fails with one of these errors. The table exists
-    // then.
+    // If two processes create the table at the same time, one of them fails with an error of `CREATED_MEANWHILE`. The
+    // table exists then.
     if (!(error instanceof pg.DatabaseError && CREATED_MEANWHILE.includes(error.code))) throw error
   }
 }

@@ -104,7 +104,7 @@ export function saveRecordAssertion(
   }
 }
 
-/** Gives the wallet to a quorum of wallet passkeys. Returns false if it is no longer owned by a sign-in passkey. */
+/** Gives the wallet to a quorum of wallet passkeys. Returns false if no sign-in passkey owns the wallet any more. */
 export function markMoved({ accountId, mode, address }: WalletKey, ownerQuorumId: string): Query<boolean> {
   return {
     name: 'mark_wallet_moved',
