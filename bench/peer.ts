@@ -15,7 +15,7 @@ export interface PeerOrder {
   readonly clientIds: readonly string[]
 }
 
-/** A request for codes or refresh tokens, spread over all clients. */
+/** What to create before a measurement: `count` codes or refresh tokens, spread evenly over all clients. */
 export interface PeerSeed {
   readonly kind: 'AuthorizationCode' | 'RefreshToken'
   readonly count: number

@@ -7,9 +7,9 @@ import { startCountingProxy, type CountingProxy } from './counting-proxy.ts'
 
 /**
  * `npm run bench:requests [-- milliseconds]` counts how many requests the server sends to the enclave per payment, and
- * to the chain per minute. It counts them in proxies. A block is mined every 2 seconds, as on Base. With an argument,
- * the enclave returns no transaction hash before that many milliseconds. Without it, the local enclave's profile
- * decides.
+ * to the chain per minute. It counts them in proxies. A block is mined every 2 seconds, as on Base. With the argument,
+ * the enclave does not return a payment's transaction hash until that many milliseconds after the send. Without the
+ * argument, the local enclave's profile decides when the hash is returned.
  */
 const BLOCK_MS = 2_000
 const MINUTE_MS = 60_000

@@ -9,8 +9,8 @@ export interface TestProcess {
 
 /**
  * Groups of test files that share a sandbox. The files of a group run in one process, because the sandbox is opened
- * there. Browser tests also share the browser. They are in two groups of similar length, because a single group would
- * still be running long after all other tests have ended.
+ * there. Browser tests also share the browser. The browser tests are in two groups that take about the same time,
+ * because a single group would still be running long after all other tests have ended.
  */
 const SHARING: readonly { readonly name: string; readonly files: string }[] = [
   {

@@ -18,7 +18,7 @@ const READS = { connections: 10, amount: 500 }
 /** The load before the first flood: many payments, but not so many at once that the server turns some away. */
 const PAYMENTS = { connections: 50, amount: 4_000 }
 
-/** How fast a server turns requests away while there is too much work, and whether it has recovered a moment later. */
+/** Measures how fast a server turns requests away while it has too much work, and whether it recovers soon after. */
 export async function measureOverload(world: World): Promise<Results> {
   const server = await world.startServer()
   const flooder = world.keep(await startProcess('./flood.ts'))

@@ -43,7 +43,7 @@ export async function measureScale(sizes: readonly number[]): Promise<void> {
   }
 }
 
-/** The reads, the payments of many agents, and the payments of one agent that has paid very often. */
+/** Returns the series of reads, of payments by many agents, and of payments by one agent that has paid very often. */
 async function scaleSeries(world: World, endpoints: readonly Endpoint[]): Promise<readonly Series[]> {
   const payments = await paymentSeries(world, LENGTH, endpoints)
   const { busy } = chooseTargets(world.targets)

@@ -39,7 +39,7 @@ export interface FailedCall {
 /** Turns an error of the client into one of the command line. Every other error is returned unchanged. */
 function describeError(error: unknown, cli: Cli, { retry }: FailedCall = {}): unknown {
   if (!(error instanceof BursarError)) return error
-  // If the credential could not be refreshed, the request was not sent. The reason says more than this error.
+  // If the credential could not be refreshed, the request was not sent, and the cause of this error says more.
   const reason = findCliError(error)
   if (reason !== null) return reason
   const isUnknown = error.outcome === 'unknown'

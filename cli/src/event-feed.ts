@@ -4,7 +4,7 @@ import { callService } from './describe-error.ts'
 import type { Service } from './open-service.ts'
 import { pause, stopSignal } from './signals.ts'
 
-/** How often the service is asked. It uses a third of the rate limit of one credential. */
+/** The time between two polls of the service. Polling uses a third of the rate limit of one credential. */
 const POLL_MS = 3_000
 /**
  * An event becomes readable when its transaction has committed, so newer events can become readable before it. Each

@@ -51,7 +51,10 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** `--help` and `--version` also end the parsing, without an error. Every other end is an error of the caller. */
+/**
+ * Returns the exit code after the parser has stopped. With `--help` and `--version`, it stops without an error. In all
+ * other cases, the command was called wrongly.
+ */
 function endParsing(error: CommanderError, message: string, args: readonly string[]): ExitCode {
   if (error.exitCode === 0) return EXIT.ok
   if (error.code === 'commander.help') {

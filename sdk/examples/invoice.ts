@@ -8,7 +8,7 @@ export interface Invoice {
   readonly amountUsdc: string
 }
 
-/** Where the examples that do not use the client find the service. */
+/** How to reach the service, for the examples that do not use the client. */
 export interface Service {
   readonly baseUrl: string
   readonly apiKey: string

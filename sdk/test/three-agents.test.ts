@@ -75,7 +75,7 @@ describe('the same agent with fetch and with the client', () => {
     test(`with a careless fetch pays ${carelessPayments} times with ${title}`, async () => {
       api.script(...behaviours)
       await payCarelessly(service(), INVOICE)
-      // On a very busy machine, the short time limit can pass once more, and then the agent pays once more.
+      // On a very busy machine, a further attempt can exceed the short time limit. Then the agent pays once more.
       if (timeoutMs === SHORT_TIMEOUT_MS) assert.ok(api.payments.size >= carelessPayments)
       else assert.equal(api.payments.size, carelessPayments)
     })

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '/server.json': 'application/json; charset=utf-8',
 }
 
-/** A message of the MCP server that lists its tools. */
+/** A message that asks the MCP server for the list of its tools. */
 const LIST_TOOLS = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 const MESSAGE = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream']
 /** Names in the skill that look like names of tools, but are names of arguments and members of results. */

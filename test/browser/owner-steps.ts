@@ -13,7 +13,7 @@ const CREATE = 'Create the passkey'
 /** The buttons of the signer page that create a wallet with a new passkey. */
 export const CREATE_WALLET = [CREATE, 'Confirm the wallet'] as const
 
-/** Signs up a person and creates a workspace for them. Afterwards, the browser shows its overview. */
+/** Signs up a person and creates a workspace for them. Afterwards, the browser shows the workspace's overview. */
 export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
   const person = await fixture.enter()
   await signUp(person.page, name)
@@ -87,7 +87,7 @@ export async function pressInSigner(
       await press.waitFor()
       shown.push(await signer.getByRole('main').innerText())
       await press.click()
-      // After the last step, the window is closed.
+      // The last press closes the window, and this wait may then fail.
       await press.waitFor({ state: 'detached' }).catch(() => undefined)
     }
     const hasPasskey = listWalletPasskeys(person).length > 0
@@ -156,7 +156,7 @@ export async function doAndConfirm(page: Page, label: string | RegExp, yes: stri
 }
 
 /**
- * Sends a request as the signed-in person, like a page of the workspace. The browser must show a page of this
+ * Sends a request as the signed-in person to the workspace whose page the browser shows. The path is relative to this
  * workspace.
  */
 export async function postToConsole<Body>(page: Page, path: string, data: object): Promise<Body> {

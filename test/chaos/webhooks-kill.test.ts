@@ -18,7 +18,7 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 const EVENTS = 500
 const ENDPOINTS = 4
 const DELIVERIES = EVENTS * ENDPOINTS
-/** The numbers of arrived deliveries at which both workers are killed. */
+/** Both workers are killed each time that the number of arrived deliveries reaches one of these numbers. */
 const KILLS_AT = [300, 800, 1_300] as const
 /**
  * The maximum number of concurrent attempts to one endpoint. A killed worker may have sent that many without recording

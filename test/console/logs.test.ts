@@ -29,7 +29,10 @@ const CURSOR: DepositCursor = { blockNumber: 1n, blockHash: `0x${'1'.repeat(64)}
 describe('deposits, events and connections in the dashboard', () => {
   let server: ConsoleServer
   let fixture: ConsoleFixture
-  /** The deposits are recorded one millisecond apart, because ids of the same millisecond are in random order. */
+  /**
+   * The number of deposits recorded so far. Deposits are recorded one millisecond apart, because ids of the same
+   * millisecond are in random order.
+   */
   let recorded = 0
   before(async () => {
     server = await openConsoleServer()

@@ -95,8 +95,8 @@ export class WebhookDesk {
   }
 
   /**
-   * Claims the given delivery, or any delivery of the workspace, for an attempt, as the sender does. `laterMs` moves
-   * the clock forward for this.
+   * Claims the given delivery, or any delivery of the workspace, for an attempt, as the sender does. For the claim
+   * only, the clock is `laterMs` ahead.
    */
   async claim(id?: string, laterMs = 0): Promise<ClaimedDelivery> {
     const ctx = later(this.server.context, laterMs)

@@ -10,14 +10,14 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 import { callTool } from '../support/service/mcp-client.ts'
 
 /**
- * The most round trips to the database for one request. Round trips take most of a request's time. ARCHITECTURE.md
- * promises these numbers.
+ * One request may make at most this many round trips to the database. Round trips take most of a request's time.
+ * ARCHITECTURE.md promises these limits.
  */
 const READ_TRIPS_MAX = 2
 const PAYMENT_TRIPS_MAX = 4
 /**
- * The most round trips for one call of a tool, with a token. Each line also names the request of `/v1` that does the
- * same.
+ * One call of a tool, with a token, may make at most this many round trips. Each line also names the request of `/v1`
+ * that does the same.
  */
 const TOOL_TRIPS_MAX = {
   get_budget: 2, // GET /v1/agents/{id}

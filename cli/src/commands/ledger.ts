@@ -10,7 +10,7 @@ import { parseAddress, parseCount, parseList, parseTime } from '../parse-values.
 const TYPES = ['payment', 'deposit', 'withdrawal']
 const LIMIT = 20
 const LIMIT_MAX = 10_000
-/** The most entries that the service returns in one page. */
+/** The service returns at most this many entries in one page. */
 const PAGE_MAX = 100
 
 interface LedgerOptions {

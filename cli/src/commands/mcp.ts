@@ -15,7 +15,8 @@ export function addMcpCommand(program: Command, run: Run): Command {
     .action(async (_options: object, self: Command) => {
       await run(self, async (cli) => {
         const settings = await cli.settings()
-        // Without a valid token, this fails now, when the MCP host shows the error, and not only at the first message.
+        // Without a valid token, this fails at the start, when the MCP host shows the error, and not only at the first
+        // message.
         await readToken(settings)
         await runBridge({
           url: `${settings.baseUrl}/mcp`,

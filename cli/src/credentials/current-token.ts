@@ -14,8 +14,8 @@ const LOCK_WAIT_MS_MAX = 45_000
 const FINAL_REFUSALS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client'])
 
 /**
- * Returns an access token that is valid now. Refreshes it if it expires soon, or if it is `rejected`, the token that the
- * service has just rejected.
+ * Returns an access token that is valid now. Refreshes the stored token if it expires soon, or if it is equal to
+ * `rejected`, which is a token that the service has just rejected.
  *
  * A refresh token works once, and its second use ends the session. So one process refreshes at a time, and the others
  * take over its result.

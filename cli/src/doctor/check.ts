@@ -3,8 +3,8 @@ export interface Check {
   readonly name: 'address' | 'service' | 'clock' | 'credential' | 'file' | 'scopes' | 'agent' | 'wallets'
   readonly status: 'ok' | 'warning' | 'failed'
   readonly message: string
-  /** What to do about it. */
+  /** How to solve the problem that was found. */
   readonly fix?: string
-  /** The command that does it. */
+  /** The command that solves it. */
   readonly next?: readonly string[]
 }

@@ -82,7 +82,7 @@ function startProgram(args: readonly string[], env: Readonly<Record<string, stri
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  // A program that has ended does not read the rest of its input.
+  // If the program ends before it has read all of its input, writing the rest fails. That is no error of the test.
   child.stdin.on('error', () => undefined)
   const ended = new Promise<CliResult>((resolve, reject) => {
     child.on('error', reject)
@@ -101,7 +101,7 @@ function startProgram(args: readonly string[], env: Readonly<Record<string, stri
   }
 }
 
-/** Parses the one JSON value of a stream. */
+/** Parses the whole output of a program, which is one JSON value. */
 export function parseOne(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>
 }

@@ -59,7 +59,7 @@ export interface ParsedDraft {
 }
 
 export const RECIPIENTS_MAX = 100
-/** The most recipients of a grant that allows purchases: the owner signs each of them twice. */
+/** A grant that allows purchases may have at most this many recipients, because the owner signs each of them twice. */
 const PURCHASE_RECIPIENTS_MAX = 50
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
 const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i

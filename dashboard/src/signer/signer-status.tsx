@@ -43,7 +43,7 @@ export function SignerStatus({ signer, isCreation = false }: SignerStatusProps) 
   )
 }
 
-/** Shown instead of a form that needs the signer page, if the operator has set none. */
+/** Shown instead of a form that needs the signer page, if the operator has not set up a signer page. */
 export function NoSignerNotice() {
   const { signer_url: signerUrl } = useSession()
   if (signerUrl !== null) return null

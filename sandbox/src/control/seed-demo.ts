@@ -24,8 +24,8 @@ const MAX_PER_TX_MICRO = microUsdc(10n * USDC)
 const DAILY_CAP_MICRO = microUsdc(100n * USDC)
 
 /**
- * Creates the demo workspace once, with a key, a wallet with 1,000 USDC, and an agent with an active grant in each
- * mode. A mode is recorded when it is complete. If the sandbox crashes before that, the next start creates the mode
+ * Creates the demo workspace once. In each mode, it has a key, a wallet with 1,000 USDC, and an agent with an active
+ * grant. A mode is recorded when it is complete. If the sandbox crashes before that, the next start creates the mode
  * again in the same workspace. If a sign-in passkey owns a demo wallet, the wallet is moved to a wallet passkey.
  */
 export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {

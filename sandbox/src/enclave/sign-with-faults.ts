@@ -16,7 +16,7 @@ export interface SigningRequest<T> {
 }
 
 /**
- * Executes a signing request, and applies a fault if one was requested. With most faults, nothing is signed. Some
+ * Executes a signing request, and applies a fault if one is switched on. With most faults, nothing is signed. Some
  * faults take effect only after the signing.
  */
 export async function signWithFaults<T>(context: EnclaveContext, request: SigningRequest<T>): Promise<T> {

@@ -60,7 +60,7 @@ export function findProgram(name: ProgramName): URL {
   return file
 }
 
-/** Chooses between the build of a program below `root` and its source. */
+/** Chooses between a program's build, which is below `root`, and the program's source. */
 export function chooseFile(root: string, { entry, output, sources }: ProgramBuild): URL {
   const folder = join(root, output)
   const isFresh = readStamp(folder) === hashSources(root, sources)
@@ -75,6 +75,6 @@ export function shareCompileCache(): Record<string, string> {
   const folder = getCompileCacheDir()
   if (folder === undefined) return {}
   flushCompileCache()
-  // Node adds a subfolder for its version to the folder that it is given.
+  // Node adds a subfolder for its version to the folder that it is given, so the program gets the parent folder.
   return { NODE_COMPILE_CACHE: dirname(folder) }
 }

@@ -59,7 +59,7 @@ export function createAccountReader(nodes: RpcNodes) {
         if (typeof result !== 'string' || !CODE_PATTERN.test(result)) throw new NodeFault('returned a malformed result')
         return result.toLowerCase() === VALID
       } catch (error) {
-        // The wallet's code has rejected the signature in its own way. That is not the node's fault.
+        // The wallet's code has rejected the signature by reverting the call. The node is not at fault.
         if (!(error instanceof CallReverted)) throw error
         // We believe the node only if it has returned the right chain id. If it has not done so yet, this empty batch
         // asks for the chain id.
@@ -70,9 +70,9 @@ export function createAccountReader(nodes: RpcNodes) {
   }
 
   /**
-   * Checks that the chain will accept a signature as the wallet's. Everything that leaves the service must pass this
-   * check. The result is not final: if the wallet's code changes, the chain may reject a signature that this check
-   * accepted.
+   * Checks that the chain will accept a signature as the wallet's. Every authorization that leaves the service must
+   * pass this check. The result is not final: if the wallet's code changes, the chain may reject a signature that this
+   * check accepted.
    * @throws ChainUnavailable for the form `erc1271`. The form `ecdsa` is checked without the chain.
    */
   async function isValidAuthorization(signed: SignedAuthorization): Promise<boolean> {

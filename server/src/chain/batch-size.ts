@@ -1,16 +1,16 @@
 /**
- * The most calls in one request: a hundred, plus one for the chain id and one for the head. Nodes that run geth accept
- * 1,000 calls, some providers accept 20, and public nodes 10 or 3.
+ * One request has at most this many calls: a hundred, plus one for the chain id and one for the head. Nodes that run
+ * geth accept 1,000 calls, some providers accept 20, and public nodes 10 or 3.
  */
 export const CALLS_PER_REQUEST_MAX = 102
-/** At first, this many requests of the current size must succeed before the size grows. */
+/** At first, this many requests must succeed with the current batch size before the batch size grows. */
 export const REQUESTS_BEFORE_GROWTH_MIN = 50
 /**
- * Each time that the node rejects a size after a growth, the number of requests that must succeed before the next
- * growth doubles. This is the upper limit of that number.
+ * Each time that the node rejects a batch size that has grown, twice as many requests as before must succeed before the
+ * batch size grows again, but at most this many.
  */
 const REQUESTS_BEFORE_GROWTH_MAX = 6_400
-/** The size grows by a tenth. */
+/** Each growth makes the batch size larger by a tenth. */
 const GROWTH_DIVISOR = 10
 
 /**

@@ -8,8 +8,8 @@ import type { Wallet, WalletOwner as WalletOwnerView } from './contract/wallets.
 
 /**
  * Formats a wallet as the dashboard shows it to one person. If `balances` has no entry for the wallet, the chain could
- * not be read, and the wallet is shown without a balance. `coin` is the wallet's balance of native coin; null if its
- * gas is sponsored, and in lists.
+ * not be read, and the wallet is shown without a balance. `coin` is the wallet's balance of native coin. It is null in
+ * lists, and if the wallet's gas is sponsored.
  */
 export function formatWallet(
   wallet: WalletSummary,

@@ -15,7 +15,10 @@ interface Answer {
   readonly size: number
 }
 
-/** `divide` fails, `conflict` fails three times as a deadlock does, and `locked` needs the lock of a row. */
+/**
+ * The words that `answer` treats specially: `divide` fails, `conflict` fails three times like a deadlock, and `locked`
+ * needs the lock of a row.
+ */
 const CREATE = `
   create table words (word text primary key);
   insert into words values ('locked');

@@ -33,11 +33,11 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the database's schema up to date. There are no migrations that undo others. Each file is applied once and must
- * not change afterwards. It runs in one transaction. If its first line is `-- no transaction`, its statements run one
- * by one without a transaction. Many processes may call this function at the same time, even while processes of the
- * previous version are running. The function waits for a limited time if transactions of other processes hold locks
- * that a migration needs.
+ * Brings the database's schema up to date. There are no migrations that undo others. Each migration file is applied
+ * once and must not change afterwards. It normally runs in one transaction. But if its first line is
+ * `-- no transaction`, its statements run one by one without a transaction. Many processes may call this function at
+ * the same time, even while processes of the previous version are running. The function waits for a limited time if
+ * transactions of other processes hold locks that a migration needs.
  */
 export async function migrate(
   databaseUrl: string,
@@ -142,7 +142,8 @@ async function createLedger(client: pg.Client): Promise<void> {
   try {
     await client.query(create)
   } catch (error) {
-    // If two processes create the table at the same time, one of them fails with such an error. The table exists then.
+    // If two processes create the table at the same time, one of them fails with an error of `CREATED_MEANWHILE`. The
+    // table exists then.
     if (!(error instanceof pg.DatabaseError && CREATED_MEANWHILE.includes(error.code))) throw error
   }
 }

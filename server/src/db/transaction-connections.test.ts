@@ -63,7 +63,7 @@ describe('the connections of transactions', () => {
     const run = (group: string) => db.transaction(async () => void order.push(group), { group })
     const begun = [...repeat(10, () => run('many')), run('few')]
     const statement = db.runDurable(ONE).then(() => order.push('statement'))
-    // With a single free connection, they run one after the other.
+    // With a single free connection, the transactions and the statement run one after the other.
     await held.pop()?.()
     await Promise.all([...begun, statement])
     for (const release of held) await release()

@@ -11,7 +11,10 @@ const WAITING_MAX = 1_000
  * outcome is rejected: if an outcome is not recorded, it has to be found out again later.
  */
 const OUTCOMES_WAITING_MAX = 10_000
-/** How long a transaction waits for a connection. Nothing has happened yet, so its caller can simply try again. */
+/**
+ * A transaction waits at most this long for a connection, and then fails. Nothing has happened yet, so its caller can
+ * simply try again.
+ */
 const WAIT_MS_MAX = 3_000
 /** How long an outcome waits for a connection: as long as a statement that uses a connection may take. */
 const OUTCOME_WAIT_MS_MAX = 8_000

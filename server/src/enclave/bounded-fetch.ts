@@ -4,8 +4,8 @@ import { urlToHttpOptions } from 'node:url'
 import { readBody } from '../lib/read-body.ts'
 
 /**
- * The most connections at once. Further requests wait in the queue of the HTTP agent, and their time limit runs while
- * they wait.
+ * At most this many connections are open at once. Further requests wait in the queue of the HTTP agent, and their time
+ * limit runs while they wait.
  */
 const SOCKETS_MAX = 128
 /** Servers commonly close an idle connection after 5 s or more. This limit is shorter, so that we close it first. */

@@ -1,7 +1,7 @@
 import type { PolicyRule } from './policy-rules.ts'
 import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
 
-/** The change to a policy's rules that an owner signs. The request contains the rules, so the owner signs the terms. */
+/** A change to a policy's rules that an owner signs. The request contains the rules, so the owner signs the rules. */
 export type PolicyChange = {
   readonly policyId: string
   /** All of the policy's rules after the change. If there are none, everything is denied. */

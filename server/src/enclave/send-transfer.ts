@@ -25,8 +25,8 @@ export type TransferDetails = {
   /** The idempotency key of this attempt (D22). */
   readonly attemptKey: string
   /**
-   * The enclave rejects the request from this time on, so that a delayed request cannot send the transfer later. By the
-   * enclave's clock.
+   * From this time on, by the enclave's clock, the enclave rejects the request, so that a delayed request cannot send
+   * the transfer later.
    */
   readonly expiresAt: Date
 }
@@ -49,7 +49,7 @@ export type TransferOutcome =
    */
   | ({ readonly kind: 'accepted' } & AcceptedTransfer)
   /**
-   * The enclave rejected this transfer and signed nothing. If its policy was the reason, `code` is `policy_violation`.
+   * The enclave rejected this transfer and signed nothing. If a policy was the reason, `code` is `policy_violation`.
    */
   | { readonly kind: 'refused'; readonly status: number | null; readonly code: string; readonly reason: string }
   /** The enclave certainly did not send the transfer. It can be retried. */

@@ -47,7 +47,8 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   const http = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // To create a logger for each request would cost more than to parse the request. Our log lines name the request.
+    // To create a logger for each request would cost more than to parse the request. It is not needed, because our log
+    // lines name the request.
     childLoggerFactory: (parent) => parent,
     genReqId: () => `req_${createSortableId(clock.now())}`,
     bodyLimit: BODY_BYTES_MAX,
@@ -111,8 +112,8 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
 }
 
 /**
- * Creates a server for one port, with its limits and its response to requests that are not valid HTTP. If the second
- * origin has its own port, it needs a second server (D1).
+ * Creates a server for one port, with its limits and its response to requests that are not valid HTTP. If the
+ * authorization server has its own port, that port needs a second server (D1).
  */
 export function createHttpServer(handler: RequestListener, { clock }: { clock: Clock }): Server {
   const server = createServer(

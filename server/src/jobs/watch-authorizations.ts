@@ -8,7 +8,10 @@ import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
-/** A short interval means many requests to nodes: a page normally costs two, however many purchases it has. */
+/**
+ * A shorter interval would cause more requests to nodes. A page normally needs two requests, however many purchases it
+ * has.
+ */
 const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PURCHASES_PER_PAGE = 100

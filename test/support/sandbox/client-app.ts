@@ -11,8 +11,8 @@ import {
 import { answerPage, formatPage, startSite } from '../browser/site.ts'
 
 /**
- * An application that waits for the authorization response. It runs on a loopback port, like a program on a person's
- * computer, or on the web.
+ * An application that waits for the authorization response. It runs either on a loopback port, like a program on a
+ * person's computer, or on the web.
  */
 export interface ClientApp {
   readonly origin: string
@@ -28,7 +28,8 @@ export interface ClientApp {
 interface ClientAppOptions {
   readonly name?: string
   /**
-   * The application's host name under `.example`. It is then served over HTTPS. By default, it is served on loopback.
+   * A host name under `.example`, at which the application is served over HTTPS. Without it, the application is served
+   * on loopback.
    */
   readonly host?: string
   /** An address to which the application redirects the browser after it has received the response. */

@@ -30,7 +30,7 @@ export interface WirePaymentRow {
   readonly [member: string]: unknown
 }
 
-/** An owner of a payer's workspace at the dashboard, and the wallet passkey that owns the payer's wallet. */
+/** The dashboard session of an owner of a payer's workspace, and the wallet passkey that owns the payer's wallet. */
 export interface WithdrawerFixture {
   readonly browser: Browser
   readonly passkey: SoftwarePasskey
@@ -45,7 +45,7 @@ export interface WithdrawerFixture {
   sign(issued: WireWithdrawal): Promise<Answer>
 }
 
-/** Signs up a person with the service's own code, and makes them an owner of the payer's workspace. */
+/** Signs up a person and makes them an owner of the payer's workspace. Calls the service's functions directly. */
 export async function openWithdrawer(
   fixture: SandboxFixture,
   payer: Pick<PayerFixture, 'slug' | 'mode' | 'wallet'>,

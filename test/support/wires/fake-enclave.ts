@@ -59,7 +59,7 @@ export interface FakeEnclave extends FakeServer {
   readonly accepted: Map<string, string>
   /** The path of each request that created a key quorum or a policy, in order. */
   readonly created: string[]
-  /** The results of look-ups by reference id, where they differ from the accepted transaction. */
+  /** By reference id: what a look-up returns instead of the accepted transaction. */
   readonly told: Map<string, ToldTransaction>
   /** With the behaviour 'sign when released', the enclave waits for this promise. */
   released: Promise<void>

@@ -19,7 +19,7 @@ import { usePasskeyChoice } from './passkey-choice.ts'
 import { PasskeyChoiceField } from './passkey-choice-field.tsx'
 import { useSignedWallet } from './use-signed-wallet.ts'
 
-/** Moves a wallet that a sign-in passkey owns to a wallet passkey. */
+/** Changes the owner of a wallet from a sign-in passkey to a wallet passkey. */
 export function MoveSection({ wallet }: { readonly wallet: Wallet }) {
   const { role } = useWorkspace()
   const { data: passkeys, error, refetch } = useQuery(walletPasskeysQuery)

@@ -14,9 +14,9 @@ const TEXTS = {
 } as const
 
 /**
- * Serves what agents and their hosts read about this service, on the hosts of `BASE_URL` and `AUTH_URL`, without a
- * credential (D71a): `/llms.txt`, a skill, and the entry for an MCP registry. The addresses in them come from the
- * configuration.
+ * Serves what agents, and the programs that run them, read about this service: `/llms.txt`, a skill, and the entry for
+ * an MCP registry (D71a). These files are at `BASE_URL` and at `AUTH_URL`, and need no credential. The addresses in the
+ * files come from the configuration.
  */
 export async function addGuides(http: HttpServer, options: Origins & { readonly docsDir: string }): Promise<void> {
   const docs = await readDocsIndex(options.docsDir)

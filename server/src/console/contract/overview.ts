@@ -38,7 +38,7 @@ const OverviewSchema = Type.Object({
   withdrawn_usdc: Type.String(),
   /** The agents that spent most; then, if there are more agents, one entry with `agent_id: null` for all others. */
   spend: list(SpendSchema),
-  /** How many requests for payments agents made in the range, by result. */
+  /** The number of payment requests with each result. Counts the requests that agents made in the range. */
   counts: Type.Object({
     confirmed: Type.Integer(),
     pending: Type.Integer(),

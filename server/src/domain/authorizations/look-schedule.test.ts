@@ -5,7 +5,7 @@ import { nextLookAt } from './look-schedule.ts'
 const CREATED = new Date('2026-01-01T00:00:00Z')
 const authorization = { nonce: '0x', validBefore: new Date(CREATED.getTime() + 120_000) } as const
 
-/** The age of the purchase, whether its use is in a block, and the time until the next look, in seconds. */
+/** The purchase's age in seconds, whether its authorization is used in a block, and the seconds until the next look. */
 const ROWS: readonly (readonly [ageSeconds: number, isMined: boolean, seconds: number])[] = [
   [0, false, 1],
   [14, false, 1],

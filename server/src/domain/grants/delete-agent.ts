@@ -11,7 +11,7 @@ import { describeKey } from '../keys/api-key.ts'
 import { revokeKeysOfAgent } from '../keys/keys-store.ts'
 import { listLiveGrants } from './grants-store.ts'
 
-/** How many grants the error lists at most, as the reasons why the agent cannot be deleted. */
+/** The error lists at most this many grants, as the reasons why the agent cannot be deleted. */
 const GRANTS_NAMED_MAX = 50
 
 /**

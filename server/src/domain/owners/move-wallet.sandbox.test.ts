@@ -264,7 +264,10 @@ describe('a wallet that a sign-in passkey owns', () => {
     await submit(ctx, owned, { requestId, assertion: legacy.signIn.assert(challenge) })
   }
 
-  /** Checks our record and the enclave's, and returns the workspace with the moved wallet and its new owner. */
+  /**
+   * Checks that the service and the enclave have recorded the new owner. Returns the workspace with the moved wallet
+   * and its new owner.
+   */
   async function expectMoved(owned: Owned, legacy: LegacyWallet, to: Owned['owner']): Promise<Owned> {
     const wallet = await findNow(owned, legacy)
     assert.ok(wallet !== null && wallet.signInOwner === null)

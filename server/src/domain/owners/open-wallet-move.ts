@@ -78,14 +78,15 @@ export async function openWalletMove(
     })
     if (isMoved) return null
     if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_move' })
-    // The lease is not held meanwhile, because this takes a long time.
+    // The lease is not held while the slots are created, because that takes a long time.
     made = await createOwnersAndSlots(ctx, { wallet, passkey })
   }
   const owners = made
   return await withSignerLease(ctx, { wallet, signed }, async (lease) => {
     if ((await reconcileOwners(ctx, lease, { submitted })) !== null) return null
     if (lease.mayTakeEffect) {
-      // The same signature may be submitted again. Another move has to wait.
+      // If the pending request is for this same move, its signature may be submitted again. A different move has to
+      // wait.
       if (fenced === null || fenced.id !== earlier?.id) throw signerChangeUnderWay(lease.until)
       return await formatMove(ctx, { wallet, owner, request: earlier })
     }

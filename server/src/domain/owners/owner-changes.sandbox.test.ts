@@ -350,7 +350,7 @@ describe('the owners of a wallet', () => {
     return { owned, second }
   }
 
-  /** Checks the owners by our record and by the enclave's. */
+  /** Checks that the service and the enclave both store these owners. */
   async function expectOwners(owned: Owned, owners: readonly Owned['owner'][]): Promise<void> {
     assert.deepEqual(
       await readOwners(ctx, owned),
@@ -364,7 +364,7 @@ describe('the owners of a wallet', () => {
     assert.deepEqual(await readRows(ctx.db, 'select id from owner_requests where account_id = $1', [accountId]), [])
   }
 
-  /** Runs `work` while an action's audit entry cannot be stored, as if the service crashed before recording it. */
+  /** Runs `work` while an action's audit entry cannot be stored, as if the service crashed before storing the entry. */
   async function crash(action: string, work: () => Promise<void>): Promise<void> {
     await readRows(ctx.db, `alter table audit_entries add constraint broken check (action <> '${action}') not valid`)
     try {

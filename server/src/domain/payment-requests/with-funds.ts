@@ -36,7 +36,7 @@ async function decideOnce<Done extends Decided>(
   let unavailable: unknown
   const [balance, gas] = await Promise.all([
     ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
-    // The sender of the transaction with the authorization pays the gas of a purchase, not the wallet.
+    // The gas of a purchase is not paid by the wallet, but by the sender of the transaction with the authorization.
     chain.gas === 'self' && request.kind !== 'x402' ? chain.readGasFunds(request.wallet) : null,
   ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error

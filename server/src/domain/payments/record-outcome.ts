@@ -15,7 +15,7 @@ export type RecordedOutcome =
   /** The request may have been carried out, or may still arrive. */
   | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
 
-/** Records the outcome of one attempt to send a payment (D24). Unless it is `done`, the payment stays pending. */
+/** Records the outcome of an attempt to send a payment (D24). The payment stays pending unless the result is `done`. */
 export async function recordOutcome(
   ctx: Context,
   payment: Payment,
@@ -87,8 +87,8 @@ async function handleNotSent(
 
 /**
  * Returns when to look up a payment that was not sent. A payment is looked up soon if an earlier request may have been
- * carried out. Otherwise, a look-up before the end of the send window would find nothing. A withdrawal has no such
- * window, so it is looked up soon too, which ends it.
+ * carried out. Otherwise, a look-up before the end of the send window would find nothing. A withdrawal has no send
+ * window, so it is looked up soon too, and this look-up ends it.
  */
 function lookupUnsentAt(ctx: Context, payment: Payment): Date {
   const isDue = payment.fencedUntil !== null || payment.kind === 'withdrawal'

@@ -23,8 +23,9 @@ export type SignedOutcome =
   | { readonly kind: 'replayed'; readonly earlier: EarlierPurchase }
 
 /**
- * Signs for an agent that fetches the resource itself (D64). The checks, the reservation and the settlement are those
- * of `payForResource`. Anyone who has the header can move the amount to the payee, once, for two minutes at most.
+ * Signs a payment header for an agent that fetches the resource itself (D64). The checks, the reservation and the
+ * settlement are those of `payForResource`. For at most two minutes, anyone who has the header can move the amount to
+ * the payee, once.
  */
 export async function signForResource(
   ctx: Context,

@@ -3,7 +3,7 @@ import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 
 /**
- * How many purchases a process works on at most: each takes one place. Each may wait for its seller for minutes, with
+ * A process works on at most this many purchases: each takes one place. Each may wait for its seller for minutes, with
  * up to 1 MiB of the answer in memory. Workspaces share the places. A workspace that is alone gets half of them.
  */
 const PURCHASES_IN_PROGRESS_MAX = 256

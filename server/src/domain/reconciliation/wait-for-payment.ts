@@ -13,9 +13,9 @@ export const PAYMENT_WAIT_SECONDS_MAX = 45
  * settles most payments, reads the chain at the same interval.
  */
 const POLL_INTERVAL_MS = 400
-/** How many callers of one process wait at most. Each one keeps a connection open, and makes the poll take longer. */
+/** At most this many callers of one process wait. Each one keeps a connection open, and makes the poll take longer. */
 const WAITERS_MAX = 1_000
-/** How many callers of one workspace wait in one process at most. So one workspace cannot keep others from waiting. */
+/** At most this many callers of one workspace wait in one process, so one workspace cannot keep others from waiting. */
 const WAITERS_OF_WORKSPACE_MAX = 100
 
 /** The polls of this process. They are stored for each `db` object; a process has only one such object. */

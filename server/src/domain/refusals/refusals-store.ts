@@ -112,8 +112,8 @@ export interface RefusalSurplus {
 }
 
 /**
- * Deletes the oldest refusals of each account and mode that has more than `keptMax`, at most `limit` of them. Uses
- * `payment_refusals_by_time` and `payment_refusals_listed`.
+ * Deletes the oldest refusals of each account and mode that has more than `keptMax` refusals. Deletes at most `limit`
+ * refusals in total. Uses `payment_refusals_by_time` and `payment_refusals_listed`.
  */
 export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: RefusalSurplus): Query<number> {
   return {

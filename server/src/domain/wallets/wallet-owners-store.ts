@@ -8,7 +8,7 @@ import type { OwnerPasskey, Wallet } from './wallet.ts'
 
 const { wallet_owners: owners, wallet_passkeys: passkeys, users } = tables
 
-/** An owner of a wallet as the members of the workspace see it. */
+/** What the members of the workspace see of a wallet's owner. */
 export interface WalletOwner {
   readonly walletAddress: Address
   readonly credentialId: string
@@ -104,7 +104,7 @@ export function saveRecordAssertion(
   }
 }
 
-/** Gives the wallet to a quorum of wallet passkeys. Returns false if a sign-in passkey no longer owns it. */
+/** Gives the wallet to a quorum of wallet passkeys. Returns false if no sign-in passkey owns the wallet any more. */
 export function markMoved({ accountId, mode, address }: WalletKey, ownerQuorumId: string): Query<boolean> {
   return {
     name: 'mark_wallet_moved',

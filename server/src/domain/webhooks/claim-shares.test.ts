@@ -57,8 +57,8 @@ describe('how workspaces share a sender', () => {
 
   test('a workspace takes no more than its share of the free places, and leaves the rest for others', async () => {
     const greedy = await workspace({ endpoints: 10, events: 10 })
-    // After three deliveries, 17 of the 20 places are free, and a fourth place requires 16. After the fourth delivery,
-    // 16 places are free, but a fifth place would require 20.
+    // After three deliveries, 17 of the 20 places are free. A fourth delivery requires 16 free places. After the fourth
+    // delivery, 16 places are free, but a fifth delivery would require 20.
     assert.equal((await claim(ctx, { places: { free: 20, held: new Map() } })).length, 4)
     assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
     const quiet = await workspace({ endpoints: 1, events: 1 })

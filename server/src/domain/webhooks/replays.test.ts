@@ -312,14 +312,14 @@ describe('replays', () => {
     return await readOnlyDelivery(ctx, account.id, endpoint.id)
   }
 
-  /** Claims the due deliveries and returns the replay. */
+  /** Claims the due deliveries and returns the one that is a replay. */
   async function claimReplay(at: Context): Promise<ClaimedDelivery> {
     const claimed = (await claim(at)).find(({ delivery }) => delivery.trigger === 'replay')
     if (claimed === undefined) throw new Error('no replay was claimed')
     return claimed
   }
 
-  /** Lists the deliveries to an endpoint that were created by their event, oldest first. */
+  /** Lists the deliveries to an endpoint that are not replays or tests, oldest first. */
   async function listOf(endpointId: string): Promise<Delivery[]> {
     const rows = await readRows(
       real.db,
@@ -357,7 +357,7 @@ describe('replays', () => {
     )
   }
 
-  /** Creates failed deliveries, each of its own event. */
+  /** Creates failed deliveries, each of a different event. */
   async function seedFailed(count: number): Promise<void> {
     const ids = Array.from({ length: count }, (_, index) =>
       createId('event', new Date(NOW.getTime() + Math.floor(index / 10))),

@@ -37,7 +37,8 @@ export const SEND_PAYMENT = defineTool({
     const { payment, replayed } = await pay(ctx, call)
     const settled = await awaitOutcome(ctx, payment, call)
     const summary = [
-      // If the earlier call failed before it sent the payment, this call has sent it. So the payment is sent only once.
+      // If the earlier call failed before it sent the payment, this call has sent it. In both cases, the payment is
+      // sent only once.
       ...(replayed ? ['An earlier call with this purchase_id made this payment, so this call did not pay again.'] : []),
       describePayment(settled),
     ].join(' ')
