@@ -86,7 +86,7 @@ export class Output {
     if (!this.isJson) this.#writeError(`${this.#paintError('dim', text)}\n`)
   }
 
-  /** Writes to standard error in both forms: a line of JSON, or text. */
+  /** Writes to standard error: a line of JSON, or a text for people. */
   notice(body: unknown, text: string): void {
     this.#writeError(this.isJson ? `${toSafeJson(body)}\n` : `${text}\n`)
   }
