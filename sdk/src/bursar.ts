@@ -18,7 +18,7 @@ interface CommonOptions {
   readonly runtime?: Partial<Runtime>
 }
 
-/** How to reach the service, and with which credential: either an API key or a function that returns an access token. */
+/** How to reach the service, and with which credential: an API key, or a function that returns an access token. */
 export type BursarOptions =
   | (CommonOptions & { readonly apiKey: string; readonly getToken?: never })
   | (CommonOptions & { readonly getToken: GetToken; readonly apiKey?: never })
@@ -82,8 +82,9 @@ export class Bursar {
    * `response.purchase` has the payment and the purchase id. As with `fetch`, a response with a status such as 404 or
    * 500 is returned and not thrown. If it was paid for, `purchase.delivery` is `failed`.
    *
-   * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
-   * payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first MiB.
+   * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection
+   * or payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first
+   * MiB.
    *
    * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's response is not known. `TypeError` if it is
    * not clear which agent or wallet pays.

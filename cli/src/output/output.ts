@@ -28,8 +28,8 @@ export interface Answer {
 }
 
 /**
- * Writes results to standard output and everything else to standard error. In JSON, a command writes exactly one answer,
- * or one line for each event, and an error as one line on standard error.
+ * Writes results to standard output and everything else to standard error. In JSON, a command writes exactly one
+ * answer, or one line for each event, and an error as one line on standard error.
  */
 export class Output {
   readonly isJson: boolean
