@@ -12,7 +12,7 @@ import { waitFor } from '../test/support/wait-for.ts'
 const AT_ONCE = [1, 20, 60] as const
 /** At least this many payments are measured at each level of concurrency. */
 const PAYMENTS_MIN = 60
-/** A key may read 60 times, and pay 30 times, a minute. */
+/** Below the rate limits: a key may read 60 times a minute, and pay 30 times a minute. */
 const PAYMENTS_PER_KEY = 25
 const PAYERS_MAX = 20
 const LOOK_INTERVAL_MS = 4

@@ -2,7 +2,7 @@ import { runPurchases } from '../test/support/faults/run-purchases.ts'
 
 /**
  * `npm run bench:purchases-faults [-- purchases kills servers seed]` buys from the sandbox's seller, with a
- * random fault in each second purchase, and kills the server with SIGKILL in between. Afterwards it compares the chain
+ * random fault in every other purchase, and kills the server with SIGKILL in between. Afterwards it compares the chain
  * with the database. It exits with code 1 if anything is wrong.
  */
 const PURCHASES = 1_000

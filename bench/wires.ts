@@ -2,8 +2,8 @@ import { startFakeChain } from '../test/support/wires/fake-chain.ts'
 import { startFakeEnclave } from '../test/support/wires/fake-enclave.ts'
 
 /**
- * This process runs fakes of the enclave and of both chains. They respond at once. A message mines one block of the
- * test chain with the given transfers.
+ * This process runs fakes of the enclave and of both chains. They respond at once. Each message to this process mines
+ * one block of the test chain, with the transfers in the message.
  */
 export interface MineOrder {
   readonly contract: `0x${string}`

@@ -14,9 +14,9 @@ import type { Wires } from './wires.ts'
 const CLOCK_STEP_MS = 120_000
 /** The host of the servers' `AUTH_URL`. */
 export const AUTH_HOST = 'localhost:4101'
-/** The most loads that run at the same time: one of ours, and two floors. */
+/** At most this many loads run at the same time: one on the service, and two on its floors (minimal servers). */
 const LOADS = 3
-/** Enough for four servers, the floor and the peer. */
+/** Enough for four servers, the floor, and the peer (other software that does the same job). */
 const DATABASE_CONNECTIONS_MAX = 250
 const LOG_CHARS_SHOWN = 1_000
 

@@ -13,6 +13,6 @@ const bundle = await rolldown({
   logLevel: 'warn',
   plugins: [keepPaths((file) => `new URL(${JSON.stringify(relative(folder, file))}, import.meta.url).href`)],
 })
-// The program is one file, because a running program would not find other files after the next build.
+// All code is in one file. If a running program loaded other files later, it would not find them after the next build.
 await bundle.write({ dir: folder, format: 'esm', entryFileNames: BUILT_NAME, codeSplitting: false })
 await bundle.close()

@@ -18,7 +18,7 @@ interface CommonOptions {
   readonly runtime?: Partial<Runtime>
 }
 
-/** How to reach the service, and with which credential: either an API key or a function that returns an access token. */
+/** How to reach the service, and with which credential: an API key, or a function that returns an access token. */
 export type BursarOptions =
   | (CommonOptions & { readonly apiKey: string; readonly getToken?: never })
   | (CommonOptions & { readonly getToken: GetToken; readonly apiKey?: never })
@@ -78,12 +78,13 @@ export class Bursar {
    * `maxAmountUsdc` (decimal USDC), within the limits of the agent's grant. The service sends the request, so the
    * service sees the whole request. A resource that asks for nothing is returned as it is.
    *
-   * One call pays at most once, and so do all calls with the same `purchaseId`. `response.purchase` has the payment and
-   * the purchase id. As with `fetch`, a response with a status such as 404 or 500 is returned and not thrown. If it was
-   * paid for, `purchase.delivery` is `failed`.
+   * One call pays at most once. All calls with the same `purchaseId` together also pay at most once.
+   * `response.purchase` has the payment and the purchase id. As with `fetch`, a response with a status such as 404 or
+   * 500 is returned and not thrown. If it was paid for, `purchase.delivery` is `failed`.
    *
-   * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection or
-   * payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first MiB.
+   * The URL must be public and use HTTPS. The whole request has at most 64 KiB. Headers about cookies, the connection
+   * or payments are not sent. The body of the response has at most 1 MiB: reading a longer body fails after the first
+   * MiB.
    *
    * Errors: as for `x402.pay`. `PurchaseUnansweredError` if the seller's response is not known. `TypeError` if it is
    * not clear which agent or wallet pays.

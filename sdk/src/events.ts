@@ -16,7 +16,7 @@ export interface FollowParams {
 }
 
 const INTERVAL_MS = 5_000
-/** `follow` begins this much before now, because an event becomes readable shortly after its `created_at`. */
+/** Without a cursor, `follow` begins this long before now, to include events that exist but are not readable yet. */
 const LOOK_BACK_MS = 60_000
 
 /** The events of the last 30 days. Use `bursar.events`. */
@@ -46,9 +46,9 @@ export class Events {
   }
 
   /**
-   * Yields every event, oldest first, and then each new one about 30 seconds after it happened, without gaps. It never
-   * ends by itself: leave the loop, or abort `signal`. Store the id of each event that you have handled, and continue
-   * from there with `cursor`. Without a cursor it begins one minute before now.
+   * Yields every event after `cursor`, oldest first, and then each new one about 30 seconds after it happened, without
+   * gaps. Without a cursor it begins one minute before now. It never ends by itself: leave the loop, or abort `signal`.
+   * Store the id of each event that you have handled, and continue from there with `cursor`.
    *
    * Errors: `AbortedError` after an abort, and every other `BursarError`.
    *

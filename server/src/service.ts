@@ -100,7 +100,8 @@ export async function openService(config: Config): Promise<Service> {
   const { db, chains, enclave } = context
 
   const http = openHttp(config, { clock, logger })
-  // The page is added first: its hook must run before all other routes, so that none of them exists on the page's host.
+  // The signer page is added first: its hook must run before all other routes, so that none of them exists on the
+  // page's host.
   if (config.role !== 'worker') await addSignerPage(http, config)
   addHealth(http, {
     database: () => db.ping(),
@@ -126,7 +127,7 @@ export async function openService(config: Config): Promise<Service> {
     logger,
     async stop() {
       for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
-      // Connections that are still open after this time are closed, so that they cannot delay the stop any longer.
+      // Connections that are still open after `STOP_GRACE_MS` are closed, so they do not delay the stop any longer.
       const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
       const others = servers.slice(1).map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])

@@ -21,8 +21,8 @@ export interface Credential {
 }
 
 /**
- * Returns the wallet record and the credentials that have signed it. A request may only be signed by one of these: each
- * of them has confirmed for itself which policies, owners and signers belong to the wallet.
+ * Returns the wallet record and the credentials that have signed it. Only these credentials may sign a request, because
+ * each of them has confirmed for itself which policies, owners and signers belong to the wallet.
  */
 export async function findRecord(
   signed: SignedRecord | null,

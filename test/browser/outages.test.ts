@@ -10,7 +10,7 @@ import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/s
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 import { goTo } from './owner-steps.ts'
 
-/** The page looks for outages every 15 seconds, and the server checks every 5 seconds. */
+/** How long a banner may take to appear or disappear. The page checks every 15 seconds, the server every 5 seconds. */
 const BANNER_MS_MAX = 45_000
 
 describe('outages, as the dashboard shows them', () => {

@@ -21,7 +21,7 @@ import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from 
  * the longest.
  */
 const LEASES_SECONDS = 31
-/** After this time, the enclave rejects a request that was sent earlier, because its signature has expired. */
+/** The enclave rejects a request that was signed longer ago than this, because its signature has expired. */
 const SETTLING_SECONDS = 10 * 60
 /** How many payments arrive together, so that they are reserved in batches. */
 const TOGETHER = 6

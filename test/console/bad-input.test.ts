@@ -301,7 +301,7 @@ describe("bad input to the dashboard's endpoints is rejected with its own errors
     expectNamed(expectError(await callAs(endpoint)(body), INVALID).details, member)
   }
 
-  /** Sends each call from a different address, so that the rate limits do not interfere. */
+  /** Returns a function that calls the endpoint, each time from a new address, so that no rate limit is reached. */
   function callAs(endpoint: string) {
     const [method = '', pattern = ''] = endpoint.split(' ')
     return async (body: unknown, headers: readonly string[] = []) => {

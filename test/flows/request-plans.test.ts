@@ -16,7 +16,7 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 const NOW = new Date('2026-06-01T12:00:00Z')
 const FEW = 3
 const MANY = 5_000
-/** The agents and grants in the rows up to this number belong to the first workspace. */
+/** In the tables of agents and grants, the rows up to this number belong to the first workspace. */
 const HUGE = 1_000
 const SIZES = [1, ITEMS_PER_STATEMENT_MAX] as const
 const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const

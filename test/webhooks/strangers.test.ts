@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const ENDPOINTS = 240
 const EVENTS = 6
-/** How many workspaces to create at once. Many more would wait too long for a connection on a busy machine. */
+/** At most this many workspaces are created at once. More could wait too long for a database connection. */
 const CREATED_AT_ONCE = 8
 const STEADY_EVENTS = 10
 /** The time limit of an attempt. It is longer than the test, so attempts that hang keep their places until the end. */

@@ -28,8 +28,8 @@ export interface Answer {
 }
 
 /**
- * Writes results to standard output and everything else to standard error. In JSON, a command writes exactly one answer,
- * or one line for each event, and an error as one line on standard error.
+ * Writes results to standard output and everything else to standard error. In JSON, a command writes exactly one
+ * answer, or one line for each event, and an error as one line on standard error.
  */
 export class Output {
   readonly isJson: boolean
@@ -86,7 +86,7 @@ export class Output {
     if (!this.isJson) this.#writeError(`${this.#paintError('dim', text)}\n`)
   }
 
-  /** Writes to standard error in both forms: a line of JSON, or text. */
+  /** Writes to standard error: a line of JSON, or a text for people. */
   notice(body: unknown, text: string): void {
     this.#writeError(this.isJson ? `${toSafeJson(body)}\n` : `${text}\n`)
   }

@@ -6,7 +6,7 @@ import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
 const REFRESH_MS = 15_000
-/** During an outage, the page looks more often, so that the banner disappears soon after the end. */
+/** During an outage, the page checks more often, so that the banner disappears soon after the outage ends. */
 const OUTAGE_REFRESH_MS = 5_000
 const NONE: readonly Outage[] = []
 

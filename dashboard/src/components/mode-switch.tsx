@@ -8,8 +8,8 @@ const MODES = [
 ] as const
 
 /**
- * Links to the current list in test mode and in live mode. Live mode moves real money, so it has its own colour here
- * and in the banner.
+ * Links to the current page's list in test mode and in live mode. Live mode moves real money, so it has its own colour
+ * here and in the banner.
  */
 export function ModeSwitch({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
   const { pathname } = useLocation()

@@ -1,8 +1,8 @@
-/** How many headings a page must have for a list of them to help. */
+/** A page with fewer headings gets no list of its headings. */
 const HEADINGS_MIN = 3
 const HEADING = /<h2 id="(?<id>[^"]*)">(?<title>.*?)<\/h2>/g
 
-/** Fills in the list of a page's headings, for which the layout leaves a place. */
+/** Inserts the list of a page's headings where the layout leaves a place for it. */
 export function addContents(html: string): string {
   const headings = [...html.matchAll(HEADING)]
   const items = headings.map(({ groups }) => `<li><a href="#${groups?.['id']}">${groups?.['title']}</a></li>`)

@@ -15,7 +15,8 @@ const FAILING_GAS = 1_000n
  */
 const MARGIN_DIVISOR = 4n
 /**
- * The limit for the gas that an account's code uses between the EntryPoint and the account's call. It uses 10,000.
+ * The gas limit for an account's own code, which runs between the EntryPoint and the account's call. The code uses
+ * 10,000.
  */
 const ACCOUNT_GAS = 30_000n
 /** This is enough gas to enter an account, but not enough for the call that the account should make. */

@@ -13,7 +13,7 @@ import {
 import type { ConditionRecord, SignerRecord } from './records.ts'
 import type { TypedData } from './typed-data.ts'
 
-/** The JSON schema of each request follows its TypeScript type. Unknown members are rejected, as at the provider. */
+/** The types come first, then the schemas that match them. The schemas reject unknown members, as the provider does. */
 interface OwnerInput {
   readonly owner?: { readonly public_key: string } | null
   readonly owner_id?: string | null

@@ -1,4 +1,4 @@
-/** The most resources that the control API can create. They are kept in memory until the seller stops. */
+/** The control API can create at most this many resources. They are kept in memory until the seller stops. */
 export const RESOURCES_MAX = 10_000
 /** The largest body of a request to a resource. The standard goods contain a copy of the request's body. */
 export const REQUEST_BYTES_MAX = 100_000

@@ -62,10 +62,7 @@ export async function startTestEnclave(options: {
   rpcUrl: string
   /** The address for clients, if it differs from the address on which the enclave listens. */
   publicUrl?: string
-  /**
-   * How slowly the enclave responds: `fast` by default. With `realistic`, tests would wait as long as clients of the
-   * provider.
-   */
+  /** How fast the enclave responds: `fast` by default. A `realistic` enclave is as slow as the provider's. */
   profile?: Profile
 }): Promise<TestEnclave> {
   const child = fork(fileURLToPath(findProgram('enclave')), {

@@ -6,8 +6,8 @@ import { parseTime } from './parse-body.ts'
 import { invalidMember } from '../values/invalid-request.ts'
 
 /**
- * Parses the terms of a grant. Throws 400 that names the invalid member. Its code is `amount_invalid`,
- * `address_invalid` or missing.
+ * Parses the terms of a grant. Throws 400 that names the invalid member. The error has the code `amount_invalid` or
+ * `address_invalid`, or no code.
  */
 export function parseTerms(body: TermsBody): GrantTerms {
   return {

@@ -77,8 +77,8 @@ async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string
 }
 
 /**
- * Tries a write that changes nothing. PostgreSQL rejects an update that matches no row exactly as it rejects any other
- * write. If there are no tables yet, tries to create a table, and rolls that back.
+ * Tries a write that changes nothing: an update that matches no row. A server that allows no writes rejects this update
+ * too. If there are no tables yet, tries to create a table, and rolls that back.
  */
 async function findWriteFault(client: pg.Client, hasTables: boolean): Promise<string | null> {
   const write = hasTables

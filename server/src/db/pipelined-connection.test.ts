@@ -72,7 +72,7 @@ describe('a pipelined connection', () => {
     await waitFor('the backend to sleep', async () => (await other.query(asleep, [pid])).rowCount !== 0)
   }
 
-  /** The client notices a lost connection only a moment later. Until then, a statement may be lost with it. */
+  /** Repeats a statement until it succeeds. Until the client notices a lost connection, statements can fail. */
   async function firstAnswer() {
     return await waitFor('a statement to be run', async () => {
       try {

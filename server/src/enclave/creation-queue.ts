@@ -1,11 +1,11 @@
 /**
- * The requests that create resources share the connections with payments. A wallet takes a hundred of these requests,
- * so they get only a few of the connections.
+ * At most this many requests that create resources run at the same time. Payments use the same connections to the
+ * enclave, and the creation of a single wallet takes a hundred requests.
  */
 const CREATIONS_AT_ONCE_MAX = 10
 /**
- * How many requests may wait. Any further request fails at once. A wallet has at most 20 requests open at the same
- * time, so a hundred wallets need this many.
+ * How many requests may wait. Any further request fails at once. The creation of a wallet has at most 20 requests open
+ * at the same time, so this is enough for a hundred wallets.
  */
 const WAITING_MAX = 2_000
 

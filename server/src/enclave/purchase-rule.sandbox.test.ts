@@ -257,7 +257,7 @@ test('a wallet with code gets signatures that its code accepts, and no others co
   assert.equal(await check(wrapped), true)
   assert.equal(await check(wrapped, { to: STRANGER }), false)
   assert.equal(await check(expectSignature(await granted.sign())), false)
-  // A contract that reverts rejects the signature. The node stays in service.
+  // If the contract reverts, the signature counts as rejected, and the node is still used.
   assert.equal(await chain.isValidSignature(usdc, `0x${'00'.repeat(32)}`, wrapped), false)
   assert.equal(await check(wrapped), true)
 })

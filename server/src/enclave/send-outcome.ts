@@ -41,8 +41,8 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
 const NOT_SENT_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 413, 414, 415, 422, 429, 431])
 
 /**
- * Decides the outcome of an attempt from the enclave's response. In case of doubt it is `unknown`. If that is wrong,
- * the payment only takes longer. A wrong `not_sent` could pay twice.
+ * Decides the outcome of an attempt from the enclave's response. In case of doubt, the outcome is `unknown`: a wrong
+ * `unknown` only delays the payment, but a wrong `not_sent` could pay twice.
  *
  * A 4xx status is evidence only if the enclave itself wrote the body, because a proxy can return any status after the
  * enclave has sent the transfer.

@@ -17,7 +17,7 @@ export type WalletMoveBody = { readonly owner_id: string; readonly additional_si
 export type AdditionalSigner = { readonly signer_id: string; readonly override_policy_ids: string[] }
 
 /**
- * Builds the request that the wallet's current owner signs to move it. @throws TypeError for malformed ids and signers.
+ * Builds the request that the current owner signs to move the wallet. @throws TypeError for malformed ids and signers.
  */
 export function buildWalletMove(
   enclave: EnclaveAddress,

@@ -46,7 +46,7 @@ const PAGE_HEADERS = {
 
 /**
  * Serves the signer page on the host of `SIGNER_URL`, and nothing else there. Must be called before routes are added.
- * If the page is hosted apart from the service, there is no file on this host.
+ * If the page is hosted apart from the service, requests for this host get a 404.
  *
  * Logs a warning if the page is not built, or throws if its folder is required.
  */

@@ -43,7 +43,7 @@ export function originOf(request: FastifyRequest, { baseUrl, authUrl }: Origins)
 /**
  * Creates the hook for routes that exist only on the host of `AUTH_URL`: those of the authorization server, and of the
  * dashboard with its cookie. On any other host, these paths respond with 404. The error names the right host, unless
- * the route stands for unknown paths, which do not exist there either.
+ * the route stands for unknown paths, which do not exist on the right host either.
  */
 export function onAuthHostOnly({ authUrl }: Pick<Origins, 'authUrl'>) {
   const authHost = new URL(authUrl).host

@@ -10,7 +10,7 @@ const BATCH_MAX = 100
  * hold up the others.
  */
 const BATCHES_AT_ONCE_MAX = 4
-/** Outcomes wait for the batch in progress, but no longer than this. */
+/** While fewer than `BATCHES_AT_ONCE_MAX` batches are in progress, new outcomes wait for them at most this long. */
 const BATCH_WAIT_MS_MAX = 20
 
 export interface AttemptToRecord {

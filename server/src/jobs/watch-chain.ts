@@ -12,8 +12,8 @@ const INTERVAL_MS = 400
 const LEASE_MS = 10_000
 const PAYMENTS_PER_PAGE = 200
 /**
- * The most pages of payments that one round reads. The next round continues after them. Without this limit, a stalled
- * chain with thousands of pending payments would keep the process from serving requests.
+ * One round reads at most this many pages of payments. The next round continues after them. Without this limit, a
+ * stalled chain with thousands of pending payments would keep the process from serving requests.
  */
 const PAGES_PER_ROUND_MAX = 5
 /**

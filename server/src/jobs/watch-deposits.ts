@@ -12,7 +12,7 @@ const INTERVAL_MS = 1_000
  */
 const LEASE_MS = 15_000
 /**
- * The most chunks of blocks that one round reads, including chunks that a node refuses. If many blocks were missed, the
+ * One round reads at most this many chunks of blocks, including chunks that a node refuses. If blocks are left, the
  * next round continues.
  */
 const CHUNKS_PER_ROUND_MAX = 10

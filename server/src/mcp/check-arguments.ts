@@ -17,8 +17,8 @@ interface Issue {
  * many models send null for an argument that they want to leave out. Throws a failure that names each wrong argument,
  * and says how to write it.
  *
- * The schemas of the tools only use strings, integers, constants and objects of strings, so these are the only types that
- * are checked.
+ * The schemas of the tools use only strings, integers, constants and objects of strings, so only these types are
+ * checked.
  */
 export function checkArguments(given: unknown, schema: TObject, toolName: string): Record<string, unknown> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {

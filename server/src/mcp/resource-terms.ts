@@ -23,7 +23,7 @@ interface TermsArguments {
 
 /**
  * Parses who buys, and for how much at most. A call that repeats an existing purchase need not name the wallet. Throws
- * `similar_payment_exists` if the same request was paid within ten minutes under another `purchase_id`.
+ * `similar_payment_exists` if the same request was paid in the last ten minutes under another `purchase_id`.
  */
 export async function readTerms(
   ctx: Context,

@@ -1,7 +1,7 @@
 /**
- * Copies of the metadata documents of widely used applications, as they were published in September 2026. A copy is
- * used only if the document cannot be read and no copy of it is stored: the sites of some applications reject requests
- * from data centers (decision 0037).
+ * The metadata documents of widely used applications, as they were published in September 2026. One of these is used
+ * only if the document at its URL cannot be read and the service has no recent copy of it: the sites of some
+ * applications reject requests from data centers (decision 0037).
  */
 export const KNOWN_DOCUMENTS = [
   {

@@ -1,4 +1,4 @@
-/** What the page shows of a request. Everything comes from the signed bytes, except for claims. */
+/** What the page shows of a request. Everything comes from the signed bytes, except for the service's claims. */
 export interface Description {
   readonly title: string
   /** One sentence that says what signing does. */

@@ -2,7 +2,7 @@ import type { Rule } from '../rule.ts'
 
 export type Files = Readonly<Record<string, string>>
 
-/** A small tree of files that breaks or follows a rule. `at` lists all expected violations as `path:line`. */
+/** Small trees of files that break or follow a rule. `at` lists all expected violations of a tree as `path:line`. */
 export interface Sample {
   readonly rule: Rule
   readonly fails: readonly { readonly files: Files; readonly at: readonly string[] }[]
@@ -14,7 +14,7 @@ export function file(path: string, text: string): Files {
   return { [path]: text }
 }
 
-/** Makes a sample with one file, whose second line breaks the rule. */
+/** Makes an entry of `fails`: a tree with one file, whose second line breaks the rule. */
 export function broken(path: string, text: string): { files: Files; at: string[] } {
   return { files: file(path, `\n${text}`), at: [`${path}:2`] }
 }

@@ -30,7 +30,7 @@ export interface FakeSeller {
   readonly requests: SellerRequest[]
   /** The requests so far that pay, in order. */
   readonly paid: PaidRequest[]
-  /** What the seller asks for. Each one is an entry of `accepts`. */
+  /** The ways to pay that the seller offers: the list `accepts` of its 402 response. */
   accepts: readonly Readonly<Record<string, unknown>>[]
   /** Responds to a request without a payment. By default with 402 and `accepts`. */
   ask: Respond

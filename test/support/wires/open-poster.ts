@@ -13,7 +13,7 @@ export interface Poster {
   close(): void
 }
 
-/** The time limit of a request. Even a busy machine responds to itself sooner. */
+/** The time limit of a request. A response from the same machine arrives sooner, even if the machine is busy. */
 const TIMEOUT_MS = 20_000
 const RESPONSE_BYTES_MAX = 16 * 1024
 
@@ -30,8 +30,8 @@ export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
 }
 
 /**
- * Posts a webhook from a child process with this environment. Returns the outcome as `status error`. `trusted` is a
- * certificate authority that the process trusts in addition.
+ * Posts a webhook from a child process with the given environment. Returns the outcome as `status error`. `trusted` is
+ * a certificate authority that the process trusts in addition.
  */
 export async function postFromChild(url: string, environment: NodeJS.ProcessEnv, trusted = ''): Promise<string> {
   const program = `

@@ -24,7 +24,7 @@ export type ReceivedRequest = {
 
 export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) => void
 
-/** A time limit that is never reached: even a busy machine responds to itself sooner. */
+/** A time limit that is never reached: the stub responds sooner, even on a busy machine. */
 const PATIENT_MS = 20_000
 /** A short time limit, for an enclave that never responds. */
 export const HASTY_MS = 300

@@ -9,7 +9,7 @@ interface RequestErrorProps {
   readonly onRetry: () => void
 }
 
-/** Shown if there is no request to decide. Explains what happened to it and what to do. */
+/** Shown if there is no request that the user can decide on. Explains why, and what to do. */
 export function RequestError({ error, onRetry }: RequestErrorProps) {
   const status = error instanceof ApiError ? error.status : null
   if (status === 409) {

@@ -56,8 +56,8 @@ function openBrowser(authUrl: string, session: string) {
 }
 
 /**
- * Reads a URL of our own authorization endpoint. Any other URL is rejected, because the request carries the owner's
- * cookie.
+ * Reads a URL of our own authorization endpoint. Any other URL is rejected, because the owner's cookie is sent to the
+ * URL.
  */
 function readAuthorizeUrl(fields: Fields, authUrl: string): URL {
   const text = fields.text('authorize_url')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import project from '../../../../package.json' with { type: 'json' }
 import { describeServer } from './describe-server.ts'
 
-/** The rules of the registry's schema (2025-12-11) for the members that we have. */
+/** The rules of the MCP registry's schema (2025-12-11) for the members of our entry. */
 const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/
 const REMOTE_URL = /^(?:https?:\/\/[^\s]+|\{[a-zA-Z_][a-zA-Z0-9_]*\}[^\s]*)$/
 const MEMBERS = ['$schema', 'name', 'title', 'description', 'version', 'websiteUrl', 'remotes']

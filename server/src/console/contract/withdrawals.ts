@@ -25,7 +25,7 @@ export const WITHDRAWAL_ROUTES = {
         mode,
         wallet: address,
         to: address,
-        /** Required, because null means everything that no other payment has reserved. */
+        /** Null withdraws everything that other payments have not reserved, so a missing amount is an error. */
         amount_usdc: nullable(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
       }),
       response: {

@@ -12,8 +12,8 @@ import { formatDelivery } from '../format-delivery.ts'
 
 const PAGE_EVENTS = 50
 /**
- * The most deliveries that we show for one event: enough for one delivery per webhook endpoint, and for the newest
- * replays.
+ * At most this many deliveries are shown for one event: enough for one delivery per webhook endpoint, and for the
+ * newest replays.
  */
 const DELIVERIES_MAX = 100
 

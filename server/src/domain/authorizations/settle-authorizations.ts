@@ -3,7 +3,7 @@ import type { Payment } from '../payments/payment.ts'
 import { readEvidence } from './read-evidence.ts'
 import { settleAuthorization, type SettleContext } from './settle-authorization.ts'
 
-/** How many purchases are settled at the same time. More would use up the connections that new payments need. */
+/** How many purchases are settled at the same time. More could use up the database connections for new payments. */
 const CONCURRENCY = 4
 
 /**

@@ -16,8 +16,8 @@ export const CODE_RETENTION_MS = 24 * 60 * 60 * 1_000
 /** How long a connection whose code was never exchanged is kept after the code expired. */
 export const UNUSED_CONNECTION_RETENTION_MS = 24 * 60 * 60 * 1_000
 /**
- * How long a client is kept if no user ever decided on one of its requests. Anybody may register clients, so unused
- * ones must be deleted.
+ * How long a client is kept if no user ever decided on any of its requests. Anybody may register clients, so unused
+ * clients must be deleted.
  */
 export const UNUSED_CLIENT_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000
 

@@ -6,8 +6,8 @@ import { listNewestEvents, listOldestEvents } from './events-store.ts'
 
 /**
  * An event becomes visible when its transaction commits, which is later than the time in its id. A list with the oldest
- * events first leaves out events younger than this. Otherwise, an event could become visible after the reader's cursor
- * had passed its id.
+ * events first leaves out events that are younger than `SETTLED_MS`. Otherwise, an event could become visible after the
+ * reader's cursor had passed its id.
  */
 const SETTLED_MS = 30_000
 

@@ -60,7 +60,7 @@ export async function openGrant(
   })
 }
 
-/** Makes a grant that waits for its owner's signature. */
+/** Makes a grant that waits for the signature of the wallet's owner. */
 export function makePending({
   policy,
   replaces = null,

@@ -17,8 +17,8 @@ export async function getGrant(
 }
 
 /**
- * Returns the grant whose suspension, if there is one, ends with this change. For a resume, this is `grant` itself.
- * Otherwise it is the grant that `grant` is to replace, or null.
+ * Returns the grant whose suspension this change would end. The grant may or may not be suspended now. For a resume,
+ * this is `grant` itself. For every other change, it is the grant that `grant` is to replace, or null.
  */
 export async function findSuspendedGrant(
   ctx: Pick<Context, 'db'>,

@@ -8,8 +8,8 @@ import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import type { EnclaveChange } from './enclave-change.ts'
 
 /**
- * Records a change of owners that the enclave has made, once. The caller has read it back while it held the lease. If
- * another submission of the same signature has recorded it, nothing more is recorded.
+ * Records, exactly once, a change of owners that the enclave has made. The caller held the lease when it read the new
+ * owners from the enclave. If another submission of the same signature has recorded the change, nothing is recorded.
  *
  * Throws 409 `signer_change_under_way` if we no longer hold the lease.
  */

@@ -18,8 +18,8 @@ export interface EarlierPayments {
 }
 
 /**
- * Returns the payments that a request may repeat. A program that retries sends the same idempotency key. A model
- * sometimes chooses a new one, so the second search compares the purchase itself: agent, recipient and amount.
+ * Returns the earlier payments that a request possibly repeats. A program that retries sends the same idempotency key.
+ * A model sometimes chooses a new key, so the second search compares the purchase itself: agent, recipient and amount.
  */
 export async function findEarlierPayments(
   ctx: Pick<Context, 'db' | 'clock'>,

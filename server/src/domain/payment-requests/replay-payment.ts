@@ -29,7 +29,7 @@ export async function resumeIfAuthorized(
   payment: Payment,
   credential: Pick<PaymentRequest, 'boundAgentId'>,
 ): Promise<Payment> {
-  // Only a request for the same purchase continues a purchase.
+  // A purchase is resumed only by another request for the same purchase.
   if (payment.kind === 'x402') return payment
   if (payment.agentId === null || !mayPayAs(credential, payment.agentId)) return payment
   return await withRecordedOutcome(resumePayment(ctx, payment), payment)

@@ -39,8 +39,8 @@ export interface KeptAnswer {
 type Part = 'order' | 'header' | 'answer'
 
 /**
- * Returns the context of a sealed value: a value that was sealed as one part of one purchase cannot be opened as
- * another.
+ * Returns the context of a sealed value. Because of the context, a value that was sealed as one part of one purchase
+ * cannot be opened as another part or for another purchase.
  */
 function contextOf(part: Part, { accountId, paymentId }: PurchasePlace): string {
   return JSON.stringify([`purchase ${part}`, accountId, paymentId])

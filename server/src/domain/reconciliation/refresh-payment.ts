@@ -10,8 +10,8 @@ import { settlePayments } from '../payments/settle-payments.ts'
 type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
 /**
- * The reads of the chain that this process has started and not finished. They are stored for each `chains` object; a
- * process has only one such object.
+ * The reads of the chain that this process has started and not finished. The key is the `chains` object, of which a
+ * process has only one.
  */
 const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
 

@@ -2,14 +2,14 @@ import type { Context } from '../context.ts'
 import { REFUSALS_KEPT_MAX } from './refusal.ts'
 import { deleteSurplusRefusals } from './refusals-store.ts'
 
-/** How many rows one call deletes at most. With so few rows, the statement stays far below its time limit. */
+/** One call deletes at most this many rows. With so few rows, the statement stays far below its time limit. */
 const ROWS_PER_ROUND_MAX = 10_000
 /**
  * Only accounts with a refusal in the last hour are checked. The clean-up runs far more often than once an hour, so
  * every other account was already checked after its newest refusal.
  */
 const RECENT_MS = 60 * 60 * 1_000
-/** How many of the recent refusals are read at most, to find the accounts to check. */
+/** At most this many of the recent refusals are read to find the accounts to check. */
 const RECENT_ROWS_MAX = 20_000
 
 /**

@@ -169,7 +169,7 @@ export interface ReplayBatch {
   readonly from: string
   readonly below: string
   readonly only: 'failed' | 'all'
-  /** The ids for the new deliveries. At most as many are created as there are ids. */
+  /** The ids for the new deliveries. At most one delivery is created for each id. */
   readonly ids: readonly string[]
   readonly now: Date
 }

@@ -10,7 +10,7 @@ import { readBalances } from '../../wallets/read-balances.ts'
 import { takePage, type GrantBudget, type WalletBudget } from './wallet-budget.ts'
 import { findWalletRow, listWalletRows, type GrantRow, type WalletRow } from './wallet-budgets-store.ts'
 
-/** How old a balance may be. A list reads up to 100 balances, and callers may poll it. */
+/** A balance that is at most this old is not read again: a list has up to 100 balances, and callers may poll lists. */
 const BALANCE_AGE_MS_MAX = 15_000
 /** How long a response waits for the chain to return balances. */
 const BALANCE_WAIT_MS_MAX = 2_000
