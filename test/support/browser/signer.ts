@@ -58,7 +58,10 @@ function keptBy({ context }: Pick<Person, 'context'>): Map<string, StoredCredent
   return kept
 }
 
-/** Keeps each passkey when Chromium reports that it was created or used, because the signer page may close itself. */
+/**
+ * Keeps each passkey as soon as Chromium reports that it was created or used. Later, the passkey might no longer be
+ * readable, because the signer page may close itself.
+ */
 function keepCredentials(session: CDPSession, kept: Map<string, StoredCredential>): void {
   const keep = ({ credential }: { credential: StoredCredential }): void => {
     kept.set(credential.credentialId, credential)

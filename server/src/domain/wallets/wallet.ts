@@ -40,7 +40,7 @@ export interface WalletPasskey extends OwnerPasskey {
  * that an owner signed for its policy (decision 0034).
  */
 export interface WalletSlot {
-  /** From 1 on. The wallet's signers at the enclave have the same order. */
+  /** The slots of a wallet are numbered from 1, in the order of the wallet's signers at the enclave. */
   readonly slot: number
   readonly policyId: string
   readonly signerId: string
