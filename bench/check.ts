@@ -19,8 +19,8 @@ const FILE = `${RESULTS}recorded.json`
 /** The number of rounds before the measurement. Their results are not kept. */
 const WARM_UPS = 1
 /**
- * The number of rounds before the first comparison, and the number of rounds that are recorded. The two must be the
- * same number, because the code becomes faster from round to round while Node.js compiles it.
+ * This many rounds are recorded, and the check makes this many rounds before its first comparison. The numbers must be
+ * the same, because the code becomes faster from round to round while Node.js compiles it.
  */
 const ROUNDS = 5
 /** A case that seems slower gets more rounds, until it no longer seems slower, or has had this many rounds in all. */
@@ -28,8 +28,8 @@ const ROUNDS_MAX = 12
 
 const CONNECTIONS = 16
 /**
- * The number of requests in a round. Most floors are faster than the service, so they get more requests. Then both end
- * at about the same time.
+ * The number of requests in a round. Most floors get more requests than the service, because they are faster. So a
+ * floor and the series that is compared with it end at about the same time.
  */
 const AMOUNTS = {
   reads: { ours: 1_500, floor: 3_000 },

@@ -73,8 +73,8 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           onWait: () => leaveWork(request),
           background,
         })
-        // These two headers of the MCP package must not replace our `cache-control`, and the `connection` of our
-        // server: the package would keep every connection open.
+        // The headers of the MCP package must not replace our own `cache-control` and `connection`. With its
+        // `connection`, every connection would be kept open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)
         if (response.status === 405) void reply.header('Allow', 'POST')
         return await reply.send(response)

@@ -28,7 +28,7 @@ export async function withSigner<Result>(
 
 /**
  * Creates a passkey on another device, such as a security key. A device does not create a second passkey for a person,
- * so the authenticator has none of the person's passkeys meanwhile.
+ * so the person's passkeys are removed from the authenticator while `create` runs.
  */
 export async function onOtherDevice(
   { session, id: authenticatorId }: Authenticator,
