@@ -12,24 +12,24 @@ import { openWorld, type World } from './world.ts'
 /**
  * `npm run bench:check` measures what requests cost, compares it with the recorded costs, and exits with code 1 if a
  * cost has risen by more than a third. `npm run bench:check -- --record` records the costs. Each command takes about a
- * minute and a half. `bench/README.md` explains the costs, and why they are not rates of requests.
+ * minute and a half. `bench/README.md` explains the costs, and why the check compares them instead of request rates.
  */
 const TARGETS = 400
 const FILE = `${RESULTS}recorded.json`
 /** The number of rounds before the measurement. Their results are not kept. */
 const WARM_UPS = 1
 /**
- * The number of rounds before the first comparison, and the number of rounds that are recorded. The two must be the
- * same number, because the code becomes faster from round to round while Node.js compiles it.
+ * This many rounds are recorded, and the check makes this many rounds before its first comparison. The numbers must be
+ * the same, because the code becomes faster from round to round while Node.js compiles it.
  */
 const ROUNDS = 5
-/** A case that seems slower is measured again, until it does not, or until it has had this many rounds. */
+/** A case that seems slower gets more rounds, until it no longer seems slower, or has had this many rounds in all. */
 const ROUNDS_MAX = 12
 
 const CONNECTIONS = 16
 /**
- * The number of requests in a round. Most floors get more requests than the series that they are compared with, so that
- * the floor and the series end at about the same time.
+ * The number of requests in a round. Most floors get more requests than the service, because they are faster. So a
+ * floor and the series that is compared with it end at about the same time.
  */
 const AMOUNTS = {
   reads: { ours: 1_500, floor: 3_000 },
@@ -37,7 +37,7 @@ const AMOUNTS = {
   tokens: { ours: 500, floor: 1_000 },
   deliveries: { ours: 1_000, floor: 1_000 },
 }
-/** The number of requests that are sent one at a time, to count their writes. */
+/** To count the writes to sockets for each request, this many requests are sent, one at a time. */
 const SINGLE_AMOUNT = 20
 
 interface Case extends CostSeries {
@@ -94,7 +94,7 @@ async function addRounds(bench: Bench, cases: readonly Case[], rounds: number): 
 
 interface Bench {
   readonly world: World
-  /** A connection that finds the processes of the other connections. */
+  /** A connection that is used only to find the PostgreSQL processes of the other connections. */
   readonly admin: pg.Client
 }
 

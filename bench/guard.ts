@@ -14,8 +14,8 @@ const POLL_MS = 100
 const STOP_MS_MAX = 10_000
 
 /**
- * This process waits until the benchmark has ended, however it ended. If PostgreSQL still runs then, the benchmark was
- * killed. PostgreSQL has a session of its own, so nothing else would stop it.
+ * Runs when the benchmark has ended, however it ended. If PostgreSQL still runs then, the benchmark was killed.
+ * PostgreSQL has a session of its own, so nothing else would stop it.
  */
 async function cleanUp({ postmaster, folder }: GuardOrder): Promise<void> {
   // In PostgreSQL, this is a fast shutdown, which ends all sessions.

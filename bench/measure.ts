@@ -21,8 +21,8 @@ export interface Series {
   /** The processes that serve the requests. Their processor time is part of the cost of a request. */
   readonly endpoints: readonly Endpoint[]
   /**
-   * Prepares a round, and returns the function that makes it. Only this function is measured. `load` is the process
-   * that sends the requests.
+   * Prepares a round, and returns the function that runs the round. Only that function is measured. `load` is the
+   * process that sends the requests.
    */
   readonly prepare: (load: BenchProcess<unknown>) => Promise<() => Promise<LoadFigures>>
 }

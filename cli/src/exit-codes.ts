@@ -1,4 +1,4 @@
-/** The exit code of every command, by the class of what happened. Scripts rely on these numbers, so they never change. */
+/** The exit codes of all commands, by kind of outcome. Scripts rely on these numbers, so they never change. */
 export const EXIT = {
   /** The command did what it was asked to do. */
   ok: 0,
@@ -8,11 +8,11 @@ export const EXIT = {
   usage: 2,
   /** There is no credential, it is no longer valid, or it lacks a scope. */
   signIn: 3,
-  /** A limit or a rule does not allow it. Nothing was paid. */
+  /** A limit or a rule does not allow what the command was asked to do. Nothing was paid. */
   refused: 4,
   /** Reserved: the payment waits for a person's approval. The service has no approvals yet. */
   approval: 5,
-  /** There was no result in time. It may come later. */
+  /** There was no result in time. The result may come later. */
   timeout: 6,
   /** Stopped with Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,

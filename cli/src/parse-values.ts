@@ -21,7 +21,7 @@ export function parseAddress(text: string): string {
   })
 }
 
-/** Checks an idempotency key. One key is one payment. */
+/** Checks an idempotency key. Requests with the same key make only one payment. */
 export function parseKey(text: string): string {
   if (text.length >= 1 && text.length <= KEY_CHARS_MAX) return text
   throw usageError(`An idempotency key has 1 to ${KEY_CHARS_MAX} characters.`)

@@ -1,7 +1,7 @@
 import type { components, operations } from './api-types.ts'
 
-// The shapes of the API, by their names. Members are in snake_case, exactly as the API sends them. Amounts are decimal
-// strings in USDC, times are ISO 8601 strings in UTC.
+// The types of the API's objects, parameters and responses. Members are in snake_case, exactly as the API sends them.
+// Amounts are decimal strings in USDC, times are ISO 8601 strings in UTC.
 
 type Schemas = components['schemas']
 type Success<Name extends keyof operations, Status extends number> = operations[Name] extends {

@@ -36,9 +36,9 @@ export class X402 {
    * Fetches a resource, and pays what it asks for, if that is at most `max_amount_usdc` and the limits allow it. One
    * call pays at most once. With the same `idempotency_key`, the response can be fetched again for 24 hours.
    *
-   * `delivery` says whether the seller delivered; `payment.status` says whether the money has moved. One says nothing
-   * about the other. A resource that asks for nothing is returned with `payment` null. Such a resource can be asked
-   * more than once, if a response of the service is lost.
+   * `delivery` says whether the seller delivered; `payment.status` says whether the money has moved. Neither can be
+   * inferred from the other. A resource that asks for no payment is returned with `payment` null. Such a resource can
+   * be requested more than once, if a response of the service is lost.
    *
    * Errors: as for `payments.create`; also `PaymentRefusedError` with the code `price_too_high`, and `BadRequestError`
    * with the code `payment_option_unsupported` if the seller offers no way to pay that the service supports.

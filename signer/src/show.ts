@@ -121,7 +121,7 @@ function showLine({ text, claim = '' }: Line): HTMLElement {
   return element('div', {}, element('bdi', {}, ...markAddresses(text)), ...name)
 }
 
-/** Replaces quotation marks, so that a name cannot look as if it ended before its end. */
+/** Replaces quotation marks in a name, so that none of them looks like the end of the name. */
 function unquote(name: string): string {
   return name.replaceAll(QUOTATION_MARK, '’')
 }

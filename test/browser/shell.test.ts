@@ -143,7 +143,7 @@ describe('the parts of the dashboard that every page has', () => {
     await field.fill('nobody')
     await page.getByText('No results.').waitFor()
     await field.press('Tab')
-    // Text that matches nothing is no choice. The page restores the chosen agent shortly after the field lost the
+    // Text that matches no agent selects nothing. The page restores the chosen agent shortly after the field lost the
     // focus.
     await waitFor('the chosen agent is shown again', async () => (await field.inputValue()) === 'many-37')
   })

@@ -21,7 +21,7 @@ import { waitFor } from '../support/wait-for.ts'
 /** The background processes of PostgreSQL that write to the disk. They also write the commits that nobody waits for. */
 const WRITERS = ['walwriter', 'background writer', 'checkpointer']
 const DUE_MAX = 10
-/** So many pings that each shared connection gets at least one. */
+/** Enough pings for each shared connection to get at least one. */
 const PINGS = 4
 
 /**

@@ -72,8 +72,8 @@ export async function readSession(browser: Browser): Promise<WireSession | null>
 }
 
 /**
- * Signs up a person with the domain's own functions, in a new browser. So the rate limits of sign-ups and sign-ins are
- * not used up.
+ * Signs up a person in a new browser. Calls the domain's functions instead of the HTTP endpoints, so the rate limits of
+ * sign-ups and sign-ins are not used up.
  */
 export async function openVisitor(server: ConsoleServer, name = 'Ada'): Promise<Visitor> {
   const { userId, passkey, recoveryCodes, secret } = await signUpPerson(server.context, name)

@@ -9,9 +9,9 @@ export async function readToken({ folder, baseUrl, credential }: Settings): Prom
 }
 
 /**
- * Returns a `fetch` that sends the credential. If the service rejects the token of a session (its clock may be ahead of
- * this machine's), refreshes the token and sends the request once more. That is safe, because a request with the status
- * 401 has done nothing. Redirects are not followed, because the credential would go to another address.
+ * Returns a `fetch` that sends the credential. If the service rejects the token of a session (the service's clock may
+ * be ahead of this machine's), refreshes the token and sends the request once more. That is safe, because a request
+ * with the status 401 has done nothing. Redirects are not followed, because the credential would go to another address.
  */
 export function createServiceFetch(settings: Settings): Fetch {
   const { folder, baseUrl, credential } = settings

@@ -1,7 +1,7 @@
 import type { Identity, Wallet } from 'bursar'
 import type { Check } from './check.ts'
 
-/** A token is refreshed a minute before it expires, so a smaller difference does no harm. */
+/** A token is refreshed a minute before it expires, so clocks that differ by at most a minute do no harm. */
 const SKEW_SECONDS_MAX = 60
 const MS_PER_SECOND = 1_000
 /** A grant that expires sooner than this is worth a warning. */

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { liveKey } from './changes.ts'
 import { request } from './request.ts'
 
-/** How often a pending delivery is fetched again. The stream of changes does not announce attempts. */
+/** How often a pending delivery is fetched again, because the stream of changes does not announce attempts. */
 const PENDING_REFRESH_MS = 2_000
 /** How often a list of deliveries is fetched again while one of them is pending. */
 const LIST_REFRESH_MS = 5_000

@@ -44,8 +44,8 @@ export const MINE_BLOCKS_MAX = 1_000
 
 /**
  * The gas limit of a block. After a block that is more than half full, the node would raise its base fee above 0 and
- * never lower it to 0 again. This limit leaves space for 1,800 payments per block, which is more than the node can
- * execute in a second.
+ * never lower it to 0 again. So the limit is high: it leaves space for 1,800 payments per block, which is more than the
+ * node can execute in a second.
  */
 export const BLOCK_GAS_MAX = 300_000_000
 

@@ -28,7 +28,8 @@ export interface EnclaveControl {
 }
 
 /**
- * The time limit for a response of the enclave. It runs on this machine and responds at once, so this is long enough.
+ * The time limit for a response of the enclave. The enclave runs on this machine and responds at once, so the limit can
+ * be short.
  */
 const ANSWER_MS_MAX = 5_000
 

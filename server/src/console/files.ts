@@ -30,7 +30,8 @@ export async function readPage(dashboardDir: string): Promise<Buffer> {
 }
 
 /**
- * Serves the pages and the assets. If a browser requests an unknown path, it gets the same HTML file, with status 404.
+ * Serves the assets, and the HTML file that all pages share. If a browser requests an unknown path, it gets this HTML
+ * file too, with status 404.
  */
 export async function addFiles(
   pages: HttpServer,

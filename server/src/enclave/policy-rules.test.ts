@@ -117,7 +117,7 @@ function matches(rules: readonly unknown[], wanted: PolicyTerms): boolean {
 }
 
 type Edit = (rules: Json) => unknown
-/** Returns the condition at a position of `buildPolicyRules`. */
+/** Returns the condition at position `i` of the first rule. */
 const condition = (rules: Json, i: number): Json => rules[0]?.['conditions']?.[i] as Json
 
 function rotate(list: Json[] | undefined): void {
@@ -183,7 +183,7 @@ const members = (rules: Json): Json =>
   rules[1]?.['conditions']?.[2]?.['typed_data']?.['types']?.['TransferWithAuthorization'] as Json
 const typedData = (rules: Json): Json => rules[1]?.['conditions']?.[2]?.['typed_data'] as Json
 
-/** Changes to the rules of a grant with purchases. Each change could allow more than the grant, or nothing. */
+/** Changes to the rules of a grant with purchases. The changed rules could allow more than the grant, or nothing. */
 const DIFFERENT_PURCHASES: [string, Edit][] = [
   ['no rule for purchases', (rules) => rules.pop()],
   ['a rule for purchases twice', (rules) => rules.push(rules[1] as Json)],

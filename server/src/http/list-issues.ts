@@ -54,8 +54,8 @@ export const PREDICATES: Readonly<Record<string, Describe>> = {
 }
 
 /**
- * Describes the errors of the JSON Schema validator, each with the path of the member and a sentence that names it. A
- * value that matches no schema of an `anyOf` gets one issue, not one for each schema.
+ * Describes the errors of the JSON Schema validator. An issue has the path of the invalid member, and a sentence that
+ * begins with this path. A value that matches no schema of an `anyOf` gets one issue, not one for each schema.
  */
 export function listIssues(errors: readonly SchemaError[]): Issue[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf')

@@ -39,8 +39,8 @@ const STEPS: readonly Step[] = [
 /**
  * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
  * connections that were never used, old errors of connections, users without a workspace, counters, deliveries,
- * refusals, sellers' answers and requests that owners were asked to sign. If a step fails, the others still run, and the first error is
- * thrown at the end.
+ * refusals, sellers' answers and requests that owners were asked to sign. If a step fails, the others still run, and
+ * the first error is thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {
   const options = { name: 'clean-up', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }

@@ -43,7 +43,7 @@ export class FairPlaces {
   }
 
   /**
-   * Takes a place for the group. Without a group, every free place may be taken. If no place may be taken, the ticket
+   * Takes a place for the group. If `group` is null, any free place may be taken. If no place may be taken, the ticket
    * waits, and `decided` is called once the wait is over: with true if the ticket then has a place, and with false
    * after `waitMsMax`. If too many tickets wait already, the ticket is rejected at once.
    */

@@ -17,8 +17,9 @@ export type McpRequirements = Tool['requirements'] & { readonly resourcePath: Re
 
 export interface McpOptions extends Origins {
   /**
-   * Authenticates a request as `/v1` does, sets the same headers, and throws 401 or 403. `rejection` is the error that
-   * the call of a tool gets as its result: a 429, or the 403 of an API key without the scope.
+   * Authenticates a request as `/v1` does, sets the same headers, and throws 401 or 403. Two errors are not thrown, but
+   * returned as `rejection`, and the call of a tool gets them as its result: a 429, and the 403 of an API key without
+   * the scope.
    */
   identifyCaller(
     request: FastifyRequest,
@@ -72,8 +73,8 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
           onWait: () => leaveWork(request),
           background,
         })
-        // The package's values must not replace our `cache-control`, nor our server's `connection`: the package would
-        // keep every connection open.
+        // The headers of the MCP package must not replace our own `cache-control` and `connection`. With its
+        // `connection`, every connection would be kept open.
         for (const name of ['cache-control', 'connection']) response.headers.delete(name)
         if (response.status === 405) void reply.header('Allow', 'POST')
         return await reply.send(response)

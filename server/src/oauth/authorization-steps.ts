@@ -71,8 +71,8 @@ function checkResponseType({ parameters }: Asked): void {
 }
 
 /**
- * Rejects every `response_mode` except `query`. If it were ignored, the client would wait for a response in another
- * form.
+ * Rejects every `response_mode` except `query`. If another mode were ignored, the client would wait for a response in
+ * that mode.
  */
 function checkResponseMode({ parameters }: Asked): void {
   const parameter = 'response_mode'

@@ -20,7 +20,7 @@ import {
   type JsonObject,
 } from './wire-values.ts'
 
-/** A challenge must end within this time from now, because its authorization cannot have an earlier end. */
+/** A challenge must end within this time from now, because the authorization that pays it is valid until that end. */
 const CHALLENGE_SECONDS_MAX = 300
 const DECIMALS = 6
 /** A time with its time zone. `Date.parse` alone would accept other texts too (RFC 3339, section 5.6). */

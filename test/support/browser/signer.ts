@@ -28,7 +28,7 @@ export async function withSigner<Result>(
 
 /**
  * Creates a passkey on another device, such as a security key. A device does not create a second passkey for a person,
- * so the authenticator has none of the person's passkeys meanwhile.
+ * so the person's passkeys are removed from the authenticator while `create` runs.
  */
 export async function onOtherDevice(
   { session, id: authenticatorId }: Authenticator,
@@ -58,7 +58,10 @@ function keptBy({ context }: Pick<Person, 'context'>): Map<string, StoredCredent
   return kept
 }
 
-/** Keeps each passkey when Chromium reports that it was created or used, because the signer page may close itself. */
+/**
+ * Keeps each passkey as soon as Chromium reports that it was created or used. Later, the passkey might no longer be
+ * readable, because the signer page may close itself.
+ */
 function keepCredentials(session: CDPSession, kept: Map<string, StoredCredential>): void {
   const keep = ({ credential }: { credential: StoredCredential }): void => {
     kept.set(credential.credentialId, credential)

@@ -1,6 +1,6 @@
 import type { Context } from '../../../server/src/domain/context.ts'
 
-/** Returns a context whose clock is ahead of the given one. If the given clock stands still, the new one does too. */
+/** Returns a context whose clock is ahead of the clock of `ctx`. It stands still if the clock of `ctx` does. */
 export function later(ctx: Context, milliseconds: number): Context {
   return { ...ctx, clock: { now: () => new Date(ctx.clock.now().getTime() + milliseconds) } }
 }

@@ -9,7 +9,7 @@ import { withServerLock } from '../database/test-server.ts'
 import { waitFor } from '../wait-for.ts'
 import { findSandboxDatabase } from './sandbox-database.ts'
 
-/** The number of a lock. The process that has it prepares the data directory. */
+/** The number of the lock that a process holds while it prepares the data directory. */
 const PREPARE_LOCK = 7_301_947
 /** The demo workspace has a wallet in each mode, and each wallet gets one deposit. */
 const DEMO_DEPOSITS = 2

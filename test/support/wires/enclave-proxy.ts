@@ -16,8 +16,8 @@ export interface EnclaveProxy {
    */
   loseChange(): LostChange
   /**
-   * Calls `change` with the enclave's response to each read whose path matches, and responds with the result instead.
-   * `reads` counts these reads, starting with 1. The returned function ends the replacement.
+   * Calls `change` with the enclave's response to each GET request whose path matches, and responds with the value that
+   * `change` returns. `reads` counts these requests, starting with 1. The returned function ends the replacement.
    */
   rewrite(path: RegExp, change: (answer: Json, reads: number) => unknown): () => void
   /** All requests so far, in order. */

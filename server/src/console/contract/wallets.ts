@@ -22,7 +22,7 @@ const OwnerSchema = Type.Object({
   user_name: nullable(Type.String()),
   /** Whether the passkey belongs to the caller. */
   is_mine: Type.Boolean(),
-  /** Whether the owner has signed the record of the wallet. The signer page signs nothing for an owner who has not. */
+  /** Whether the owner has signed the record of the wallet. Until then, the signer page signs nothing for the owner. */
   has_record: Type.Boolean(),
   added_at: isoTime(),
 })
@@ -42,7 +42,7 @@ const WalletSchema = Type.Object({
     /** Whether the passkey belongs to the caller. */
     is_mine: Type.Boolean(),
   }),
-  /** All owners, the first one first. If a sign-in passkey owns the wallet, it is the only owner. */
+  /** All owners, in the order in which they were added. If a sign-in passkey owns the wallet, it is the only owner. */
   owners: list(OwnerSchema),
   /** Whether one lost passkey would lose the money: a live wallet with one owner (D61). */
   is_at_risk: Type.Boolean(),

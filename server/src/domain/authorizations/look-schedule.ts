@@ -8,9 +8,9 @@ const YOUNG_MS = 15_000
 const SOON_MS = AUTHORIZATION_FIRST_LOOK_MS
 /** The time between two looks at an older purchase whose authorization is still valid. */
 const LATER_MS = 5_000
-/** After `validBefore`, the chain normally decides as soon as a block is deep enough, so the looks are frequent. */
+/** Right after `validBefore`, looks are frequent: the chain normally decides as soon as a block is deep enough. */
 const OVERDUE_MS = 2_000
-/** The next look comes after a quarter of the time since `validBefore`, so the looks become less frequent. */
+/** Later, the wait for the next look is the time since `validBefore` divided by this, so the looks become rarer. */
 const OVERDUE_GROWTH_DIVISOR = 4
 const OVERDUE_MS_MAX = 5 * 60_000
 

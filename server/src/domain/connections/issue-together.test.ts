@@ -259,7 +259,7 @@ describe('refreshes and exchanges that arrive together', () => {
     })
   }
 
-  /** Returns the responses, without what is random, and what is stored for the connection. */
+  /** Returns the responses without their random values, and what is stored for the connection. */
   async function readState({ seeded }: Prepared) {
     const answers = answersOf.get(seeded) ?? []
     const account = [seeded.membership.account.id]

@@ -26,8 +26,8 @@ export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise
 }
 
 /**
- * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable` if the nodes return
- * nothing, which may only mean that no node accepts so wide a range. Throws `ChainBehind` if no node has the last block
+ * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable` if every node fails or
+ * rejects the request, for example because the range is too wide. Throws `ChainBehind` if no node has the last block
  * yet.
  */
 export async function readTransfers(
@@ -55,8 +55,8 @@ async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise
 }
 
 /**
- * Reads the transfers to the mode's wallets, for one page of wallets at a time. Throws `ChainUnavailable`, also if the
- * chain reorganized between two pages, because the pages would then show different blocks.
+ * Reads the transfers to the mode's wallets, for one page of wallets at a time. If the chain reorganized between two
+ * pages, throws `ChainUnavailable`, because the pages would then show different blocks.
  */
 async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: BlockRange): Promise<TransfersRead> {
   const transfers: LoggedTransfer[] = []

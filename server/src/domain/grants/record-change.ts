@@ -20,17 +20,18 @@ export interface RecordedChange {
   readonly rules: readonly PolicyRule[]
   readonly actor: Actor
   /**
-   * When the owner was shown what they signed. If the replaced grant was suspended later, the new one starts suspended.
+   * When the owner was shown what they signed. If the grant that is replaced was suspended after this time, the new
+   * grant starts suspended.
    */
   readonly signedSince: Date
 }
 
 /**
- * Records that a grant is active or revoked, once, with its event and its audit entry, according to the enclave's
- * `rules` in its slot. If the slot has another active grant that the rules no longer name, that grant was replaced: it
- * is revoked first, in the same transaction. A grant that already has the new status stays unchanged.
+ * Records that a grant is active or revoked, with an event and an audit entry. A grant that already has the new status
+ * stays unchanged. If the grant's slot has another active grant that the enclave's `rules` no longer name, that other
+ * grant was replaced: it is revoked first, in the same transaction.
  *
- * Throws unless the lease on the wallet's grants is still ours.
+ * Throws if this process no longer holds the lease on the wallet's grants.
  */
 export async function recordChange(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -66,7 +67,10 @@ export async function recordChange(
   return recorded
 }
 
-/** Events are sorted by id, so the event of the grant that ended gets the lower id. */
+/**
+ * Returns two event ids, the lower one first. Events are sorted by id, so the lower id is for the event that must come
+ * first: the event of the grant that ended.
+ */
 function twoEventIds(now: Date): readonly [string, string] {
   const ids = [createId('event', now), createId('event', now)] as const
   return ids[0] < ids[1] ? ids : [ids[1], ids[0]]

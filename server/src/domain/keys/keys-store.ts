@@ -163,8 +163,8 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
 }
 
 /**
- * Revokes the usable keys that are bound to an agent, and returns them as they were. Keys that no longer work are not
- * changed. Uses the index `api_keys_not_revoked`.
+ * Revokes the usable keys that are bound to an agent, and returns the keys that it revoked. Keys that no longer work
+ * are not changed. Uses the index `api_keys_not_revoked`.
  */
 export function revokeKeysOfAgent(
   { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string },

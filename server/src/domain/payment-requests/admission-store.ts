@@ -120,7 +120,7 @@ export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | nul
  * Locks the same rows as `lockGrant` for many requests, in the given order, and returns the grants by the position of
  * their request. A request is left out if it has no active grant, or if another transaction holds one of its locks:
  * this statement never waits. A lock on the wallet is kept even if the lock on the grant was not free. The planner does
- * not merge a subquery that locks, so each request is a look-up. Uses the same indexes.
+ * not merge a subquery that locks into the outer query, so each request is looked up separately. Uses the same indexes.
  */
 export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
   return {
@@ -176,7 +176,7 @@ export interface AdmissionFacts {
 }
 
 /**
- * Reads the facts that decide whether a payment is allowed. The three sums use the indexes `payments_in_window`,
+ * Reads the facts that decide whether a payment is allowed. The sums in the facts use the indexes `payments_in_window`,
  * `payments_holding_balance` and `payments_confirmed_by_block`.
  */
 export function readFacts(
@@ -214,7 +214,7 @@ export interface BatchedFacts extends AdmissionFacts {
 
 /**
  * Reads the facts that `readFacts` reads, but for many requests, in their order. `offset 0` keeps the planner from
- * merging the subquery into a join, so each request is a look-up. Uses `payments_in_window`,
+ * merging the subquery into a join, so each request is looked up separately. Uses `payments_in_window`,
  * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key` and primary keys.
  */
 export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {

@@ -38,7 +38,7 @@ export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Da
 }
 
 /**
- * Records the block in which the authorization was used. `block` is null if no block contains the use any more. The
+ * Records the block in which the authorization was used, or null if a reorganization has removed that block. The
  * transaction itself is recorded only when it is final. Otherwise, other parts of the service would mistake the
  * purchase for a transfer that has a receipt.
  */

@@ -228,8 +228,8 @@ export function isOutcomeUnknown(payment: Payment): boolean {
 
 /**
  * Returns whether the payment's receipt could settle the payment now, if `head` is the newest block. Once the payment
- * was seen in a block, its receipt is not read again before that block is deep enough. Until then, neither a receipt
- * nor a missing receipt would settle the payment (D28).
+ * was seen in a block, its receipt is read again only when that block is deep enough. Before that, the payment would
+ * stay pending, whether the receipt still exists or not (D28).
  */
 export function isReceiptDue(
   payment: Payment,

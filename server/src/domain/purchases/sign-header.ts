@@ -114,8 +114,8 @@ function keyContext(payment: Payment, { signerKey: { slot } }: SigningParties): 
 }
 
 /**
- * Awaits a read of the chain. If the chain is unavailable, does not throw the usual 503. That problem says that nothing
- * was recorded, but here the amount is already reserved.
+ * Awaits a read of the chain. If the chain is unavailable, throws 500 `privy_call_failed`. The usual 503 would say that
+ * nothing was recorded, but here the amount is already reserved.
  */
 async function unlessDown<Result>(payment: Payment, work: Promise<Result>): Promise<Result> {
   try {

@@ -40,7 +40,7 @@ export interface WalletPasskey extends OwnerPasskey {
  * that an owner signed for its policy (decision 0034).
  */
 export interface WalletSlot {
-  /** From 1 on. The wallet's signers at the enclave have the same order. */
+  /** The slots of a wallet are numbered from 1, in the order of the wallet's signers at the enclave. */
   readonly slot: number
   readonly policyId: string
   readonly signerId: string
@@ -63,5 +63,5 @@ export const BALANCES_READ_MAX = 100
 /** Each person can have this many wallet passkeys. */
 export const WALLET_PASSKEYS_MAX = 10
 
-/** How many slots a wallet is created with, and so how many agents can have a grant on it. */
+/** A wallet is created with this many slots. So at most this many agents can have a grant on it. */
 export const SLOTS_PER_WALLET = 50

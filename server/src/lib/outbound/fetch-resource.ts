@@ -47,7 +47,7 @@ export async function fetchResource(
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
       // The body must not be compressed: nothing here decompresses it, and in x402 version 1 it contains the offers.
       headers: { ...current.headers, 'accept-encoding': 'identity' },
-      // One more byte shows whether the body is longer than `responseBytesMax`.
+      // One more byte is read, to find out whether the body is longer than `responseBytesMax`.
       responseBytesMax: responseBytesMax + 1,
       ...{ connection: 'new', connectionsOf: NOBODY },
     })

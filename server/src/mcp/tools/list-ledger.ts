@@ -15,7 +15,7 @@ import { PURCHASE_ID_DESCRIPTION } from '../format-payment-answer.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
 
-/** Short, because a model has to read the whole page. */
+/** By default, a page is short, because a model has to read all of it. */
 const PAGE_DEFAULT = 20
 
 /** An entry of the ledger, as `/v1/ledger` shows it, with its memo marked as untrusted. */

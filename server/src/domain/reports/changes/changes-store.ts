@@ -5,7 +5,7 @@ import type { AuditAction } from '../../audit/audit-entry.ts'
 import type { EventType } from '../../events/event.ts'
 import type { Place } from './change.ts'
 
-/** The actions of audit entries that change what the list of payments shows. */
+/** The actions of the audit entries about withdrawals. These entries are read because withdrawals have no events. */
 export type WithdrawalAction = Extract<AuditAction, `withdrawal.${string}`>
 
 export interface RecentRow extends Place {

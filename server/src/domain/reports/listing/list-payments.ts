@@ -7,10 +7,10 @@ import { readPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 
 /**
- * Lists the payments of an account and mode that match a filter, newest first, and at most `limit` of them. With
- * `before`, lists only payments older than the one with this id. Reads at most `scanRowsMax` rows. The `next` of the
- * result is where the following page begins, after the last row that was read. A search for an id or an idempotency key
- * finds its payment without scanning, however old the payment is.
+ * Lists the payments of an account and mode that match a filter, newest first, and at most `limit` of them. If `before`
+ * is a payment's id, lists only older payments. Reads at most `scanRowsMax` rows, so a page can be short although more
+ * payments match. The `next` of the result is the `before` of the following page. A search for an id or an idempotency
+ * key finds its payment without scanning, however old the payment is.
  */
 export async function listPayments(
   ctx: Pick<Context, 'db' | 'clock'>,

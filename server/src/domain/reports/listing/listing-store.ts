@@ -35,7 +35,7 @@ export interface PaymentScan extends PaymentSelection {
 
 /**
  * Reads, by the primary key, a column of the purchase that belongs to the payment of the current row. This is a scalar
- * subquery, because PostgreSQL never computes one for all purchases at once.
+ * subquery, because PostgreSQL runs a scalar subquery row by row, and never reads all purchases for it.
  */
 const ofPurchase = (value: string): string =>
   `(select ${value} from purchases where account_id = $1 and payment_id = id)`
