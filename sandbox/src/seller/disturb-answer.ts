@@ -4,7 +4,7 @@ import type { Resource } from './resource.ts'
 const SECOND_BODY = '{"error":"a second answer"}'
 const SECOND_ANSWER = `HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: ${SECOND_BODY.length}\r\n\r\n${SECOND_BODY}`
 
-/** Returns a handler that gives a wrong answer to a request without a payment, if a fault of the resource says so. */
+/** Returns a handler that sends a wrong answer to a request without a payment, if the resource has such a fault. */
 export function disturbOffer(resource: Resource): RequestHandler {
   return (request, response, next) => {
     if (readPaymentHeader(request) !== undefined) return next()
@@ -20,8 +20,8 @@ export function disturbOffer(resource: Resource): RequestHandler {
 }
 
 /**
- * Returns a handler that changes how a successful answer reaches the payer, if a fault of the resource says so.
- * The handler replaces `response.end`. The later handlers call this method after the money has moved.
+ * Returns a handler that changes how a successful answer reaches the payer, if the resource has such a fault. The
+ * handler replaces `response.end`, which the later handlers call after the money has moved.
  */
 export function disturbAnswer(resource: Resource): RequestHandler {
   return (request, response, next) => {
