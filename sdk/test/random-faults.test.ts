@@ -19,7 +19,7 @@ import {
 } from './fake-api.ts'
 
 const RUNS = 300
-/** The most faults in one run. A call makes at most 6 attempts, so each of its attempts can meet a fault. */
+/** One run has at most this many faults. A call makes at most 6 attempts, so each of its attempts can meet a fault. */
 const FAULTS_MAX = 7
 
 type FaultName = keyof typeof FAULTS | 'arrives_late'

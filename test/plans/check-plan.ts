@@ -48,7 +48,7 @@ export function listIndexes(plan: PlanNode): string[] {
   return [...own, ...(plan.Plans ?? []).flatMap(listIndexes)]
 }
 
-/** Returns the names of the indexes of which the plan reads more than a few entries at a time. */
+/** Returns the names of the indexes of which the plan reads more than `LOOK_UP_ENTRIES_MAX` entries at a time. */
 export function listIndexesOfRanges(plan: PlanNode): string[] {
   const read =
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)

@@ -25,7 +25,7 @@ export interface TestSeller {
   stop(): Promise<void>
 }
 
-/** Starts a seller in this process, on a chain of its own. The chain also stands for the live chain. */
+/** Starts a seller in this process, on a chain of its own, which serves as its test chain and as its live chain. */
 export async function startTestSeller(): Promise<TestSeller> {
   // With shorter blocks, the chain's time would run ahead of real time, and authorizations would expire too early.
   const chain = await startTestChain({ blockTimeSeconds: 1 })

@@ -11,8 +11,8 @@ const INTEGER_PATTERN = /^(?:0|[1-9][0-9]{0,77})$/
 const HEX_PATTERN = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
 
 /**
- * Creates the error for a request of which this page cannot describe a part. `what` names this part, so that it can be
- * reported.
+ * Creates the error for a request that this page cannot fully describe. The error names the unknown part, `what`, so
+ * that it can be reported.
  */
 export function unknown(what: string): Refusal {
   return new Refusal(

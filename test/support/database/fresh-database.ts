@@ -23,8 +23,8 @@ export interface FreshDatabase {
 }
 
 /**
- * Creates a database for a test file. The database is a copy of a template that the first test file creates, and that
- * has all migrations. With `empty`, the database contains nothing.
+ * Creates a database for a test file. The database is a copy of a template, which the first test file creates by
+ * applying all migrations. With `empty`, the database contains nothing.
  */
 export async function createFreshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
   const server = findTestServer()

@@ -37,7 +37,7 @@ const TABLES = ['connections', 'connection_errors', 'access_tokens', 'refresh_to
 
 type Still = ReturnType<typeof stopClock>
 
-/** Each error that can be listed for a client that was just approved, and a failing request that causes the error. */
+/** Each error that is listed if a client that was just approved does not get its first tokens, and what causes it. */
 const CODE_FAILURES: readonly (readonly [
   ConnectionErrorCode,
   (still: Still, seeded: Awaited<ReturnType<typeof seedConnection>>) => Promise<unknown>,
@@ -62,7 +62,7 @@ const CODE_FAILURES: readonly (readonly [
   ],
 ]
 
-/** Each error that can be listed for a client that has tokens, and a failing request that causes the error. */
+/** Each error that is listed if a request of a client that has tokens fails, and what causes it. */
 const TOKEN_FAILURES: readonly (readonly [
   ConnectionErrorCode,
   (still: Still, seeded: ConnectedClient) => Promise<unknown>,

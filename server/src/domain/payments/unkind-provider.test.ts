@@ -306,7 +306,7 @@ describe('an enclave that misbehaves', () => {
     })
   })
 
-  /** Moves our clock and the chain past the time at which a request that was sent earlier could still arrive. */
+  /** Moves our clock and the chain past the last time at which an earlier request could still arrive. */
   function passFence(): void {
     given.clock.setOffset(FENCE_MS)
     goOn()

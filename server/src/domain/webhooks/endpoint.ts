@@ -28,7 +28,7 @@ export interface EndpointWithSecret {
   readonly secret: string
 }
 
-/** How many endpoints one workspace and mode may have. */
+/** How many endpoints a workspace may have in each mode. */
 export const ENDPOINTS_MAX = 20
 export const URL_CHARS_MAX = 2_048
 /** For this long after a secret is replaced, deliveries are signed with the previous secret as well. */
@@ -36,8 +36,8 @@ export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
 /** An endpoint that has failed for this long without a success is disabled (D45). */
 export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
 /**
- * An endpoint counts as hanging if its last attempt took this long or timed out. It stops counting as hanging as soon
- * as it responds faster.
+ * An endpoint counts as hanging if its last attempt took at least this long or timed out. It stops counting as hanging
+ * as soon as it responds faster.
  */
 export const HANGING_MS = 5_000
 
