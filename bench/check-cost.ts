@@ -23,7 +23,7 @@ export interface CostRound {
 
 export interface CostSeries {
   readonly ours: Series
-  /** The floor of the service's processor time, and the floor of PostgreSQL's. Often they are the same series. */
+  /** The floor of the service's processor time. Often the same series as `databaseFloor`, the floor of PostgreSQL's. */
   readonly serverFloor: Series
   readonly databaseFloor: Series
   /** The same requests as in `ours`, one at a time. */

@@ -7,8 +7,8 @@ const TICK_US = 10_000
  * Returns how much processor time (user and system, of all threads) these processes have used so far, in microseconds.
  * Returns null where Linux's `/proc` is missing.
  *
- * Processor time is far less noisy than a rate: other programs on the machine take time away from a process, but they
- * hardly change how much of it one request needs.
+ * Processor time is far less noisy than a rate: other programs on the machine slow a process down, but they hardly
+ * change how much processor time one request needs.
  */
 export async function readProcessorUs(pids: readonly (number | undefined)[]): Promise<number | null> {
   const times = await Promise.all(pids.map(readProcessUs))

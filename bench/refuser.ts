@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A bare server that turns every request away at once. It is the floor of the time to a 503. */
+/** A minimal server that responds to every request with a 503. It shows how fast a 503 can be at best. */
 const BODY = '{"error":{"type":"unavailable","message":"Too many requests."}}'
 
 const server = createServer((_request, response) => {

@@ -21,8 +21,8 @@ const POLL_MS = 50
 const DRAIN_MS_MAX = 60_000
 
 /**
- * Webhook deliveries, with a floor: a bare client that posts as many bodies to a receiver. One transaction before each
- * round stores events for at least `amount` deliveries. The worker runs all the time.
+ * Measures webhook deliveries. As the floor, a bare client posts the same number of bodies to a receiver. Before each
+ * round, one transaction stores events for at least `amount` deliveries. The worker runs all the time.
  */
 export async function webhookSeries(world: World, { amount }: { amount: number }): Promise<readonly Series[]> {
   // The two series may run at the same time, so each has a receiver of its own.

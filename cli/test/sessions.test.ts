@@ -98,7 +98,7 @@ describe('sessions of the command line', () => {
     await waitFor('the refresh', () => refreshCalls() > 0)
     started.process.kill('SIGINT')
     started.process.kill('SIGTERM')
-    // If the first process did not wait, it would end while this command runs.
+    // If the first process did not wait for its refresh, it would end while this command runs.
     assert.equal((await home.run(['--version'])).code, 0)
     assert.equal(started.process.exitCode, null)
     release()

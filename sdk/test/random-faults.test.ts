@@ -19,7 +19,7 @@ import {
 } from './fake-api.ts'
 
 const RUNS = 300
-/** A call makes at most 6 attempts. The limit is higher, so that all attempts of a call can meet faults. */
+/** One run has at most this many faults. A call makes at most 6 attempts, so each of its attempts can meet a fault. */
 const FAULTS_MAX = 7
 
 type FaultName = keyof typeof FAULTS | 'arrives_late'
@@ -85,7 +85,7 @@ describe('a payment at a service that misbehaves at random', () => {
   async function checkFailure(error: BursarError, payment: Payment | undefined): Promise<void> {
     assert.equal(error.attempts, api.received.length)
     if (error.outcome === 'not_paid') assert.equal(payment, undefined, 'it was paid')
-    // A limit that rejects a payment ends the call.
+    // A call ends as soon as a limit rejects the payment, so the rejected request is the last one.
     if (error instanceof PaymentRefusedError)
       assert.equal(api.received.at(-1)?.body['idempotency_key'], error.idempotencyKey)
     api.script()

@@ -1,10 +1,10 @@
 import { fromBase64, fromBase64Url, toBase64Url, type Bytes } from './bytes.ts'
 
-/** The parts of a WebAuthn assertion that its signature depends on. All are base64url. */
+/** The parts of a WebAuthn assertion that are needed to verify it. All are base64url. */
 export interface Assertion {
   readonly authenticatorData: string
   readonly clientDataJSON: string
-  /** DER */
+  /** The bytes are in DER. */
   readonly signature: string
 }
 
@@ -59,7 +59,7 @@ function signsPayload(clientData: Uint8Array, payload: Uint8Array): boolean {
   }
 }
 
-/** Converts a DER signature to the two coordinates side by side, which WebCrypto expects. Null if it is malformed. */
+/** Converts a DER signature to its two integers side by side, as WebCrypto expects it. Null if it is malformed. */
 function toRawSignature(der: Bytes): Bytes | null {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return null
   const first = readInteger(der, 2)

@@ -109,7 +109,7 @@ describe('payments over HTTP', () => {
       [paymentBody(seeded, { ...same, amount_usdc: '2', to: other }), 'to, amount_usdc'],
       [paymentBody(seeded, { idempotency_key: 'k' }), 'memo'],
       [paymentBody(seeded, { ...same, wallet: other, agent_id: 'another' }), 'agent_id, wallet'],
-      // Values that are missing or not valid differ from the valid ones of the payment.
+      // A missing or invalid value counts as different from the payment's value.
       [{ idempotency_key: 'k' }, 'agent_id, wallet, to, amount_usdc, memo'],
       [paymentBody(seeded, { ...same, amount_usdc: 1, to: 'nowhere', memo: null }), 'to, amount_usdc, memo'],
       [paymentBody(seeded, { ...same, dry_run: true }), undefined],

@@ -34,7 +34,7 @@ test('a client that leaves does not delay a stop, and a stop ends the calls that
     await given.close()
   }
 
-  /** Counts the requests that the rate limiter has let in. A call starts to wait shortly after. */
+  /** Counts the requests that the rate limiter has let in. A call starts to wait shortly after it was let in. */
   async function countRequests(): Promise<number> {
     const [row] = await readRows(given.context.db, 'select sum(cardinality(hits)) as requests from rate_windows')
     return Number(row?.['requests'] ?? 0)

@@ -20,17 +20,17 @@ export interface PlanNode {
 }
 
 /**
- * The most entries that a part of a plan may read for each entry that it needs. A join, for example, reads an entry of
- * each of its tables for each row.
+ * A part of a plan may read at most this many entries for each entry that it needs. A join, for example, reads an entry
+ * of each of its tables for each row that it returns.
  */
 const READ_PER_USEFUL_MAX = 4
 /** How many database pages a scan may read, in addition to `PAGES_PER_ENTRY_MAX` for each entry that it reads. */
 const PAGES_MAX = 60
-/** To read an entry, or to find none, takes a page of each level of the index, and one or two pages of the table. */
+/** To look up one entry, a scan reads a page of each level of the index, and one or two pages of the table. */
 const PAGES_PER_ENTRY_MAX = 8
 const JOINS = ['Nested Loop', 'Hash Join', 'Merge Join']
 
-/** How many entries of indexes and rows of tables a part of a plan read, and how many of them it needed. */
+/** The number of index entries and table rows that a part of a plan has read, and how many of them it needed. */
 interface Use {
   readonly read: number
   readonly useful: number
@@ -48,7 +48,7 @@ export function listIndexes(plan: PlanNode): string[] {
   return [...own, ...(plan.Plans ?? []).flatMap(listIndexes)]
 }
 
-/** Returns the names of the indexes of which the plan reads more than a few entries at a time. */
+/** Returns the names of the indexes of which the plan reads more than `LOOK_UP_ENTRIES_MAX` entries at a time. */
 export function listIndexesOfRanges(plan: PlanNode): string[] {
   const read =
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)

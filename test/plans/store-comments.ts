@@ -63,8 +63,8 @@ function namesIn(body: string): RegExp[] {
 }
 
 /**
- * Returns a declaration, the declarations of its file that use it, and all declarations that any of these mentions.
- * Those that use it are included because `maker` may be only the text of a statement.
+ * Returns `maker`, the declarations of its file that use it, and all declarations that these mention, directly or
+ * indirectly. The declarations that use `maker` are included because it may be only the text of a statement.
  */
 function related(maker: Declaration, own: readonly Declaration[], all: readonly Declaration[]): Declaration[] {
   const found = new Set([maker, ...own.filter(({ body }) => mentions(body, maker.name))])

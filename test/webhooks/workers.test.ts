@@ -250,7 +250,7 @@ describe('senders', () => {
   }
 })
 
-/** Checks that this many deliveries arrived. Each must be for another event, and must be the first attempt. */
+/** Checks that `count` deliveries arrived, each for a different event, and each at the first attempt. */
 function assertEachOnce(received: readonly { eventId: string; attempt: number }[], count: number): void {
   assert.equal(received.length, count)
   assert.equal(new Set(received.map(({ eventId }) => eventId)).size, count)

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 /** Only this user may read and write the files. */
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
-/** The bits of a mode that give anything to other users. */
+/** The bits of a file mode that give other users any permission. */
 const OTHERS = 0o077
 
 /**

@@ -11,7 +11,7 @@ export interface Column<Row> {
 
 const GAP = '  '
 
-/** Formats rows as a table, with a line of titles. Cells may contain text from elsewhere: it is made safe here. */
+/** Formats rows as a table, with a line of titles. Cells may contain untrusted text, which is made safe here. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], paint: Paint): string {
   const cells = rows.map((row) => columns.map(({ value }) => cleanLine(value(row))))
   const widths = columns.map(({ title }, index) =>

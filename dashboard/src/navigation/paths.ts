@@ -10,8 +10,9 @@ export function isMode(text: string | undefined): text is Mode {
 }
 
 /**
- * How many parts of a page's path name a list. The key is the first part after the mode. The default is 1. Further
- * parts name an entry of the list. A list exists in both modes, but each entry belongs to only one mode.
+ * The number of parts after the mode, in the path of a page, that identify a list. The key is the first of these parts,
+ * and the default is 1. Further parts identify an entry of the list. A list exists in both modes, but each entry
+ * belongs to only one mode.
  */
 const SECTIONS_DEPTH: Readonly<Record<string, number>> = { developers: 2 }
 

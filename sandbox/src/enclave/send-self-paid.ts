@@ -20,7 +20,7 @@ interface Signed {
   readonly broadcast: BroadcastRecord
 }
 
-/** Sends a transaction of the wallet itself. The wallet pays the gas in the chain's native coin. */
+/** Sends a transaction for which the wallet itself pays the gas, in the chain's native coin. */
 export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
   const { caip2 } = order.body
@@ -47,7 +47,7 @@ export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise
   })
 }
 
-/** Throws if the wallet has too few native coins, with the same message that the provider gets from its node. */
+/** Throws if the wallet has too few native coins. The real provider's node reports this with the same message. */
 async function checkCoin(chain: ChainNode, wallet: WalletRecord, wantedWei: bigint): Promise<void> {
   const haveWei = await onChain(() => chain.getBalance(wallet.address))
   if (haveWei >= wantedWei) return

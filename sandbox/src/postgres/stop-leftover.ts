@@ -23,9 +23,9 @@ export const stopLeftover = async (dataDir: string): Promise<void> => {
   const pid = readPid(lockFile)
   if (pid === undefined) return
   if (!isProcessAlive(pid) || !isServerOf(pid, dataDir)) {
-    // The server has exited. Its process id may now belong to another program or to a zombie. PostgreSQL cannot tell
-    // the difference and would refuse to start, so its lock file is removed. This is safe: PostgreSQL also checks
-    // whether backend processes still use the old server's shared memory.
+    // The server has exited. Its process id may now belong to another program or to a zombie. PostgreSQL would mistake
+    // that process for the old server and refuse to start, so the lock file is removed. This is safe: PostgreSQL also
+    // checks whether backend processes still use the old server's shared memory.
     rmSync(lockFile, { force: true })
     return
   }

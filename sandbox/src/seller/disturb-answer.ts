@@ -4,7 +4,7 @@ import type { Resource } from './resource.ts'
 const SECOND_BODY = '{"error":"a second answer"}'
 const SECOND_ANSWER = `HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: ${SECOND_BODY.length}\r\n\r\n${SECOND_BODY}`
 
-/** Returns a handler that gives a wrong answer to a request without a payment, if a fault of the resource says so. */
+/** Returns a handler that applies the resource's faults to requests without a payment, by sending a wrong answer. */
 export function disturbOffer(resource: Resource): RequestHandler {
   return (request, response, next) => {
     if (readPaymentHeader(request) !== undefined) return next()
@@ -20,8 +20,8 @@ export function disturbOffer(resource: Resource): RequestHandler {
 }
 
 /**
- * Returns a handler that changes how a successful answer reaches the payer, if a fault of the resource says so.
- * The handler replaces `response.end`. The later handlers call this method after the money has moved.
+ * Returns a handler that applies the resource's `answer_…` faults, which change how a successful answer reaches the
+ * payer. The handler replaces `response.end`, which the later handlers call after the money has moved.
  */
 export function disturbAnswer(resource: Resource): RequestHandler {
   return (request, response, next) => {
@@ -53,7 +53,7 @@ function replaceEnd(resource: Resource, { socket }: Request, response: Response)
   response.end = replaced as typeof response.end
 }
 
-/** Returns the payment header, in any of the protocols. */
+/** Returns the payment header of the request, whichever protocol it belongs to. */
 export function readPaymentHeader(request: Request): string | undefined {
   const authorization = request.get('authorization')
   const mpp = authorization?.startsWith('Payment ') === true ? authorization.slice('Payment '.length) : undefined

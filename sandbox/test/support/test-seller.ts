@@ -18,16 +18,16 @@ export interface TestSeller {
   readonly url: string
   create(behaviour: Partial<Behaviour>): Promise<TestResource>
   readCounters(resource: TestResource): Promise<Counters>
-  /** Returns what a resource was paid, in micro-USDC. */
+  /** Returns the total that was paid for a resource, in micro-USDC. */
   readTakings(resource: TestResource): Promise<bigint>
   /** Creates an account with USDC. */
   makePayer(amountMicro?: bigint): Promise<PrivateKeyAccount>
   stop(): Promise<void>
 }
 
-/** Starts a seller in this process, on a chain of its own. The chain also stands for the live chain. */
+/** Starts a seller in this process, on a chain of its own, which serves as its test chain and as its live chain. */
 export async function startTestSeller(): Promise<TestSeller> {
-  // With shorter blocks, the chain's time would run ahead, and authorizations would expire too early.
+  // With shorter blocks, the chain's time would run ahead of real time, and authorizations would expire too early.
   const chain = await startTestChain({ blockTimeSeconds: 1 })
   const controlToken = randomBytes(16).toString('hex')
   const rpcUrls = { test: chain.rpcUrl, live: chain.rpcUrl }

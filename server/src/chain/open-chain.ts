@@ -42,8 +42,8 @@ const LOGS_TIMEOUT_MS = 5_000
 export const RECEIPTS_PER_BATCH_MAX = 100
 
 /**
- * Opens the service's only connection to a chain, which reads heads, USDC balances, receipts and transfers over
- * JSON-RPC. No request is made before the first call.
+ * Opens the service's only connection to a chain. The connection reads heads, USDC balances, receipts and transfers
+ * over JSON-RPC. No request is made before the first call.
  *
  * We call nodes with `fetch` and not with viem's transports. With several nodes, viem cannot send two calls to the same
  * node and does not remember which node is down. Its errors also repeat the node's address, which may contain an API

@@ -47,7 +47,8 @@ export class Transaction {
       sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
     }))
-    // We wait for all results together, because a statement may fail well before the response to the commit arrives.
+    // We wait for all results together. If we waited for the commit first, a statement could fail before the commit's
+    // response arrives, and its rejection would be unhandled.
     const [[outcome], statements] = await Promise.all([Promise.allSettled([commit]), Promise.allSettled(sent)])
     const failed = statements.find((statement) => statement.status === 'rejected')
     // Only an error response of the server proves that a statement failed, and therefore that nothing was committed.

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { normalizePublicKey } from './normalize-public-key.ts'
 
-/** The header of the SPKI DER of a P-256 key with a compressed point, which is 33 bytes long. */
+/** The header of the SPKI DER of a P-256 key whose point is compressed to 33 bytes. */
 const COMPRESSED_HEADER = '3039301306072a8648ce3d020106082a8648ce3d030107032200'
 const POINT_BYTES = 65
 const COORDINATE_BYTES = 32

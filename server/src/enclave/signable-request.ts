@@ -18,7 +18,7 @@ export type SignableRequest<Body> = {
 /** A request and the challenge for the passkey that authorizes it. */
 export type BuiltRequest<Body> = { readonly request: SignableRequest<Body>; readonly challenge: Uint8Array }
 
-/** Where the enclave is, and which of its apps we are. */
+/** The URL of the enclave, and the id of our app there. */
 export type EnclaveAddress = { readonly apiUrl: string; readonly appId: string }
 
 const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/

@@ -42,7 +42,7 @@ describe('the limiter', () => {
     const subject = await openSubject()
     await fill(subject, 'payments', START)
     assert.equal(await count(subject, 'payments', START + 59_999), null)
-    // If the previous request had been counted, it would still be in this window.
+    // If the rejected request had been counted, it would still be in this window.
     const state = await count(subject, 'payments', START + 60_000)
     assert.equal(state?.remaining, 29)
   })

@@ -13,7 +13,7 @@ const TOOLS_CACHE = { ttlMs: 5 * 60_000, cacheScope: 'public' } as const
 
 export interface McpCall {
   readonly request: Request
-  /** The parsed body. Undefined if it is not JSON; then the protocol's own code responds. */
+  /** The parsed body. Undefined if it is not JSON. Then the MCP library responds with an error. */
   readonly body: unknown
   readonly caller: ToolCaller
   /**

@@ -114,7 +114,7 @@ async function runSteps(
   return isAllSame ? 0 : 1
 }
 
-/** The title of a step, why it cannot be tried (or null), and the step itself. All of these steps need the wallet. */
+/** A step that needs the wallet: its title, the reason why it cannot be tried (or null), and the step itself. */
 type Step = readonly [string, string | null, (run: CheckRun, wallet: CheckWallet) => Promise<Outcome>]
 
 function skip(title: string, actual: string): Outcome {

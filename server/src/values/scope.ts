@@ -10,9 +10,9 @@ export type Scope = (typeof SCOPES)[number]
 const SCOPE_TEXT_PATTERN = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
 /**
- * Parses a `scope` parameter. Returns each of our scopes that it names, once and in our order. Ignores unknown scopes,
- * because many clients always ask for `offline_access` and others. Returns null if the text is malformed (RFC 6749,
- * section 3.3).
+ * Parses a `scope` parameter. Returns those of our scopes that it names, each once and in our order. Ignores unknown
+ * scopes, because many clients always ask for `offline_access` and others. Returns null if the text is malformed
+ * (RFC 6749, section 3.3).
  */
 export function parseScopes(text: string): Scope[] | null {
   if (!SCOPE_TEXT_PATTERN.test(text)) return null
@@ -24,7 +24,7 @@ export function formatScopes(scopes: readonly Scope[]): string {
   return scopes.join(' ')
 }
 
-/** Returns our scopes among these names, once and in our order. */
+/** Returns those of the names that are our scopes, each once and in our order. */
 export function toScopes(names: readonly string[]): Scope[] {
   return SCOPES.filter((scope) => names.includes(scope))
 }

@@ -11,7 +11,8 @@ const INTEGER_PATTERN = /^(?:0|[1-9][0-9]{0,77})$/
 const HEX_PATTERN = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
 
 /**
- * Makes the refusal of a request that this page cannot put in words. `what` names the part, so that it can be reported.
+ * Creates the error for a request that this page cannot fully describe. The error names the unknown part, `what`, so
+ * that it can be reported.
  */
 export function unknown(what: string): Refusal {
   return new Refusal(

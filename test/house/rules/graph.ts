@@ -1,7 +1,7 @@
 import type { Rule, Violation } from '../rule.ts'
 import type { Module, SourceTree } from '../source-tree.ts'
 
-/** Files that are started as programs. Each one must import, directly or not, all files of the folder `owns`. */
+/** Files that are started as programs. Every file in a folder `owns` must be imported by a program, directly or not. */
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },

@@ -137,7 +137,7 @@ export async function changeUnsigned(
   return grant
 }
 
-/** Lists the grants whose rules the enclave enforces on the wallet, by the order of their slots. */
+/** Lists the grants whose rules the enclave enforces on the wallet, in the order of their slots. */
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
   const slots = await ctx.db.runRelaxed(listSlots(wallet))
   const policies = await Promise.all(slots.map(({ policyId }) => ctx.enclave.readPolicy(policyId)))

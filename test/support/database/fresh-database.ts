@@ -7,8 +7,8 @@ import { findTestServer, withClient, withServerLock } from './test-server.ts'
 
 const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url)
 /**
- * The template's name contains a hash of the migrations. If a PostgreSQL is used for several runs, it may still have a
- * template with older migrations.
+ * The template's name contains a hash of the migrations, because a PostgreSQL server that earlier runs have used may
+ * still have a template with older migrations.
  */
 const TEMPLATE = `bursar_template_${hash('sha256', readMigrations()).slice(0, 12)}`
 /**
@@ -23,8 +23,8 @@ export interface FreshDatabase {
 }
 
 /**
- * Creates a database for a test file. It is a copy of a template with all migrations, which the first test file
- * creates. With `empty`, it contains nothing.
+ * Creates a database for a test file. The database is a copy of a template, which the first test file creates by
+ * applying all migrations. With `empty`, the database contains nothing.
  */
 export async function createFreshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
   const server = findTestServer()

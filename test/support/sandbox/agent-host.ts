@@ -27,8 +27,8 @@ export interface AgentHost {
   /** Sends a POST request to the sandbox's control API. Throws if it fails. */
   control(path: string, body: object): Promise<AnswerBody>
   /**
-   * Lets the person open the authorization URL, and approve for the demo agent in test mode. Returns the address to
-   * which the browser is redirected.
+   * Lets the person open the authorization URL, and approve the request for the demo agent in test mode. Returns the
+   * address to which the browser is redirected.
    */
   consent(authorizeUrl: URL): Promise<URL>
   /** Starts a second server process on the same database. */

@@ -11,8 +11,8 @@ interface ScopePickerProps {
 
 /**
  * What the application can do. Every connection can read, so reading is always shown as included, even if the
- * application did not ask for it. The other requested scopes can be turned off. At least one scope must be granted,
- * because allowing nothing means denying.
+ * application did not ask for it. The other requested scopes can be turned off. At least one scope must stay on: a user
+ * who wants to allow nothing denies the request instead.
  */
 export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
   const id = useId()

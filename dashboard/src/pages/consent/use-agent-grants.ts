@@ -28,7 +28,7 @@ export function useAgentGrants({ slug, mode, agentId }: AgentOfWorkspace): Agent
   const grants = useQuery({ ...grantsQuery(slug ?? '', mode, { agent: agentId ?? '' }), enabled: isChosen })
   const recipients = useQuery({ ...recipientsQuery(slug ?? '', mode), enabled: isChosen })
   return {
-    // The limits are shown with the names of the recipients, so they wait for these names.
+    // Grants are shown with the names of their recipients, so no grant is returned while the names are loading.
     grants: recipients.isPending ? undefined : grants.data,
     recipients: recipients.data ?? NONE,
     error: grants.error,

@@ -6,7 +6,7 @@ import { useWorkspace } from './use-workspace.ts'
 
 type Kind = 'agents' | 'wallets'
 
-/** Whether the plan allows no more agents or wallets. False while loading, because the server also checks the limit. */
+/** Whether the plan allows no more agents or wallets. False while loading: the server checks the limit in any case. */
 export function useIsPlanFull(kind: Kind): boolean {
   const { slug, mode } = useWorkspace()
   const { data: use } = useQuery(planQuery(slug))

@@ -18,7 +18,7 @@ interface Operation {
   readonly replyHeaders: readonly HeaderName[]
 }
 
-/** A part of the document that the framework has made. */
+/** An operation in the document, as the framework describes it. */
 interface DescribedOperation {
   readonly operationId: string
   readonly responses: Readonly<Record<string, object>>

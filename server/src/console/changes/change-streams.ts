@@ -7,20 +7,20 @@ import { ChangeFeed } from './change-feed.ts'
 import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } from './change-stream.ts'
 
 /**
- * The most streams of one session. A browser opens at most six connections to one host, and needs one of them for other
- * requests.
+ * One session may have at most this many streams. A browser opens at most six connections to one host, and needs one of
+ * them for other requests.
  */
 const SESSION_STREAMS_MAX = 5
 const USER_STREAMS_MAX = 10
 const ACCOUNT_STREAMS_MAX = 50
 /**
- * The most streams in this process. Each stream costs a connection, and makes the query that runs every second take
- * longer.
+ * This process may have at most this many streams. Each stream needs a connection, and makes the query that runs every
+ * second take longer.
  */
 const STREAMS_MAX = 200
 const FULL_RETRY_SECONDS = 30
 
-/** The session and person that opened a stream, and the workspace that it reports. */
+/** The session and person that opened a stream, and the workspace whose changes the stream reports. */
 interface Listener {
   readonly session: string
   readonly userId: string

@@ -22,9 +22,9 @@ export const PaymentSchema = Type.Object({
   ...PublicPaymentSchema.properties,
   /** A `transfer` was requested by an agent. A `withdrawal` was signed by an owner of the wallet. */
   kind: Type.Enum([...PAYMENT_KINDS]),
-  /** Null exactly for a withdrawal. */
+  /** Null for a withdrawal, and only then. */
   agent_id: nullable(Type.String()),
-  /** Null exactly for a withdrawal. */
+  /** Null for a withdrawal, and only then. */
   grant_id: nullable(Type.String()),
   /** Why the payment is still pending, if something is wrong that a person should look into. Otherwise null. */
   pending_reason: nullable(Type.Enum([...PENDING_REASONS])),

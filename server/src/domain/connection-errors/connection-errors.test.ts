@@ -37,7 +37,7 @@ const TABLES = ['connections', 'connection_errors', 'access_tokens', 'refresh_to
 
 type Still = ReturnType<typeof stopClock>
 
-/** Each failure of a code that was approved a moment ago, and the error that people read. */
+/** Each error that is listed if a client that was just approved does not get its first tokens, and what causes it. */
 const CODE_FAILURES: readonly (readonly [
   ConnectionErrorCode,
   (still: Still, seeded: Awaited<ReturnType<typeof seedConnection>>) => Promise<unknown>,
@@ -62,7 +62,7 @@ const CODE_FAILURES: readonly (readonly [
   ],
 ]
 
-/** Each failure of a connected client, and the error that people read. */
+/** Each error that is listed if a request of a client that has tokens fails, and what causes it. */
 const TOKEN_FAILURES: readonly (readonly [
   ConnectionErrorCode,
   (still: Still, seeded: ConnectedClient) => Promise<unknown>,
@@ -198,7 +198,7 @@ describe('the errors of connections (D73a)', () => {
     still.move(60 * 60 * 1_000)
     assert.equal(await isAlive(still, seeded.tokens.accessToken), false)
     await exchange(still, await seedConnection(still, { membership: seeded.membership }), { codeVerifier: '' })
-    // Errors are written in order. An error for the expired token would have been written before this one.
+    // Errors are written in order. An error for the expired token would be written before `code_verifier_mismatch`.
     await expectCodes(still, seeded, ['code_verifier_mismatch'])
   })
 
@@ -227,7 +227,7 @@ describe('the errors of connections (D73a)', () => {
     const [first] = await expectCodes(still, seeded, ['scope_not_granted'])
     still.move(RECORD_INTERVAL_MS - 1)
     await fail()
-    // Deferred writes run in order. When the write of this error is done, a write of the error above would be done too.
+    // Errors are written in order. If the repeated error were written again, that would happen before this new error.
     await refresh(still, seeded, seeded.tokens.refreshToken, { clientId: 'svc_client_other' })
     const [, unchanged] = await expectCodes(still, seeded, ['client_mismatch', 'scope_not_granted'])
     assert.deepEqual(unchanged, first)

@@ -15,8 +15,8 @@ export interface DocumentCopy extends Pick<Client, 'name' | 'redirectUris' | 'sc
 
 /**
  * Stores a copy of a client's metadata document, or replaces the stored copy (D73). If another process has stored a
- * newer copy meanwhile, that copy is kept and returned. Like a registration, a new client is not logged until a user
- * first decides on one of its requests.
+ * newer copy meanwhile, that copy is kept and returned. A new client is not logged until a user first decides on one of
+ * its requests. The same is true of a client that registers.
  */
 export async function recordDocumentClient(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -12,7 +12,7 @@ import { findCursor, insertCursor } from './deposits-store.ts'
 export const BLOCKS_MAX = 1_000
 /**
  * How many blocks are read at once at most, if we read all USDC transfers and not only those to our wallets. A block on
- * Base has a few hundred transfers, and many nodes return at most 10,000 at once.
+ * Base has a few hundred transfers, and many nodes return at most 10,000 transfers at once.
  */
 export const BLOCKS_PER_FULL_READ_MAX = 50
 /**

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/transaction.ts'
 import type { OwnerAssertion } from '../../enclave/signable-request.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
-/** A change to a wallet's owners at the enclave, which one signature of a current owner authorizes. */
+/** A change to a wallet's owners at the enclave. A single signature of a current owner authorizes it. */
 export interface EnclaveChange {
   /** The exact request to the enclave, in canonical JSON (RFC 8785). It is the WebAuthn challenge. */
   readonly challenge: Uint8Array
@@ -20,7 +20,7 @@ export interface EnclaveChange {
    * longer possible.
    */
   prepare(transaction: Transaction): Promise<void>
-  /** Makes the change in the transaction, and returns the queries that complete it, with its audit entries. */
+  /** Records the change and its audit entries: runs some queries in the transaction, and returns the remaining ones. */
   record(transaction: Transaction, by: { now: Date; actor: Actor }): Promise<readonly Query<unknown>[]>
 }
 

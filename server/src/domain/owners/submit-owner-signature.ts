@@ -15,7 +15,7 @@ import { makeChange } from './make-change.ts'
 import { getOwnerRequest, getRequestedWallet, toFenced } from './queries.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
-/** The record is read at most this many times, because the enclave may return the earlier record for a moment. */
+/** The enclave's record is read at most this many times, because it may show the earlier owners for a moment. */
 const READS_MAX = 5
 /** The pause before the second read. Each later pause is twice as long. All pauses together take 3 seconds. */
 const FIRST_PAUSE_MS = 200

@@ -10,7 +10,7 @@ import { lockFreeGrants, readFactsOfMany } from './admission-store.ts'
 import { decideReading, type AdmissionReading, type FundedRequest, type TimedRequest } from './read-admission.ts'
 import { allowanceMonthOf, makeReservation, type NewReservation, type Reservation } from './reserve-payment.ts'
 
-/** A request that waits for its decision, with the context that decides it. */
+/** A request that waits for its decision, and the context that is used to decide it. */
 export interface WaitingRequest {
   readonly ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>
   readonly funded: FundedRequest

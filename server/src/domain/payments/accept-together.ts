@@ -35,7 +35,7 @@ export async function acceptTogether(db: Database, acceptance: Acceptance): Prom
   return (await gathering.changed).get(id) ?? null
 }
 
-/** Starts to gather, until the end of this turn of the event loop. */
+/** Starts to gather acceptances. At the end of this turn of the event loop, one statement records them. */
 function startGathering(db: Database): Gathering {
   const acceptances: Acceptance[] = []
   const send = async (): Promise<ReadonlyMap<string, Payment>> => {

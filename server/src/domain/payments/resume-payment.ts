@@ -36,8 +36,8 @@ const POLL_MAX_MS = 500
  */
 const UNPROVEN_POLL_MS = 1_000
 /**
- * How many requests may expire before we give up. After the first response we know the enclave's time, so a second
- * expiry has another cause.
+ * How many requests may expire before we give up. After the first response we know the enclave's time, so if a second
+ * request expires, wrong clocks are not the cause.
  */
 const EXPIRED_MAX = 2
 

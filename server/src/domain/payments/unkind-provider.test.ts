@@ -306,7 +306,7 @@ describe('an enclave that misbehaves', () => {
     })
   })
 
-  /** Moves our clock and the chain past the time in which an earlier request could arrive. */
+  /** Moves our clock and the chain past the last time at which an earlier request could still arrive. */
   function passFence(): void {
     given.clock.setOffset(FENCE_MS)
     goOn()
@@ -324,7 +324,7 @@ describe('an enclave that misbehaves', () => {
     return expectPayment(await create(seeded, options), 'created')
   }
 
-  /** Creates a payment that is accepted without a hash, and sets what the enclave reports when it is looked up. */
+  /** Creates an accepted payment without a transaction hash, and sets what the enclave will report about it. */
   async function openHashless(
     told: { status: string; txHash: null; userOperationHash?: TxHash },
     seeded?: Seed,
@@ -336,7 +336,7 @@ describe('an enclave that misbehaves', () => {
     return await getPayment(given.context, payment)
   }
 
-  /** Looks the payment up once, as it is recorded now. */
+  /** Reads the payment as it is now stored, and looks up its outcome once. */
   async function reconcile(payment: Payment): Promise<void> {
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
   }

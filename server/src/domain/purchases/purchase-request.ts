@@ -30,7 +30,7 @@ export interface PurchaseTerms extends PaymentCredential {
   readonly idempotencyKey: string
 }
 
-/** What is compared if the same idempotency key comes again: hashes, because the request itself may contain secrets. */
+/** These hashes are compared if an idempotency key is used again. The request itself may contain secrets. */
 export interface RequestHashes {
   readonly url: string
   readonly method: string

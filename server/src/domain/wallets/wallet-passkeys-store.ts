@@ -65,8 +65,8 @@ export function holdWalletPasskey(credentialId: string): Query<boolean> {
 }
 
 /**
- * Returns whether a passkey owns a wallet, or may already own one at the enclave. It may own one if its user requested
- * this, the request was submitted, and the outcome was not recorded. Uses `wallet_owners_of_passkey` and
+ * Returns whether a passkey owns a wallet, or may already own one at the enclave. It may own one if its user's request
+ * to make it an owner was submitted, and the outcome was not recorded. Uses `wallet_owners_of_passkey` and
  * `owner_requests_of_creator`.
  */
 export function isWalletPasskeyUsed(userId: string, credentialId: string): Query<boolean> {

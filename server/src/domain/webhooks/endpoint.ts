@@ -22,22 +22,22 @@ export interface WebhookEndpoint {
   readonly disabledBecause: DisabledBecause | null
 }
 
-/** An endpoint with the secret that signs its deliveries. The secret is shown only this once. */
+/** An endpoint with the secret that signs its deliveries. The secret is shown only when it is created. */
 export interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint
   readonly secret: string
 }
 
-/** How many endpoints one workspace and mode may have. */
+/** How many endpoints a workspace may have in each mode. */
 export const ENDPOINTS_MAX = 20
 export const URL_CHARS_MAX = 2_048
-/** How long after a rotation deliveries are signed with the previous secret as well. */
+/** For this long after a secret is replaced, deliveries are signed with the previous secret as well. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
 /** An endpoint that has failed for this long without a success is disabled (D45). */
 export const FAILING_MS = 5 * 24 * 60 * 60 * 1_000
 /**
- * An endpoint counts as hanging if its last attempt took this long or timed out. It stops counting as hanging as soon
- * as it responds faster.
+ * An endpoint counts as hanging if its last attempt took at least this long or timed out. It stops counting as hanging
+ * as soon as it responds faster.
  */
 export const HANGING_MS = 5_000
 

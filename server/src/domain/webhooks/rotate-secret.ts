@@ -7,9 +7,9 @@ import { lockEndpoint } from './lock-endpoint.ts'
 import { replaceSecret } from './endpoints-store.ts'
 
 /**
- * Gives an endpoint a new secret, which is shown once. For 24 hours deliveries are signed with the previous secret as
- * well, so that the receiver can be updated in that time. If the new secret is replaced within the 24 hours, the secret
- * before it is no longer used.
+ * Gives an endpoint a new secret, which is shown once. For 24 hours, deliveries are signed with the previous secret as
+ * well, so that the receiver can be updated in that time. If the secret is rotated again within the 24 hours, only the
+ * newest two of the three secrets are used.
  *
  * Anybody who has the secret can forge events that the receiver accepts, so rotating requires a recent proof of the
  * user's presence (D59). Errors: 403 `verification_required`; 404 `webhook_not_found`.

@@ -63,7 +63,7 @@ interface Buyer {
   readonly failure: ToolFailure | null
 }
 
-/** The price is worth knowing even if nobody could pay it now, so a missing wallet or agent is no error of the call. */
+/** A price is useful even if nobody can pay it now, so the call does not fail if the wallet or the agent is missing. */
 async function findBuyer(
   ctx: Context,
   { caller, args }: Pick<ToolCall<{ readonly wallet?: string; readonly agent_id?: string }>, 'caller' | 'args'>,

@@ -8,8 +8,7 @@ export interface EqualPayments {
   /** For each of the found transactions, how many of these other payments are recorded with its hash. */
   readonly byTransaction: ReadonlyMap<TxHash, number>
   /**
-   * How many of these other payments may have been sent, and have either no recorded transaction or a recorded one that
-   * was not found.
+   * How many of these other payments may have been sent, but are not recorded with the hash of a found transaction.
    */
   readonly undecided: number
 }

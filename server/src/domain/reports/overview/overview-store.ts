@@ -51,9 +51,9 @@ export interface SpendRow {
 export interface SpendRange {
   readonly accountId: string
   readonly mode: Mode
-  /** The lowest id of the payments to sum. It need not be the id of a payment. */
+  /** Only payments with this id or a higher one are summed. There need not be a payment with this id. */
   readonly from: string
-  /** All summed payments have lower ids than this. It need not be the id of a payment. */
+  /** Only payments with lower ids than this are summed. There need not be a payment with this id. */
   readonly below: string
   /** When each bar begins. Each begins at a full hour. */
   readonly barStarts: readonly Date[]
@@ -98,8 +98,8 @@ const spendText = textOfMode(
 
 /**
  * Sums what each agent spent and counts its payments, bar by bar, and does the same for the withdrawals, which are the
- * payments without an agent. Reads the sums of hours with their primary key, and
- * each payment that is in no sum once, with the index `payments_listed`. Returns few rows, however many agents there are.
+ * payments without an agent. Reads the sums of whole hours with their primary key. Reads the payments that are not yet
+ * in these sums, each once, with the index `payments_listed`. Returns few rows, however many agents there are.
  */
 export function sumSpend({ accountId, mode, from, below, barStarts, end, agentsMax }: SpendRange): Query<SpendRow[]> {
   return {

@@ -3,8 +3,8 @@ import type { Credential } from './credential.ts'
 import { listCredentials } from './credentials-store.ts'
 
 /**
- * Returns the API keys and OAuth connections that made these requests, in a map whose keys are their ids. Requests
- * without a recorded credential are left out.
+ * Returns the API keys and OAuth connections that made these requests, as a map from id to credential. Requests without
+ * a recorded credential are left out.
  */
 export async function findCredentials(
   ctx: Pick<Context, 'db'>,
