@@ -61,7 +61,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   /** Fetches the document and stores a copy, unless a fresh copy is already stored. Returns the client. */
   const fetchAndSave = async (url: string): Promise<Client> => {
     try {
-      // Another request, also in another process, may have stored a copy since the caller read it.
+      // Another request, also in another process, may have stored a copy since the caller looked for one.
       const stored = await findClient(ctx, { id: url })
       if (stored !== null && isFresh(stored, ctx.clock.now())) return stored
       const document = await fetchClientDocument(outbound, { url, ownOrigins })
