@@ -18,7 +18,10 @@ const MONTH_START = at(-30 * 24 * 60)
 /** The starts of the bars of a chart, in their order. */
 const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
 
-/** The accounts, modes, wallets and agents of two requests. Both requests have those of one payment in the sample. */
+/**
+ * The accounts, modes, wallets and agents of two requests. Both requests use the values of the same payment in the
+ * sample.
+ */
 const parties = (sample: Sample): Values => {
   const list = (column: string): string => {
     const value = get(sample, 'payments', column)

@@ -90,5 +90,5 @@ export const READ_LAG_ENTRIES_MAX = 10_000
 export const CLOCK_SKEW_MS_MAX = 10 * 366 * 24 * 60 * 60 * 1000
 /** The number of faults that a caller may request in one call of the control endpoint. */
 export const FAULTS_MAX = 1_000_000
-/** How long a clean stop waits for the current tick and the open requests. */
+/** How long a clean stop waits for the current round of `followTransactions` and for the open requests. */
 export const STOP_TIMEOUT_MS = 5_000
