@@ -10,7 +10,7 @@ const listOf = (...values: readonly string[]): string => `{${values.map((value) 
 /** The lowest id that a payment can have in `rows.ts` if it was made at most this many hours ago. */
 const idOfHoursAgo = (hours: number): string => `pay_01${`${1_000_000 - hours * 60}`.padStart(8, '0')}`
 const DAY_START_ID = idOfHoursAgo(24)
-/** The lowest id of an audit entry of the last minutes. */
+/** The lowest id that an audit entry of the last 15 minutes can have. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
 const MONTH_START = at(-30 * 24 * 60)
