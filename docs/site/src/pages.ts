@@ -22,7 +22,7 @@ export interface Page {
 const ROOT = new URL('../../../', import.meta.url)
 const PAGES = new URL('../pages/', import.meta.url)
 const EXAMPLES = 'sdk/examples'
-/** A page's line of this form is replaced by an example of the client. */
+/** A line of this form in a page is replaced by an example of the client. */
 const EXAMPLE_LINE = /^\{\{(?<name>[\w-]+\.ts)\}\}$/gm
 /** Pages whose text is a file elsewhere in the project. People also read the file there. */
 const INCLUDED: readonly Omit<Page, 'markdown'>[] = [

@@ -11,8 +11,8 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 256
 /** How long the provider remembers an idempotency key: one day. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
 /**
- * How many expired idempotency keys one round of `followTransactions` removes, so that it never blocks the process for
- * long.
+ * How many expired idempotency keys one round of `followTransactions` removes, so that a round never blocks the process
+ * for long.
  */
 export const IDEMPOTENCY_PURGE_ROWS_MAX = 1_000
 export const REFERENCE_CHARS_MAX = 64

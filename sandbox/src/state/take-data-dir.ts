@@ -14,8 +14,8 @@ interface Holder {
 
 export const LOCK_FILE_NAME = 'sandbox.pid'
 /**
- * How many times to try to create the lock. A stale lock is removed before the next try. If there is a stale lock
- * again, other processes are starting at the same moment.
+ * How many times to try to create the lock. A stale lock is removed before the next try. If even the last try finds a
+ * stale lock, other processes are starting at the same moment, and this process gives up.
  */
 const ATTEMPTS_MAX = 3
 /**

@@ -8,7 +8,7 @@ import { createRandom, pick } from './random.ts'
 export interface PaymentLoad {
   /** The number of payments to record. Payments that a limit rejects are not counted. */
   readonly payments: number
-  /** The share of the sends that get a fault of the provider. */
+  /** The share of the enclave's sends that get a random fault. */
   readonly share: number
   readonly seed: number
   readonly callers: number

@@ -70,7 +70,7 @@ export async function openOwnerChange(
     if (recorded !== null && isAsked(recorded, asked)) return null
     const usable = await findUsable(ctx, wallet, asked)
     if (usable !== null) return await formatRequest(ctx, wallet, usable)
-    // The request that may still take effect makes a change other than this one.
+    // If a submitted request may still take effect, it makes a different change than the requested one.
     if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)
     return await formatRequest(ctx, wallet, await prepare(ctx, wallet, asked))
   })

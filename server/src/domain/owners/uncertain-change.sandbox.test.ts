@@ -87,7 +87,10 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     await expectOwners(owned, [owned.owner, second])
   })
 
-  /** From now on, reads from the enclave return the present owners. The returned function makes them correct again. */
+  /**
+   * From now on, every read from the enclave returns the present owners, even after a change, until the returned
+   * function is called.
+   */
   function delayReads(owned: Owned): Promise<() => void> {
     return delayReadsAfter(owned, async () => undefined)
   }

@@ -46,10 +46,10 @@ export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest)
 
 /**
  * The requests of one process that wait for their decision. A new request waits in `#waiting`. At the end of the
- * current turn of the event loop, or when other requests have been decided, it is taken from there together with
- * requests that are independent of it. If there are none, the request is decided alone, which costs no more than
- * without a queue. Otherwise the requests are decided in one batch. A request that the batch leaves undecided moves to
- * `#apart`, and is then decided alone.
+ * current turn of the event loop, or when earlier requests have been decided, it is taken from there together with
+ * other requests that are independent of it. If there are no others, the request is decided alone, which costs no more
+ * than without a queue. Otherwise the requests are decided in one batch. A request that the batch leaves undecided
+ * moves to `#apart`, and is then decided alone.
  */
 class ReservationQueue {
   readonly #db: Database
@@ -88,7 +88,7 @@ class ReservationQueue {
 
   /**
    * At the end of this turn of the event loop, starts every transaction that can start, with all requests that have
-   * arrived until then.
+   * arrived by then.
    */
   #schedule(): void {
     if (this.#isScheduled) return
