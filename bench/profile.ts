@@ -10,15 +10,15 @@ import { openWorld, type World } from './world.ts'
 
 /**
  * `npm run bench:profile [-- reads|payments|tokens|webhooks]` shows where the service spends its processor time under
- * load. It prints the functions with the most time of their own, and writes a profile that a browser's developer tools
- * (or speedscope) show as a flame graph.
+ * load. It prints the functions with the most self time, and writes a profile that a browser's developer tools (or
+ * speedscope) show as a flame graph.
  */
 const TARGETS = 2_000
 const SECONDS = 8
 const TOKENS = 4_000
 const DELIVERIES = 6_000
 const FUNCTIONS_SHOWN = 30
-/** The entries of a profile during which no function ran. */
+/** The names of the profile entries that stand for time in which no function ran. */
 const IDLE = ['(idle)', '(program)', '(root)']
 const FOLDER = fileURLToPath(new URL('./profiles/', import.meta.url))
 

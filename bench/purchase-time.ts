@@ -14,7 +14,7 @@ import { createResource } from '../test/support/sandbox/seller.ts'
  * from these times.
  */
 const PURCHASES = 60
-/** A key may pay 30 times a minute. */
+/** Fewer than the 30 purchases that a key may make in a minute. */
 const PURCHASES_PER_KEY = 25
 
 /** The steps of a purchase, in their order. */

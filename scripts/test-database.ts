@@ -6,7 +6,7 @@ export interface TestDatabase {
   stop(): Promise<void>
 }
 
-/** How often to try to start. Another program may start to use the port after we have found it free. */
+/** How many times to try to start. Another program may start to use the port after we have found it free. */
 const STARTS_MAX = 5
 /** Each service in a test opens up to 30 connections, and several test processes run at once. */
 const CONNECTIONS_MAX = 400

@@ -11,7 +11,7 @@ const SAMPLE_MS = 200
 /** How long the server is left alone after the load, before its memory is read again. */
 const QUIET_MS = 60_000
 
-/** The time to start a process, and the memory that it needs while idle, under load, and after the load. */
+/** Measures the time to start a process, and the memory that it needs while idle, under load, and after the load. */
 export async function measureProcess(world: World): Promise<Results> {
   const [started, floorStarted] = [await measureStarts(world), await measureBareStarts()]
   const [server, floor] = [await world.startServer(), await world.floor()]

@@ -24,7 +24,7 @@ export function formatPayment(payment: Payment, paint: Paint): string {
   )
 }
 
-/** A command whose payment has failed fails too. A pending payment is not a failure. */
+/** If a payment has failed, its command fails too. A pending payment is not a failure. */
 export function exitOfPayment({ status }: Payment): ExitCode {
   return status === 'failed' ? EXIT.failure : EXIT.ok
 }

@@ -3,7 +3,7 @@ import { cleanLine } from './output/clean-text.ts'
 import { formatPairs } from './output/format-table.ts'
 import type { Paint } from './output/style.ts'
 
-/** What a preview says, for people. */
+/** Formats the result of a preview for people. */
 export function formatPreview(preview: PaymentPreview, paint: Paint): string {
   if (!preview.allowed) {
     const { message, details } = { details: undefined, ...preview.error }

@@ -109,7 +109,7 @@ function errorFailure(response: Response, error: ReceivedError, now: number): Fa
 
 /** Something between the client and the service responded, or the response is damaged. The request may have arrived. */
 function unreadableFailure({ status, headers }: Response): Failure {
-  // A browser hides the status of a redirect.
+  // A browser hides the status of a redirect, and reports 0 instead.
   const isRedirect = status === 0 || (status >= REDIRECT_MIN && status < CLIENT_ERROR_MIN)
   const advice = isRedirect ? ' The server redirects: check baseUrl.' : ''
   const isRejected = status >= REDIRECT_MIN && status < SERVER_ERROR_MIN && !RETRYABLE_STATUSES.includes(status)

@@ -4,7 +4,7 @@ import type { Json } from './canonical-json.ts'
 import { cleanText } from './clean-text.ts'
 import { Refusal } from './refusal.ts'
 
-/** What the service says about a request. The page cannot check any of it, and shows it apart. */
+/** What the service says about a request. The page cannot verify these claims, and shows them separately. */
 export interface Claims {
   readonly workspace: string | null
   readonly walletName: string | null
@@ -102,7 +102,7 @@ function readCreationOptions(value: unknown): CreationOptions {
   const { id: rpId, name: rpName } = toMembers(rp)
   const { name, displayName } = toMembers(user)
   const algorithms = readList(pubKeyCredParams).map((one) => toMembers(one)['alg'])
-  // The enclave verifies ES256 signatures only.
+  // -7 is ES256. The enclave verifies no other signatures.
   if (algorithms.length !== 1 || algorithms[0] !== -7) throw malformed()
   return {
     rpId: readText(rpId),

@@ -102,7 +102,7 @@ describe('a server that is killed in the middle of a withdrawal', () => {
         const [row] = await fixture.query('select tx_hash from payments where id = $1', [id])
         assert.deepEqual(await listTransfers(payer), [{ txHash: row?.['tx_hash'], amountMicro: AMOUNT_MICRO }])
       } else {
-        // The service treats the transfer as absent only once the chain's clock has passed this time too.
+        // The service treats the transfer as absent only once the signed request has expired by the chain's clock too.
         await fixture.chains.test.call('evm_increaseTime', [FENCE_SECONDS])
         await fixture.control('/chains/test', { mine: 1 })
         await waitForRecord(fixture, id, 'failed')

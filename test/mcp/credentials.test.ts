@@ -15,7 +15,7 @@ const ALL_SCOPES = 'wallet:read wallet:transfer x402:pay'
 const PAYMENTS_LIMIT = 30
 const DEFAULT_LIMIT = 60
 
-/** The MCP server authenticates and limits as `/v1` does (D71). */
+/** The MCP server authenticates its callers and limits their requests as `/v1` does (D71). */
 describe('credentials of the MCP server', () => {
   let given: TestService
   let seeded: Seed

@@ -1,9 +1,9 @@
 /**
  * The rows of the tests of query plans: one huge workspace among small ones. Each table has fewer than 30,000 rows, so
  * `analyze` reads all of them, and the statistics are the same in each run. For each workspace `t`, a statement inserts
- * rows that are numbered `n = 1, 2, …`. How many there are depends on `t.size`: 120 for the huge workspace, 4 for a
- * small one. Both sizes are multiples of 4, so that a row and the rows that it refers to have the same mode (see
- * `mode_of` and `ref`).
+ * rows that are numbered `n = 1, 2, …`. The number of rows is proportional to `t.size`, which is 120 for the huge
+ * workspace and 4 for a small one. Both sizes are multiples of 4, so that a row and the rows that it refers to have the
+ * same mode (see `mode_of` and `ref`).
  */
 
 /** The time of the newest rows. */
@@ -69,7 +69,7 @@ export const payment = (hot: string) => ({
   amount_usdc: `'0.000001'`,
   attempt: '1',
 })
-/** The columns of payments that only agents make. */
+/** The columns of a payment that have values only if an agent made it. */
 export const ofGrant = (hot: string) => ({
   agent_id: `case when ${hot} then 'agent1' else ${agent} end`,
   grant_id: `'grt_' || case when ${hot} then 1 else ${ref(2)} end`,

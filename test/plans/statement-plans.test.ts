@@ -34,8 +34,8 @@ const HELP = `Name the index in backticks in the comment of the function that ma
   test/plans/statement-values.ts. Each line shows the workspace and how PostgreSQL was told to plan.`
 
 /**
- * PostgreSQL plans a prepared statement first with the values of its parameters (a custom plan), later without (a
- * generic plan). The statistics do not contain the new workspace.
+ * PostgreSQL first plans a prepared statement with the values of its parameters (a custom plan), and later without them
+ * (a generic plan). The statistics do not contain the new workspace.
  */
 const RUNS = [
   { account: HUGE, planMode: 'force_generic_plan' },

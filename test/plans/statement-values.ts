@@ -10,7 +10,7 @@ const listOf = (...values: readonly string[]): string => `{${values.map((value) 
 /** The lowest id that a payment can have in `rows.ts` if it was made at most this many hours ago. */
 const idOfHoursAgo = (hours: number): string => `pay_01${`${1_000_000 - hours * 60}`.padStart(8, '0')}`
 const DAY_START_ID = idOfHoursAgo(24)
-/** The lowest id of an audit entry of the last minutes. */
+/** The lowest id that an audit entry of the last 15 minutes can have. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
 const MONTH_START = at(-30 * 24 * 60)
@@ -18,7 +18,10 @@ const MONTH_START = at(-30 * 24 * 60)
 /** The starts of the bars of a chart, in their order. */
 const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
 
-/** The accounts, modes, wallets and agents of two requests. Both requests have those of one payment in the sample. */
+/**
+ * The accounts, modes, wallets and agents of two requests. Both requests use the values of the same payment in the
+ * sample.
+ */
 const parties = (sample: Sample): Values => {
   const list = (column: string): string => {
     const value = get(sample, 'payments', column)

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Opens an address in the browser: with the program in `BROWSER`, or with the system's program. If this fails, nothing
- * happens, because the person also sees the address.
+ * Opens an address in the browser: with the program in `BROWSER`, or with the system's program. A failure is ignored,
+ * because the address is also shown to the person.
  */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
   const [command, ...args] = browserCommand(env)

@@ -58,7 +58,7 @@ export type GrantChange = 'activate' | 'resume' | 'revoke'
  * Signs a change to a grant in the signer window, with a passkey that owns its wallet. Every call asks the server for a
  * new signing request, so a user whose signing request has expired only needs to click again.
  *
- * @throws ApiError, or SignerError if the user did not sign. In that case nothing has changed.
+ * @throws ApiError. Throws SignerError if the user did not sign. Then nothing has changed.
  */
 export async function signGrant(
   signer: SignerWindow,

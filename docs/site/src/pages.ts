@@ -22,7 +22,7 @@ export interface Page {
 const ROOT = new URL('../../../', import.meta.url)
 const PAGES = new URL('../pages/', import.meta.url)
 const EXAMPLES = 'sdk/examples'
-/** A line of a page that is replaced by an example of the client. */
+/** A line of this form in a page is replaced by an example of the client. */
 const EXAMPLE_LINE = /^\{\{(?<name>[\w-]+\.ts)\}\}$/gm
 /** Pages whose text is a file elsewhere in the project. People also read the file there. */
 const INCLUDED: readonly Omit<Page, 'markdown'>[] = [
@@ -45,13 +45,16 @@ const INCLUDED: readonly Omit<Page, 'markdown'>[] = [
     source: 'docs/signer-page.md',
   },
 ]
-/** The pages of the site that replace the targets of links in included files. */
+/** In included files, links to these files are replaced by links to the pages of the site. */
 const LINKS_OF_INCLUDED: readonly (readonly [RegExp, string])[] = [
   [/\]\((?:docs\/|\.\.\/)?signer-page\.md/g, '](operate/signer-page.md'],
   [/\]\((?:\.\.\/)?SECURITY\.md/g, '](threat-model.md'],
 ]
 
-/** Other links of an included file lead to files that are not on the site. Only the text of these links is kept. */
+/**
+ * The other relative links of an included file lead to files that are not on the site. Only the text of these links is
+ * kept.
+ */
 const LINK_TO_SOURCES =
   /\[(?<text>[^\]]+)\]\((?!https?:|#|operate\/|(?:\.\.\/)+(?:operate|threat-model)|threat-model)[^)]+\)/g
 

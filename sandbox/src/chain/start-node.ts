@@ -69,7 +69,7 @@ const formatArgs = ({ chainId, port }: StartNodeOptions, load: readonly string[]
     hardfork: 'prague',
     order: 'fifo',
     // With a base fee of 0, a wallet without ETH can send a transaction with a zero fee. This stands in for sponsored
-    // gas. The node still suggests a tip of 1 gwei, because viem's fee estimation fails with a lower one.
+    // gas. We leave the tip that the node suggests at 1 gwei, because viem's fee estimation fails with a lower tip.
     'block-base-fee-per-gas': 0,
     'gas-limit': BLOCK_GAS_MAX,
     // Without this option, anvil keeps thousands of old states in memory and in the user's home folder (17 GB

@@ -8,7 +8,7 @@ export interface SellerControl {
   findResource(id: string): Promise<object | null>
 }
 
-/** The time limit for a response of the seller. It runs on this machine and responds at once. */
+/** The time limit for a response of the seller. The seller runs on this machine, so it normally responds at once. */
 const ANSWER_MS_MAX = 5_000
 
 export function connectSellerControl({

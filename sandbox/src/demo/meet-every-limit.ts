@@ -5,7 +5,7 @@ import { SHOP, STRANGER, type DemoScript } from './demo-script.ts'
 const MONTHLY_ALLOWANCE_DEVELOPER = 1_000
 const TWO_HOURS_SECONDS = 2 * 60 * 60
 
-/** Makes one payment against each limit. Each one is rejected with a different code. */
+/** For each limit, tries one payment that breaks it. Each of these payments is rejected with a different code. */
 export async function meetEveryLimit(demo: DemoScript, granted: Granted): Promise<void> {
   demo.title('Each limit rejects a payment with its reason')
   await refuseOutsideGrant(demo, granted)

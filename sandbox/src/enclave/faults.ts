@@ -59,8 +59,8 @@ export interface Faults {
   /** Cancels all requested faults that are not used up yet, and random faults. */
   clear(): void
   /**
-   * Returns the oldest requested fault that this kind of request (sponsored or not) can have, and uses it up. If there
-   * is none, a sponsored send may get a random fault. Otherwise returns null.
+   * Returns the oldest requested fault that can happen to a send of this kind (sponsored or not), and uses it up. If
+   * there is none, may return a random fault for a sponsored send. Otherwise returns null.
    */
   take(request: { isSponsored: boolean }): SendFault | null
   /** Returns whether this fault was requested for a read, and uses it up. */

@@ -24,7 +24,10 @@ interface Watch {
   head: BlockMark | null
   /** For each broadcast that is not mined: when it was first seen or last sent, on the monotonic clock. */
   sentAtMs: Map<string, number>
-  /** Whether to send all unmined broadcasts at once, because the chain may have lost its pool. */
+  /**
+   * Whether the next round sends all unmined broadcasts again, even recent ones, because the chain may have lost its
+   * pool.
+   */
   resendAll: boolean
 }
 
@@ -47,7 +50,7 @@ export async function followTransactions(context: EnclaveContext, signal: AbortS
     resendAll: true,
   }))
   while (!signal.aborted) {
-    // If a chain is unreachable, the next tick tries it again.
+    // If a chain is unreachable, the next round tries it again.
     await Promise.allSettled(watches.map((watch) => followChain(context, watch)))
     context.store.purgeAnswers(context.clock.nowMs() - IDEMPOTENCY_WINDOW_MS, IDEMPOTENCY_PURGE_ROWS_MAX)
     await sleep(FOLLOW_INTERVAL_MS, undefined, { signal }).catch(() => undefined)

@@ -10,7 +10,10 @@ export const HEADER_BYTES_MAX = 16 * 1024
 export const IDEMPOTENCY_KEY_CHARS_MAX = 256
 /** How long the provider remembers an idempotency key: one day. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000
-/** How many expired idempotency keys one tick removes, so that cleaning up never blocks the process for long. */
+/**
+ * How many expired idempotency keys one round of `followTransactions` removes, so that a round never blocks the process
+ * for long.
+ */
 export const IDEMPOTENCY_PURGE_ROWS_MAX = 1_000
 export const REFERENCE_CHARS_MAX = 64
 /** The provider's limit on the names of policies, rules and quorums. */
@@ -52,7 +55,10 @@ export const CHAIN_BATCH_MAX = 100
 export const FOLLOW_INTERVAL_MS = 1_000
 /** A transaction without a receipt is sent again after this time, which is two blocks. */
 export const RESEND_AFTER_MS = 2_000
-/** A tick reads the unmined transactions in pages: this many transactions in a page, and at most this many pages. */
+/**
+ * A round of `followTransactions` reads the unmined transactions in pages: this many transactions in a page, and at
+ * most this many pages.
+ */
 export const OPEN_PAGE_ROWS = 500
 export const OPEN_PAGES_MAX = 20
 /** After a reorganization, the transactions in this many blocks below the head are checked again. */
@@ -84,5 +90,5 @@ export const READ_LAG_ENTRIES_MAX = 10_000
 export const CLOCK_SKEW_MS_MAX = 10 * 366 * 24 * 60 * 60 * 1000
 /** The number of faults that a caller may request in one call of the control endpoint. */
 export const FAULTS_MAX = 1_000_000
-/** How long a clean stop waits for the current tick and the open requests. */
+/** How long a clean stop waits for the current round of `followTransactions` and for the open requests. */
 export const STOP_TIMEOUT_MS = 5_000

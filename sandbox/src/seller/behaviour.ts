@@ -74,9 +74,11 @@ export interface Behaviour {
   /** How long an authorization may be valid, as the offer says. Ignored for MPP: its challenges are valid for 5 min. */
   readonly maxTimeoutSeconds: number
   readonly faults: readonly Fault[]
-  /** How often each of the faults happens, or null for always. A changed price or payee stays changed in any case. */
+  /**
+   * How many times each of the faults happens, or null for always. A changed price or payee stays changed in any case.
+   */
   readonly faultCount: number | null
-  /** How many requests get the first price and payee. */
+  /** After this many requests, the faults `price_raised` and `payee_changed` change the offer. */
   readonly changesAfter: number
   readonly delayMs: number
   readonly answerBytes: number

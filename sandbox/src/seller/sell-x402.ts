@@ -55,8 +55,8 @@ export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUr
 }
 
 /**
- * The middleware sets a header that contains the seller's own offer. Adds other offers to this header, or removes the
- * seller's own offer from it.
+ * The middleware sets a header that contains the seller's own offer. This function adds other offers to the header, or
+ * removes the seller's own offer from it.
  */
 function changeOffers(response: Response, kinds: readonly OfferKind[]): void {
   if (kinds.length === 1 && kinds[0] === 'own') return

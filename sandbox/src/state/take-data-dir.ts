@@ -14,8 +14,8 @@ interface Holder {
 
 export const LOCK_FILE_NAME = 'sandbox.pid'
 /**
- * How often to try to create the lock. A stale lock is removed before the next try. If there is a stale lock again,
- * other processes are starting at the same moment.
+ * How many times to try to create the lock. A stale lock is removed before the next try. If even the last try finds a
+ * stale lock, other processes are starting at the same moment, and this process gives up.
  */
 const ATTEMPTS_MAX = 3
 /**
@@ -32,8 +32,8 @@ const heldHere = new Set<string>()
 export function takeDataDir(dataDir: string): TakenDataDir {
   const file = join(dataDir, LOCK_FILE_NAME)
   try {
-    // Other users may pass through the directory: if we run as root, PostgreSQL runs as another user. Every file in it
-    // is private.
+    // The mode lets other users enter the directory: if we run as root, PostgreSQL runs as another user. Every file in
+    // the directory is private.
     mkdirSync(dataDir, { recursive: true, mode: 0o711 })
     for (let attempt = 1; !createLock(file); attempt += 1) {
       const holder = findHolder(dataDir)

@@ -3,8 +3,8 @@ import { retryAfterSeconds, type RateState } from '../limiter/bucket.ts'
 import { Problem } from '../values/problem.ts'
 
 /**
- * Sets the `X-RateLimit-*` headers of a response to a valid credential. `X-RateLimit-Reset` is in Unix milliseconds
- * (D32).
+ * Sets the `X-RateLimit-*` headers of a response to a request with a valid credential. `X-RateLimit-Reset` is in Unix
+ * milliseconds (D32).
  */
 export function setRateLimitHeaders(reply: FastifyReply, rate: RateState): void {
   void reply.headers({

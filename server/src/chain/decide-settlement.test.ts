@@ -20,7 +20,7 @@ const transfer: Transfer = { contract: USDC, from: PAYER, to: PAYEE, amountMicro
 const expected: ExpectedTransfer = { ...transfer, operationHash: null }
 const emitted: ReceiptTransfer = { ...transfer, logIndex: 7n, operationHash: null }
 
-/** By default, the receipt of a transaction that the wallet itself sent. */
+/** Makes a receipt. By default, the wallet itself sent the transaction. */
 function receiptAt(blockNumber: bigint, change: Partial<Receipt> = {}): Receipt {
   const block = { blockNumber, blockHash: BLOCK_HASH }
   return {

@@ -58,11 +58,12 @@ export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
  * A node is in service until it fails. Then its cooldown begins, and calls use the next node. After the cooldown, the
  * next call also starts a probe in the background, and only a successful probe puts the node back into service. So no
  * caller waits for a node that is known to be down. If no node is in service, all nodes are tried in order. A call
- * takes at most `timeoutMs` for each node. We use a node's results only if it returns the right chain id in the same
- * round trip.
+ * takes at most `timeoutMs` for each node. Until a node has returned the right chain id, we use its results only if it
+ * returns that id in the same round trip. After a fault, it has to return the id again.
  *
- * A node that sends `Retry-After` is not called before that time, even if it is the only node. A node that does not
- * have the newest block yet stays in service. The call then uses the next node, and fails if there is none.
+ * A node that sends `Retry-After` is not called before the time that the header names, even if it is the only node. A
+ * node that does not have the newest block yet stays in service. The call then uses the next node, and fails if there
+ * is none.
  */
 export function createRpcNodes(
   options: { mode: Mode; chainId: number; addresses: readonly NodeAddress[]; timeoutMs: number },

@@ -60,9 +60,10 @@ export function createTransferReader(nodes: RpcNodes, usdc: Address) {
 }
 
 /**
- * Reads the hash of the last block three times: before the logs, together with the logs, and after them. If it is
- * always the same, all logs belong to one fork. Every request for logs also asks for the last block, which proves that
- * the machine that responded had the whole range: nodes silently leave out blocks that they do not have.
+ * Reads the hash of the last block three times: before the logs, together with the logs, and after them. If the hash is
+ * always the same, all logs belong to one fork. Nodes silently leave out the logs of blocks that they do not have. So
+ * every request for logs also asks for the last block, which proves that the machine that responded had the whole
+ * range.
  */
 async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
   const before = await readHeader(batch, to)

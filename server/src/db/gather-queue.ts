@@ -5,7 +5,10 @@ import type { Query } from './query.ts'
 
 /** The most items in one statement. More would save little, and each item waits for the slowest one. */
 export const ITEMS_PER_STATEMENT_MAX = 64
-/** How often an item that runs alone is tried at most, if its statement conflicts with other statements each time. */
+/**
+ * How many times, at most, an item that runs alone is tried, if its statement conflicts with other statements each
+ * time.
+ */
 const ATTEMPTS_ALONE_MAX = 4
 
 interface WaitingItem<Item, Result> {
@@ -106,8 +109,8 @@ export class GatherQueue<Item, Result> {
   }
 
   /**
-   * If the database is unavailable or the row is locked, the other items of the line are rejected too. They would get
-   * the same error, but only after another wait.
+   * If the database is unavailable or the row of the line's key is locked, the other items of the line are rejected
+   * too. They would get the same error, but only after another wait.
    */
   #reject(line: Line<Item, Result>, error: unknown): void {
     if (error instanceof DatabaseUnavailable) {

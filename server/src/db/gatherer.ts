@@ -9,7 +9,7 @@ import type { PipelinedConnection } from './pipelined-connection.ts'
  */
 export const ITEMS_WAITING_MAX = 10_000
 
-/** A queue whose types do not matter here. */
+/** A queue of items and results of any type. */
 type AnyQueue = Pick<GatherQueue<unknown, unknown>, 'isReady' | 'rejectWaiting'> & {
   runNext(run: PipelinedConnection['run']): Promise<DatabaseUnavailable | null>
 }

@@ -7,7 +7,7 @@ import { createClock } from '../lib/clock.ts'
 import { migrate } from './migrate.ts'
 
 const FILES = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted()
-/** How often the race is repeated. Two processes can collide in several places, but do not collide every time. */
+/** How many times the race is run. Two processes can collide in several places, but do not collide every time. */
 const ROUNDS = 5
 
 describe('migrate', () => {

@@ -6,7 +6,7 @@ import { coalesceWrites } from './coalesce-writes.ts'
 import { openPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
-/** The most connections. They are opened when they are needed. */
+/** At most this many connections are opened, and each only when it is needed. */
 const READERS = 3
 /** The database server cancels a read that takes longer. */
 const READ_TIMEOUT_MS = 5_000

@@ -14,8 +14,9 @@ const WALLETS_NAMED_MAX = 5
 const WORKSPACES_MAX = 100
 
 /**
- * Checks that gas can be paid on one chain. The enclave does not report whether its provider sponsors gas on a chain,
- * so the only evidence is a confirmed payment. If wallets pay their own gas, checks their balances of native coin.
+ * Checks that gas can be paid on one chain. If gas is sponsored, looks for a confirmed payment, which is the only
+ * evidence: the enclave does not report whether its provider sponsors gas on a chain. If wallets pay their own gas,
+ * checks their balances of native coin.
  */
 export async function checkGas(
   db: Database,

@@ -54,7 +54,10 @@ describe('shared reads', () => {
   })
 })
 
-/** Returns a function whose reads end when the test says so. Each read returns its number. */
+/**
+ * Returns a function whose reads end when the test calls `finish` or `fail` with the read's index, which starts at 0.
+ * `finish` makes the read return its index.
+ */
 function makeReads() {
   const reads = new SharedReads<number>()
   const runs: PromiseWithResolvers<number>[] = []

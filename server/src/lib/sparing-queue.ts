@@ -13,7 +13,7 @@ export interface SparingQueueOptions {
 }
 
 /**
- * Does small pieces of work in the order in which they were added, without taking the process's time from its other
+ * Does small pieces of work in the order in which they were added, and leaves most of the time to the process's other
  * work. In each turn of the event loop, the queue works for a share of the time that the turn took. So it does more in
  * a long turn, and no piece waits for many long turns. The code that adds pieces limits their number.
  */

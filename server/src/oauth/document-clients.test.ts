@@ -33,7 +33,7 @@ describe('clients with a metadata document', () => {
     site = await startDocumentServer()
   })
   beforeEach((test) => {
-    // No name is looked up outside this machine. Loopback needs no name server.
+    // `resolveLoopback` needs no name server, so no name is looked up outside this machine.
     lines = []
     const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
     ctx = { ...given.context, logger, outbound: { ...given.context.outbound, resolve: resolveLoopback } }

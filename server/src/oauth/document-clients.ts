@@ -24,9 +24,9 @@ type Failure = ClientDocumentUnavailable | InvalidClientDocument
 /** Clients whose id is the URL of their metadata document (D73). */
 export interface DocumentClients {
   /**
-   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If
-   * the document cannot be read, returns a stored copy of the last 7 days, or else a built-in copy. `address` is the IP
-   * address of the request, because fetches are counted per address.
+   * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If the
+   * document cannot be read, returns the stored copy if it was fetched in the last 7 days, or else a built-in copy.
+   * `address` is the IP address of the request, because fetches are counted per address.
    *
    * Throws `InvalidClientDocument`, `ClientDocumentUnavailable`, or 429 `rate_limit_exceeded`.
    */
@@ -58,10 +58,10 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
     if (failures.size > FAILURES_MAX && oldest !== undefined) failures.delete(oldest)
   }
 
-  /** Stores a copy of the document, unless a fresh one is stored meanwhile, and returns the client. */
+  /** Fetches the document and stores a copy, unless a fresh copy is already stored. Returns the client. */
   const fetchAndSave = async (url: string): Promise<Client> => {
     try {
-      // Another request, also in another process, may have stored a copy since the caller read it.
+      // Another request, also in another process, may have stored a copy since the caller looked for one.
       const stored = await findClient(ctx, { id: url })
       if (stored !== null && isFresh(stored, ctx.clock.now())) return stored
       const document = await fetchClientDocument(outbound, { url, ownOrigins })

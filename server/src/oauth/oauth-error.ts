@@ -108,7 +108,7 @@ export class InvalidTarget extends OauthError {
   override readonly error = 'invalid_target'
 }
 
-/** No redirect URI of the registration is allowed (RFC 7591, section 3.2.2). */
+/** None of the redirect URIs in the registration is allowed (RFC 7591, section 3.2.2). */
 export class InvalidRedirectUri extends OauthError {
   override readonly error = 'invalid_redirect_uri'
 }

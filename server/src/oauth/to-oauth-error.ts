@@ -28,7 +28,7 @@ const CONVERSIONS: Partial<Record<ProblemType, Conversion>> = {
   rate_limited: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   unavailable: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   internal: ({ message, rest }) => new ServerError(message, rest),
-  // The status is 400, as for every error of a request (RFC 6749, section 5.2).
+  // The status is 400 instead of 415, as for every invalid request (RFC 6749, section 5.2).
   unsupported_media_type: ({ kind: { Unreadable, contentType } }) =>
     new Unreadable(`Send the request body as ${contentType}.`),
 }

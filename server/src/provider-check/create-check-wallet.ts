@@ -20,9 +20,9 @@ const RETRY_MS = 2_000
 const RETRY_MS_MAX = 60_000
 
 /**
- * Creates a wallet with one slot for each public key: a signer with this key, under a policy without rules. Nobody
- * signs these requests. If a slot could not be created, the first value of the result says why, and the second value is
- * null.
+ * Creates a wallet with one slot for each public key: a signer with this key, under a policy without rules. The
+ * requests that create them need no signature. If a slot could not be created, the first value of the result says why,
+ * and the second value is null.
  */
 export async function createCheckWallet(
   run: CheckRun,
@@ -54,7 +54,7 @@ export async function createCheckWallet(
   return [null, { response, slots }]
 }
 
-/** Creates a quorum with one member, who is the owner or the signer of something. */
+/** Creates a quorum with one member, to be used as an owner or as a signer. */
 export async function createQuorum(
   run: CheckRun,
   { label, publicKey }: Omit<Slot, 'ownerId'>,

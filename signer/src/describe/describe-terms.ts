@@ -94,8 +94,8 @@ function formatRecipients(recipients: readonly string[] | null, claims: Claims):
 }
 
 /**
- * Describes how the recipients differ from the old ones, which the service has named. Returns undefined if they are the
- * same.
+ * Describes how the recipients differ from the old recipients, which are known only from the service's claims. Returns
+ * undefined if they are the same.
  */
 function compareRecipients(
   recipients: readonly string[] | null,

@@ -8,7 +8,7 @@ import { createRandom, pick } from './random.ts'
 export interface PaymentLoad {
   /** The number of payments to record. Payments that a limit rejects are not counted. */
   readonly payments: number
-  /** The share of the sends that get a fault of the provider. */
+  /** The share of the enclave's sends that get a random fault. */
   readonly share: number
   readonly seed: number
   readonly callers: number
@@ -41,7 +41,7 @@ const RECIPIENTS = 3
 const ORDERS_PER_UNRETRIED = 3
 const RETRIES_MAX = 4
 const RETRY_MS = 250
-/** How often, at most, a caller tries another key after a 429, and how long it waits before each try. */
+/** How many times, at most, a caller tries another key after a 429, and how long it waits before each try. */
 const KEY_CHANGES_MAX = 400
 const KEY_CHANGE_MS = 20
 /**
@@ -99,7 +99,9 @@ async function hurry(fixture: FaultFixture, work: Promise<void>): Promise<void> 
 interface Order {
   readonly body: { readonly idempotency_key: string }
   readonly retries: number
-  /** The error of the enclave's clock, in seconds, from this order on. Null if there is no disturbance before it. */
+  /**
+   * If a disturbance precedes this order, the enclave's clock is off by this many seconds from then on. Otherwise null.
+   */
   readonly unrest: number | null
 }
 

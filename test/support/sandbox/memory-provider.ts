@@ -53,7 +53,7 @@ export class MemoryProvider implements OAuthClientProvider {
     if (kind === 'tokens' || kind === 'all') this.#tokens = undefined
     if (kind === 'client' || kind === 'all') this.#client = undefined
   }
-  /** Returns the authorization URL to which the client has sent its user last. */
+  /** Returns the last authorization URL to which the client has sent its user. */
   takeRedirect(): URL {
     assert.ok(this.#redirect !== undefined)
     return this.#redirect

@@ -31,7 +31,10 @@ export interface ScriptedModel {
   close(): Promise<void>
 }
 
-/** Connects an agent host with OAuth, as the payer's agent. The mode `auto` speaks version 2026-07-28 of MCP. */
+/**
+ * Connects an agent host with OAuth, as the payer's agent. With the negotiation `auto`, both sides use version
+ * 2026-07-28 of MCP.
+ */
 export async function connectModel(
   fixture: SandboxFixture,
   { slug, mode, agentId }: PayerFixture,

@@ -5,7 +5,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /**
  * Says that the agent already has a grant on the wallet, because an agent can have only one grant per wallet. Links to
- * the page that replaces it.
+ * the page on which a person can sign, discard or replace that grant.
  */
 export function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
   const { to } = useWorkspace()

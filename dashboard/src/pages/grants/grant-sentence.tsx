@@ -8,7 +8,10 @@ interface GrantSentenceProps {
   readonly values: GrantSentenceValues
 }
 
-/** Amounts, dates and short names do not wrap, even on the narrowest phone. */
+/**
+ * Terms of at most this length are never wrapped. These are amounts, dates and short names. They fit on the narrowest
+ * phone.
+ */
 const UNWRAPPED_CHARS_MAX = 20
 
 /** One sentence that says what a grant allows, with its terms in bold. */

@@ -8,7 +8,7 @@ import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 const { account_slug: _, ...agent } = PublicAgentSchema.properties
 /**
  * The same fields as an agent in `/v1`, except for the workspace, which the path already names. `state` says whether
- * the agent can pay now, and why not; unlike `status`, it is not `active` if all grants are suspended or expired.
+ * the agent can pay now, and if not, why. Unlike `status`, it is not `active` if all grants are suspended or expired.
  */
 const AgentSchema = Type.Object({ ...agent, state: Type.Enum([...AGENT_STATES]) })
 

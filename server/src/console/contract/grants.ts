@@ -56,9 +56,9 @@ export const SigningRequestSchema = Type.Object({
 const terms = {
   max_per_tx_usdc: amount,
   daily_cap_usdc: amount,
-  /** Required, because an empty list allows every recipient. */
+  /** Required. An empty list allows every recipient, so this must be an explicit choice. */
   recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX })),
-  /** Required, because null means that the grant never expires. */
+  /** Required. Null means that the grant never expires, so this must be an explicit choice. */
   expires_at: nullable(time),
   /** Whether the grant allows purchases. If missing, it does not. */
   x402: Type.Optional(Type.Boolean()),
@@ -107,8 +107,8 @@ export const GRANT_ROUTES = {
     schema: { params: SlugIdParams, body: TermsBody, response: { 201: grantAnswer } },
   },
   /**
-   * Returns what the owner must sign to activate or revoke the grant. `signing_request` is null if no signature is
-   * needed: a pending grant is revoked at once.
+   * Returns what the owner must sign to activate, revoke or resume the grant. `signing_request` is null if no signature
+   * is needed. For example, a pending grant is revoked at once.
    */
   issueSigningRequest: {
     method: 'POST',

@@ -47,7 +47,7 @@ export const OWNER_ROUTES = {
       response: { 200: walletAnswer },
     },
   },
-  /** Adds a wallet passkey of the caller to the owners, or removes an owner. */
+  /** Prepares the request that adds a wallet passkey of the caller to the owners, or removes an owner. */
   openChange: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/owner-requests',
@@ -64,7 +64,9 @@ export const OWNER_ROUTES = {
       },
     },
   },
-  /** Moves a wallet from the sign-in passkey that owns it to a wallet passkey of the caller. */
+  /**
+   * Prepares the request that moves a wallet from the sign-in passkey that owns it to a wallet passkey of the caller.
+   */
   openMove: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/move',

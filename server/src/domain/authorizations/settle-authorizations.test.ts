@@ -159,7 +159,8 @@ describe('the end of a purchase (D66)', () => {
   for (const [name, intercept] of LAGGING) {
     test(`a used purchase does not fail while the node ${name}`, async () => {
       const purchase = await open()
-      // The use is in a block before the end of the authorization, and the block at the depth is after that end.
+      // The use is in a block before the end of the authorization. The newest block with enough confirmations is after
+      // that end.
       use([purchase], { blockNumber: 96n })
       showTime(purchase, 0n)
       given.chains.test.intercept = intercept
@@ -288,7 +289,10 @@ describe('the end of a purchase (D66)', () => {
     return authorization === null ? transfer : { ...transfer, authorization: authorization.nonce }
   }
 
-  /** Sets the chain's time, so that the block at the depth is this many seconds after the end of the authorization. */
+  /**
+   * Sets the chain's time, so that the newest block with enough confirmations is this many seconds after the end of the
+   * authorization.
+   */
   function showTime(purchase: Payment, afterSeconds: bigint): void {
     const chain = given.chains.test
     const deep = chain.head - BigInt(CONFIRMATIONS) + 1n

@@ -25,7 +25,7 @@ function gatherCounts(bucket: ClientBucket): GatheredQuery<ClientRequest, Counte
 }
 
 /**
- * Returns a client that is stored here, or null, as `findClient` does. First, the request is counted against a rate
+ * Returns the stored client with this id, or null, as `findClient` does. First, the request is counted against a rate
  * limit: per client and address, or per address if the client is unknown (D33). Takes one round trip to the database,
  * which other requests share, and a second one if the client is unknown. Throws 429 `rate_limit_exceeded` if the limit
  * is exceeded.

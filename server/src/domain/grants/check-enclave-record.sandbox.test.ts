@@ -48,7 +48,10 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     restore.push(enclave.proxy.rewrite(path, change))
   }
 
-  /** Activates the grant with the owner's signature. The pauses are recorded and take no time. */
+  /**
+   * Activates the grant with the owner's signature. The pauses between reads of the enclave are recorded and take no
+   * time.
+   */
   async function activate({ accountId, owner, actor }: Owned, { id: grantId }: Grant): Promise<Grant> {
     const { request } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
     assert.ok(request !== null)

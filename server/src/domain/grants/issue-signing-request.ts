@@ -75,8 +75,8 @@ interface RequestedChange extends GrantPlace {
 }
 
 /**
- * Returns the request for the owner to sign, new or as prepared before. Throws while another change may still take
- * effect, because it would make this request stale.
+ * Returns the request for the owner to sign, either a new one or the one that was prepared before. Throws while another
+ * change may still take effect, because that change would make the request stale.
  */
 async function prepareRequest(
   ctx: Context,
@@ -112,8 +112,8 @@ function timeLeft({ expires_at: expiresAt }: StoredSigningRequest, now: Date): n
 }
 
 /**
- * Records that the slot's rules are already as requested. Reads them again while holding the lease, because a change in
- * progress may have altered them since.
+ * Records that the slot's rules are already as requested. Reads the rules again while holding the lease, because a
+ * change in progress may have altered them since the first read.
  */
 async function recordCurrentState(
   ctx: Context,

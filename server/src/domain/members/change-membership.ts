@@ -19,7 +19,7 @@ export interface MembershipChange {
 
 /**
  * Changes a member's role, or removes the member if `role` is null. Locks the workspace and reads the roles again
- * before it decides. So if the last two owners leave at the same time, one of them stays.
+ * before it decides. So the last two owners cannot both leave at the same time.
  *
  * Also revokes the open invitations that the member created for roles to which they may no longer invite. Otherwise a
  * removed member could join again through their own invitation.

@@ -58,7 +58,8 @@ export function makeOwnersChange(
       await enclave.applyOwnersChange({ ...change, assertion })
     },
     prepare: async (transaction) => {
-      // Once the request is marked as submitted, the passkey cannot be deleted.
+      // Locks the passkey, so that it cannot be deleted before the request is marked as submitted. After that, the mark
+      // keeps it from being deleted.
       if (isAddition && !(await transaction.run(holdWalletPasskey(credentialId)))) throw problem('passkey_not_found')
       if (isAddition) await checkAskerIsMember(transaction, request)
     },

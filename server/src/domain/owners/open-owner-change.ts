@@ -42,8 +42,8 @@ interface AskedChange {
  * current owner can sign it (D61). A person can add their own passkeys only. A passkey is removed by the signature of
  * another owner. A request that was prepared earlier is returned again while at least half of its lifetime is left.
  *
- * Before that, the owners are read from the enclave, and a submitted change whose response was lost is recorded. If it
- * is the requested change, returns null, because there is nothing to sign.
+ * First, this function reads the owners from the enclave, and records a submitted change whose response was lost. If
+ * that is the requested change, returns null, because there is nothing to sign.
  *
  * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
  * `signer_not_configured`, `owner_exists`, `owner_limit_reached`, `last_wallet_owner`, `signer_change_under_way`; 500
@@ -70,7 +70,7 @@ export async function openOwnerChange(
     if (recorded !== null && isAsked(recorded, asked)) return null
     const usable = await findUsable(ctx, wallet, asked)
     if (usable !== null) return await formatRequest(ctx, wallet, usable)
-    // The request that may still take effect makes a change other than this one.
+    // If a submitted request may still take effect, it makes a different change than the requested one.
     if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)
     return await formatRequest(ctx, wallet, await prepare(ctx, wallet, asked))
   })

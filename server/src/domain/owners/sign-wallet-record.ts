@@ -10,8 +10,9 @@ import { saveRecordAssertion } from '../wallets/wallet-owners-store.ts'
 import { getWalletRecord } from './get-wallet-record.ts'
 
 /**
- * Stores the signature with which an owner signed a wallet's record. From now on the signer page knows what belongs to
- * the wallet when this owner signs. The owner may sign again; the later signature replaces the earlier one.
+ * Stores the signature with which an owner confirmed a wallet's record. With this signature, the signer page knows what
+ * belongs to the wallet whenever this owner signs. The owner may sign the record again. The later signature replaces
+ * the earlier one.
  *
  * Errors: 400 `signature_invalid`; 404 `wallet_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
  * `signing_request_stale`, `signer_not_configured`.

@@ -87,12 +87,18 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     await expectOwners(owned, [owned.owner, second])
   })
 
-  /** From now on the enclave's reads show the owners as they are now. The returned function ends that. */
+  /**
+   * From now on, every read from the enclave returns the present owners, even after a change, until the returned
+   * function is called.
+   */
   function delayReads(owned: Owned): Promise<() => void> {
     return delayReadsAfter(owned, async () => undefined)
   }
 
-  /** After `work`, the enclave's reads show the owners as they were before it. The returned function ends that. */
+  /**
+   * Does `work`. Afterwards, reads from the enclave still return the owners from before `work`, until the returned
+   * function is called.
+   */
   async function delayReadsAfter({ wallet }: Owned, work: () => Promise<void>): Promise<() => void> {
     const before = await ctx.enclave.readQuorum(wallet.ownerQuorumId)
     await work()
@@ -102,7 +108,7 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     }))
   }
 
-  /** Checks the owners by our record and by the enclave's. */
+  /** Checks the owners in our record and in the enclave. */
   async function expectOwners(owned: Owned, owners: readonly Owned['owner'][]): Promise<void> {
     assert.deepEqual(
       await readOwners(ctx, owned),

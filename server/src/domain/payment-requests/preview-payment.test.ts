@@ -136,7 +136,7 @@ describe('previewPayment', () => {
     }
   })
 
-  /** Workspaces whose grant, balance or plan leads to each result. */
+  /** Creates workspaces whose grants, balances and plans together lead to each possible result. */
   async function seedCases(): Promise<Seed[]> {
     const ctx = given.context
     const limited = await seed(ctx, { maxPerTx: '5', dailyCap: '20' })

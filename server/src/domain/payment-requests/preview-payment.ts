@@ -62,7 +62,7 @@ export async function findExisting(
   return idempotencyKey === null ? null : await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
 }
 
-/** Reads the same facts as a payment does, without locks. */
+/** Reads the same facts as for a real payment, but without locks. */
 async function readFreely(
   { db }: Pick<Context, 'db'>,
   { request, balance, now }: FundedRequest & { readonly now: Date },

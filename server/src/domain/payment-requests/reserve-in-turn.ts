@@ -5,9 +5,12 @@ import type { FundedRequest } from './read-admission.ts'
 import { reservePayment, type Reservation } from './reserve-payment.ts'
 import { APART, reservePayments, type WaitingRequest } from './reserve-payments.ts'
 
-/** How many requests of one process wait at most. They hold no database connection. More are rejected at once. */
+/**
+ * At most this many requests wait in one process. They hold no database connection. Further requests are rejected
+ * immediately.
+ */
 const WAITING_MAX = 1_000
-/** How many requests of one workspace wait at most. More would not be decided within `WAIT_MS_MAX`. */
+/** At most this many requests of one workspace wait. Further ones would not be decided within `WAIT_MS_MAX`. */
 const WAITING_OF_WORKSPACE_MAX = 250
 /** A request that waits longer than this until its decision starts is rejected, and nothing is recorded. */
 const WAIT_MS_MAX = 5_000
@@ -32,8 +35,8 @@ const queues = new WeakMap<Database, ReservationQueue>()
 
 /**
  * Decides on a request and reserves its payment, as `reservePayment` does. Requests that arrive at the same time are
- * decided in one transaction. Throws `DatabaseUnavailable` if too many requests wait, or if this one waited too long;
- * then nothing was recorded.
+ * decided in one transaction. Throws `DatabaseUnavailable` if too many requests wait, or if this request waited too
+ * long. In both cases, nothing was recorded.
  */
 export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
   const queue = queues.get(ctx.db) ?? new ReservationQueue(ctx.db)
@@ -42,10 +45,11 @@ export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest)
 }
 
 /**
- * The requests of one process that wait for their decision. A request begins to wait in `#waiting`. At the end of the
- * current turn of the event loop, or when another batch ends, it is taken from there, with others that are independent
- * of it. If it is the only one, it is decided alone, which costs no more than without a queue. Otherwise a batch
- * decides it. What the batch leaves undecided goes to `#apart`, and is then decided alone.
+ * The requests of one process that wait for their decision. A new request waits in `#waiting`. At the end of the
+ * current turn of the event loop, or when earlier requests have been decided, it is taken from there together with
+ * other requests that are independent of it. If there are no others, the request is decided alone, which costs no more
+ * than without a queue. Otherwise the requests are decided in one batch. A request that the batch leaves undecided
+ * moves to `#apart`, and is then decided alone.
  */
 class ReservationQueue {
   readonly #db: Database
@@ -82,7 +86,10 @@ class ReservationQueue {
     this.#schedule()
   }
 
-  /** Starts what can be started at the end of this turn of the event loop, with all requests that arrive until then. */
+  /**
+   * At the end of this turn of the event loop, starts every transaction that can start, with all requests that have
+   * arrived by then.
+   */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -150,8 +157,8 @@ function stopWaiting(entry: Entry): void {
 }
 
 /**
- * Decides several requests in one transaction. Returns a function that reports the result of a request to its caller.
- * It returns `apart` instead if the request must be decided alone.
+ * Decides several requests in one transaction. Returns a function that reports a request's result to the code that
+ * waits for it. If the request must be decided alone, the function returns `apart` instead.
  */
 async function reserveTogether(db: Database, entries: readonly Entry[]): Promise<(entry: Entry) => 'apart' | 'done'> {
   try {

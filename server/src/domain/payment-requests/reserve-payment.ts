@@ -108,8 +108,8 @@ export function makeReservation(
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
     authorization: authorization === null ? null : toPaymentAuthorization(authorization),
-    // Only transfers use attempts. For a purchase, the column `worked_until` says how long the process that makes it
-    // has claimed it.
+    // Only transfers use attempts. A purchase is claimed by the process that makes it, until the time in
+    // `worked_until`.
     attemptUntil: authorization === null ? attemptUntil : null,
     requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
     firstBlock: balance.blockNumber,

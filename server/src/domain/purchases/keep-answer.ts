@@ -42,7 +42,10 @@ export function toKeptAnswer({ status, headers, body, isTruncated }: ReceivedAns
   }
 }
 
-/** Returns the text of a body in UTF-8, and null for any other body. A cut body may end within a character. */
+/**
+ * Returns the text of a body that is valid UTF-8 without null bytes. Returns null for any other body. A truncated body
+ * may end within a character.
+ */
 function readText(body: Buffer, isTruncated: boolean): string | null {
   if (body.includes(0)) return null
   try {
@@ -52,7 +55,10 @@ function readText(body: Buffer, isTruncated: boolean): string | null {
   }
 }
 
-/** Returns whether the answer to the request that pays delivers the goods. It says nothing about the money (D66). */
+/**
+ * Decides whether the goods were delivered, from the status of the answer to the request that pays. The status says
+ * nothing about the money (D66).
+ */
 export function deliveryOf(status: number): Delivery {
   return status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

@@ -158,9 +158,9 @@ export function lockDueEndpoints(
 /**
  * Locks and returns due deliveries of the given endpoints. This transaction must have locked the endpoints, so that the
  * counts of deliveries in flight are exact. Workspaces take turns, the endpoints of a workspace take turns, and the
- * deliveries of an endpoint come oldest first. A workspace gets at most its share of the free places (`shareOf`). Each
- * place that this statement assigns no longer counts as free. Uses `deliveries_leased`, `deliveries_due` and primary
- * keys.
+ * deliveries of an endpoint come oldest first. A workspace gets at most its share of the free places (`shareOf`).
+ * Places that this statement has already assigned do not count as free. Uses `deliveries_leased`, `deliveries_due` and
+ * primary keys.
  */
 export function lockDueDeliveries(
   { now, inFlightMax, limit, places }: ClaimBounds,

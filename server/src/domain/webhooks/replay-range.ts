@@ -18,9 +18,9 @@ export interface RangeRequest {
   /** Only deliveries created before this time are replayed. */
   readonly to: Date
   /**
-   * `failed` replays deliveries that failed permanently, except those whose event was delivered by a replay since. If
+   * `failed` replays deliveries that failed permanently, except those whose event a later replay has delivered. If
    * there are more than 10,000, the caller can repeat the same call for the rest, after the first replays have been
-   * delivered. `all` replays deliveries that succeeded or were canceled, too. Pending deliveries are never replayed,
+   * delivered. `all` also replays deliveries that succeeded or were canceled. Pending deliveries are never replayed,
    * because they are sent anyway.
    */
   readonly only: 'failed' | 'all'
