@@ -35,7 +35,7 @@ export interface LabeledAddress {
   readonly label: string | null
 }
 
-/** How many wallets a page has at most: one request reads no more balances. */
+/** A page has at most this many wallets, because one request reads at most this many balances. */
 export const WALLETS_PAGE_MAX = BALANCES_READ_MAX
 export const WALLETS_PAGE_DEFAULT = 20
 
