@@ -16,7 +16,7 @@ const SERVICE_WAIT_MAX_SECONDS = 45
 /** The time that a request may take in addition to its wait. */
 const WAIT_MARGIN_MS = 15_000
 const WAIT_TIMEOUT_MS = 120_000
-/** If very many requests wait, the service may respond without a wait. So the next request is sent after this time. */
+/** If very many requests wait, the service may respond without a wait. So requests start at least this far apart. */
 const POLL_INTERVAL_MS = 2_000
 const MS_PER_SECOND = 1_000
 

@@ -76,10 +76,10 @@ export function leaveWork(request: FastifyRequest): void {
 }
 
 /**
- * Limits the requests that a process works on, and turns all others away before anything is done for them. The places
- * are shared between workspaces. Which workspace sends a request is known only after a query, so the gate remembers the
- * workspaces of the credentials that were accepted before. It uses them only to decide in whose share a request counts.
- * A request without a credential that the gate remembers counts in the share of the client's address.
+ * Limits the requests that a process works on, and turns all others away before anything is done for them. Each
+ * workspace may use only a share of the limit. Which workspace sends a request is known only after a query, so the gate
+ * remembers the workspaces of the credentials that were accepted before. It uses them only to decide in whose share a
+ * request counts. A request without a credential that the gate remembers counts in the share of the client's address.
  */
 export class OverloadGate {
   readonly #database = new FairPlaces({

@@ -16,7 +16,7 @@ const SOCKET_IDLE_MS = 4_000
 /** Enough for a workspace with ten endpoints on one host, so that deliveries to them need no new connections. */
 const IDLE_SOCKETS_PER_HOST_MAX = 40
 const IDLE_SOCKETS_MAX = 256
-/** A connection older than this is closed after use, so that even a busy sender notices a change of the addresses. */
+/** A connection older than this is closed after use, so that even a busy sender notices new addresses of the host. */
 const SOCKET_LIFETIME_MS = 60_000
 /**
  * At most this many addresses of a host are tried. If the host has both IPv4 and IPv6 addresses, at least one of each
