@@ -3,7 +3,7 @@ import { median } from './statistics.ts'
 
 /** What a request of a case costs. The case's floor is a minimal server that does the same job. */
 export interface Cost {
-  /** Its processor time in the service and in PostgreSQL, divided by that of the floor. */
+  /** The processor time that a request takes in the service and in PostgreSQL, divided by that of the floor. */
   readonly processor: number
   /** See `CostRound`. */
   readonly writes: number | null
@@ -23,19 +23,18 @@ export interface Machine {
 }
 
 /**
- * The processor time of a request may rise by this share before the check fails. With this rise, the service's share of
- * its floor's speed is a quarter lower than when the costs were recorded.
+ * The processor time of a request may rise by this share before the check fails. If it rises by this share, the service
+ * has lost a quarter of its speed, compared with its floor, since the costs were recorded.
  */
 const RISE_MAX = 1 / 3
 /**
- * This share replaces `RISE_MAX` if the costs were recorded on another machine, or if other programs keep this one
- * busy. Processors differ in how much they need for the floor's work and for ours. The service and its floor also
- * differ in how much slower a busy machine makes them.
+ * This share replaces `RISE_MAX` if the costs were recorded on another machine, or if other programs keep this machine
+ * busy. Another processor, or a busy one, can make the service slower by a different factor than its floor.
  */
 const RISE_MAX_ELSEWHERE = 0.5
-/** A machine is busy if more processes than this want to run for each processor. The check alone causes one or two. */
+/** A machine is busy if more processes per processor than this want to run. The check alone causes one or two. */
 const QUIET_LOAD_MAX = 3
-/** The number of writes is counted, not measured, so it may hardly rise at all. */
+/** The number of writes per request may rise by this. It is counted, not measured, so a small limit is enough. */
 const WRITES_RISE_MAX = 0.5
 /**
  * The check fails only if at least this share of the rounds is too slow. While other programs keep the machine busy,
@@ -72,7 +71,7 @@ function isComparable(recorded: Machine, { processor, processors, load: [load = 
   return isSame && load <= processors * QUIET_LOAD_MAX
 }
 
-/** Returns the median of the rounds. */
+/** Returns the median cost of the rounds. */
 export function estimateCost(rounds: readonly CostRound[]): Cost {
   const writes = rounds.flatMap((round) => round.writes ?? [])
   return { processor: median(rounds.map(ratioOf)), writes: writes.length === 0 ? null : median(writes) }

@@ -10,7 +10,7 @@ export interface LoadOrder {
   /** The run ends after this time, or after this number of requests. Exactly one of the two is given. */
   readonly seconds?: number
   readonly amount?: number
-  /** The most requests in a second, over all connections. Without it, the load is as high as possible. */
+  /** At most this many requests are sent in a second, over all connections. By default, the load has no limit. */
   readonly perSecond?: number
   readonly requests: readonly LoadRequest[]
 }
@@ -41,7 +41,7 @@ export interface LoadFigures {
 /** For autocannon, a run that ends after a number of requests still needs a duration. This is its upper limit. */
 const AMOUNT_SECONDS_MAX = 50
 
-/** The newest refresh token of each chain, by its first refresh token. */
+/** Maps the first refresh token of each `rotate` to its newest refresh token. */
 const newest = new Map<string, string>()
 
 /**

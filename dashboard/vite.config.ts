@@ -11,7 +11,7 @@ export default defineConfig({
     outDir: 'dist',
     assetsDir: 'assets',
     emptyOutDir: true,
-    // The policy rejects `data:` URLs, so small files must not be inlined.
+    // The Content Security Policy rejects `data:` URLs, so small files must not be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',

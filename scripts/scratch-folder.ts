@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /**
  * A folder that Linux keeps in memory. PostgreSQL creates hundreds of files for each test database. In memory, this
- * takes half the time.
+ * takes half as long as on a disk.
  */
 const MEMORY_FOLDER = '/dev/shm'
 /**

@@ -23,7 +23,7 @@ export interface Cli {
   next(...args: readonly string[]): string[]
 }
 
-/** A command's work. Returns the exit code; without one, it is 0. */
+/** A command's work. Returns the exit code, or nothing if the exit code is 0. */
 export type Work = (cli: Cli) => Promise<ExitCode | void>
 
 /** Runs a command's work with its global options, and remembers its exit code. */

@@ -23,7 +23,7 @@ export function openService({ folder, baseUrl, credential }: Settings): Service 
         last = await currentToken(folder, baseUrl, isRejected ? last : undefined)
         return last
       } catch (error) {
-        // Without this, the client would retry, although a session that has ended does not come back.
+        // Aborts the call. Otherwise the client would retry it, for example although the session has ended for good.
         if (error instanceof CliError) ended.abort(error)
         throw error
       }

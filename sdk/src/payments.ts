@@ -16,7 +16,7 @@ const SERVICE_WAIT_MAX_SECONDS = 45
 /** The time that a request may take in addition to its wait. */
 const WAIT_MARGIN_MS = 15_000
 const WAIT_TIMEOUT_MS = 120_000
-/** If very many requests wait, the service may respond at once. It must not be asked more often than this. */
+/** If very many requests wait, the service may respond without a wait. So requests start at least this far apart. */
 const POLL_INTERVAL_MS = 2_000
 const MS_PER_SECOND = 1_000
 
@@ -60,7 +60,7 @@ export class Payments {
   }
 
   /**
-   * Runs every check of `create` without paying. A refusal is a result here, and no error.
+   * Runs every check of `create` without paying. A refusal is returned as a result, not thrown as an error.
    *
    * @example
    * ```ts

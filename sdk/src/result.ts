@@ -9,7 +9,7 @@ export interface WithResponse<T> {
   readonly headers: Headers
   /** The id of the response, for the operator of the service. */
   readonly requestId: string | null
-  /** The key of a call that pays, the same in all its attempts. Otherwise null. */
+  /** The idempotency key of a call that pays. It is the same in all attempts. For other calls it is null. */
   readonly idempotencyKey: string | null
   /** The number of requests that were sent. */
   readonly attempts: number
@@ -22,7 +22,7 @@ export interface Result<T> extends Promise<T> {
   withResponse(): Promise<WithResponse<T>>
 }
 
-/** Makes the result of a call from the response, with the part of its body that the call returns. */
+/** Makes the result of a call from the response. `pick` chooses the part of the body that the call returns. */
 export function createResult<T, R>(sent: Promise<Sent<T>>, pick: (data: T) => R): Result<R> {
   const full = sent.then((answer) => describe(answer, pick(answer.data)))
   const data = full.then((answer) => answer.data)

@@ -41,7 +41,7 @@ export interface Config {
   readonly docsDir: string
   /**
    * The folder of the signer page's built files, which are served on the host of `signerUrl`; null if they are not
-   * served. The service does not start if there is no page in a required folder.
+   * served. If `isRequired` is true, the service does not start unless the folder contains the page.
    */
   readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
   readonly database: { readonly url: string; readonly connectionsMax: number }

@@ -15,7 +15,7 @@ interface Payment {
 
 /** How many requests of one workspace wait at most, in one process (D57). */
 const PLACES = 100
-/** More than the service has connections to the database, and fewer than the requests that one key may send. */
+/** More requests than the service has connections to the database, and fewer than the rate limit of one key. */
 const WAITERS_OF_KEY = 50
 /** Far longer than an immediate response takes, and shorter than the time that `getsPlace` waits, which is 1 s. */
 const AT_ONCE_MS_MAX = 900
@@ -81,8 +81,8 @@ describe('GET /v1/payments/{id}?wait (D57)', () => {
     )
     await waitUntilCounted(PLACES, before)
     assert.equal((await pay(seeded)).status, 'pending')
-    // If `getsPlace` is faster than one of the requests above, that request gets no place. Then another request takes
-    // the place.
+    // If `getsPlace` is faster than one of the requests above, that request gets no place. Then one more request is
+    // sent, which gets the place after `getsPlace` has left it.
     while (await getsPlace(another, payment)) answers.push(read(another, payment, '?wait=45'))
     closed.destroy()
     await waitFor('a place to be free again', async () => await getsPlace(another, payment))

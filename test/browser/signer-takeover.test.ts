@@ -17,7 +17,7 @@ import {
 const { request } = createRequests(() => new Date(Date.now() + 5 * 60_000))
 const RP_ID = 'signer.localhost'
 
-/** Returns a record that a key of the service has signed, as if it was a passkey of the wallet. */
+/** Returns a forged record: a key of the service has signed it instead of a passkey of the wallet. */
 function forgeRecord(passkey: SoftwarePasskey, credentialId: string, statement: Json = RECORD_STATEMENT): object {
   const { response } = passkey.assert(Buffer.from(canonicalJson(statement)))
   return signedRecord(statement, { bursar: 'signed', assertion: { id: credentialId, response } })
@@ -226,7 +226,7 @@ describe('the signer page in a browser that stores nothing', () => {
   })
 })
 
-/** Sends a message to the signer page from another window: a frame of the page that opened it. */
+/** Sends a message to the signer page from a frame inside the page that opened the signer page. */
 async function sendFromFrame(opener: Page, message: object): Promise<void> {
   await opener.evaluate(`new Promise((resolve) => {
     const frame = document.createElement('iframe')

@@ -18,7 +18,8 @@ export function addLogoutCommand(program: Command, run: Run): Command {
         const session = baseUrl === null ? null : await readSession(folder, baseUrl)
         if (session === null) throw notSignedIn(baseUrl)
         const { refreshToken: token, clientId, revocationEndpoint } = session
-        // The tokens are deleted here in any case: a person who signs out must not stay signed in.
+        // The stored tokens are deleted even if they could not be revoked, because a person who signs out must not stay
+        // signed in.
         const isRevoked = await revokeToken(revocationEndpoint, { token, clientId }).then(
           () => true,
           () => false,

@@ -2,7 +2,7 @@ import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../output/clean-text.ts'
 
-/** The most time that one request of the sign-in may take. */
+/** The longest time that one request of the sign-in may take. */
 const REQUEST_TIMEOUT_MS = 30_000
 
 /** The addresses at which an authorization server lets people sign in, issues tokens and revokes them. */

@@ -4,8 +4,8 @@ import { openEnclave } from './open-enclave.ts'
 
 /**
  * Runs the local enclave as its own process. When it is ready, it reports `{"ready":true,…}` on standard output, and to
- * its parent process over IPC. It stops cleanly at SIGTERM, at SIGINT, or when its parent exits. The message `{
- * clockOffsetMs }` moves its clock; it sends the same message back to confirm.
+ * its parent process over IPC. It stops cleanly at SIGTERM, at SIGINT, or when its parent exits. If the parent sends
+ * the message `{ clockOffsetMs }`, this process moves its clock, and confirms this with the same message.
  */
 async function main(): Promise<void> {
   const enclave = await openEnclave(readConfig())

@@ -110,7 +110,7 @@ function findValueKind(condition: ConditionRecord): 'decimal' | 'integer' | 'tex
   return field === 'to' || field === 'value' || field === 'chain_id' ? kinds[field] : null
 }
 
-/** Checks that the field names an input of a function in the condition's own ABI. */
+/** Checks that `field` is `function_name`, or refers to an input of a function in the condition's own ABI. */
 function checkCalldataField({ field, abi }: ConditionRecord, at: string): void {
   if (abi === undefined) throw invalidPolicy(`Required at "${at}.abi"`)
   const functions = abi.flatMap((item) => (item.type === 'function' ? item : []))

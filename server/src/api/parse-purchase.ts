@@ -91,7 +91,8 @@ export function parseCompared(body: unknown, operation: 'pay' | 'sign'): Compare
     ...(wallet === null ? {} : { wallet }),
     ...(maxAmountMicro === null ? {} : { maxAmountMicro }),
     ...(fields['memo'] !== undefined && memo === null ? {} : { memo }),
-    // The service never sends a request for a body that is not valid. So these values match no existing purchase.
+    // The service never sends a request for an invalid body, so the body must differ from every existing purchase.
+    // These values match none.
     request: operation === 'sign' ? null : { url: '', method: '', headers: '', body: '-' },
   }
 }

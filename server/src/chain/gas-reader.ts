@@ -34,8 +34,8 @@ const ORACLE_ABI = [
 ] as const
 
 /**
- * Makes functions that read the native coin of wallets that pay their own gas. We estimate the fee from the gas price,
- * not with `eth_estimateGas`, which also fails for reasons other than gas.
+ * Makes functions that read how much native coin is in wallets that pay their own gas. We estimate the fee from the gas
+ * price, not with `eth_estimateGas`, which also fails for reasons other than gas.
  */
 export function createGasReader(nodes: RpcNodes, chainId: number) {
   const coin = coinOf(chainId)

@@ -33,8 +33,8 @@ export type TransferPattern = { readonly from: Address; readonly to: Address; re
 export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
 
 /**
- * How many blocks are searched with one call. Most providers of nodes allow at least the maximum. If a node does not,
- * or is slow, the minimum is used.
+ * How many blocks one call searches. Most providers of nodes allow `BLOCKS_PER_CALL_MAX` or more. If a node does not,
+ * or is slow, further calls search `BLOCKS_PER_CALL_MIN` blocks.
  */
 const BLOCKS_PER_CALL_MAX = 500n
 const BLOCKS_PER_CALL_MIN = 10n
@@ -82,8 +82,8 @@ export function createSearchReader(
   }
 
   /**
-   * Finds the transactions that used or canceled one of the authorizations. @throws ChainUnavailable if no block could
-   * be searched.
+   * Finds the transactions that used or canceled any of the `wanted` authorizations. @throws ChainUnavailable if no
+   * block could be searched.
    */
   async function findAuthorizations(
     wanted: readonly AuthorizationKey[],
@@ -198,7 +198,7 @@ function isUse(log: unknown, { from, usdc }: { from: Address; usdc: Address }): 
   return event?.kind === 'used' && event.contract === usdc && event.authorizer === from
 }
 
-/** Formats the position of the log that comes `after` logs later than `log`. */
+/** Formats the position of `log` in the chain, moved forward by `after` logs. */
 function formatPlace(log: unknown, after: bigint): string {
   return `${parseTxHash(log)} ${parseQuantity(isRecord(log) ? log['logIndex'] : undefined) + after}`
 }

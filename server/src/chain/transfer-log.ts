@@ -16,7 +16,7 @@ export type LoggedTransfer = Transfer & {
   readonly logIndex: bigint
 }
 
-/** The most logs in memory at once, about 20 MB. Several providers of nodes never return more than 10,000. */
+/** At most this many logs are in memory at once, about 20 MB. Several node providers never return more than 10,000. */
 export const LOGS_PER_READ_MAX = 20_000
 
 /** How many logs are parsed in one turn of the event loop, about 10 ms of work. */

@@ -10,7 +10,7 @@ export type Failure = (
 ) & {
   readonly code: string
   readonly reason: string
-  /** Whether the enclave itself wrote the response's body. It may also be, for example, the error page of a proxy. */
+  /** Whether the enclave itself wrote the response's body. A proxy in between may have written it, as an error page. */
   readonly isProviderError: boolean
   readonly cause?: unknown
 }

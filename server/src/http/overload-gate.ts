@@ -18,7 +18,7 @@ declare module 'fastify' {
     readonly overloadGate: OverloadGate
   }
   interface FastifyRequest {
-    /** The request's place among the requests that are counted. */
+    /** The request's place among the requests that the process works on. */
     ticket: Ticket | null
     /** Whether the process had too much work for the request. The gate logs such requests itself. */
     isTurnedAway: boolean
@@ -26,7 +26,7 @@ declare module 'fastify' {
 }
 
 /**
- * How many requests of the kind `database` a process works on. It is enough to keep the process and its database
+ * How many requests of the kind `database` a process works on at once. This many keep the process and its database
  * connections busy. More requests would only wait in later queues, which are not shared fairly between workspaces.
  */
 const DATABASE_REQUESTS_MAX = 128
@@ -37,23 +37,24 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
  */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests of the kind `payment` a process works on. They wait for the enclave most of their time. There is no
- * queue for further payments, because a process already needs about a second to serve this many.
+ * How many requests of the kind `payment` a process works on at once. They wait for the enclave most of their time.
+ * There is no queue for further payments, because a process already needs about a second to serve this many.
  */
 const PAYMENTS_MAX = 512
 /**
- * How many of all other requests a process works on. They have a limit apart from payments, so that people can work
- * while many payments wait for a slow enclave.
+ * How many requests of neither kind a process works on at once. Their limit is separate from that of payments, so that
+ * people can work while many payments wait for a slow enclave.
  */
 const OTHER_REQUESTS_MAX = 512
 /** For how many credentials a process remembers the workspace. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
 /**
  * Turning requests away may take this share of the process's time. So if clients try again at once, there is still time
- * for the requests that were let in. The rest of the requests to turn away wait for the next turns of the event loop.
+ * for the requests that were let in. Requests that cannot be turned away within this share wait for the next turns of
+ * the event loop.
  */
 const TURNING_AWAY_TIME_SHARE_MAX = 0.25
-/** How many requests each turn of the event loop turns away, even if this takes more than their share of the time. */
+/** At least this many requests are turned away in a turn of the event loop, even if that exceeds the share of time. */
 const TURNED_AWAY_PER_TURN_MIN = 16
 /** The longest time that one turn of the event loop spends on rejecting requests. */
 const TURNING_AWAY_MS_MAX = 20
@@ -64,7 +65,7 @@ export class TurnedAway extends Error {
   override readonly name = 'TurnedAway'
 }
 
-/** All requests share this error, because it has to be cheap to turn a request away. */
+/** All requests that are turned away share this error, because it has to be cheap to turn a request away. */
 const TURNED_AWAY = new TurnedAway('the process has too much work')
 
 /**
@@ -75,10 +76,10 @@ export function leaveWork(request: FastifyRequest): void {
 }
 
 /**
- * Limits the requests that a process works on, and turns all others away before anything is done for them. The places
- * are shared between workspaces. Which workspace sends a request is known only after a query, so the gate remembers the
- * workspaces of the credentials that were accepted before. It uses them only to decide in whose share a request counts.
- * A request without a credential that the gate remembers counts in the share of the client's address.
+ * Limits the requests that a process works on, and turns all others away before anything is done for them. Each
+ * workspace may use only a share of the limit. Which workspace sends a request is known only after a query, so the gate
+ * remembers the workspaces of the credentials that were accepted before. It uses them only to decide in whose share a
+ * request counts. A request without a credential that the gate remembers counts in the share of the client's address.
  */
 export class OverloadGate {
   readonly #database = new FairPlaces({
@@ -91,7 +92,7 @@ export class OverloadGate {
   /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #workspaces = new Map<string, string>()
   readonly #logger: Logger
-  /** The requests that are turned away in the next turns. There is at most one for each connection. */
+  /** The requests that the next turns of the event loop turn away, at most one for each connection. */
   readonly #leaving: SparingQueue
   #turnedAway = 0
 
@@ -105,7 +106,7 @@ export class OverloadGate {
     })
   }
 
-  /** How many requests this process works on, or keeps waiting. Those that have left are not counted. */
+  /** How many requests this process works on, or keeps waiting, without those passed to `leaveWork`. */
   get inWork(): number {
     return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
   }
@@ -123,7 +124,7 @@ export class OverloadGate {
       return
     }
     request.ticket = ticket
-    // Also emitted when the client closes the connection before the response.
+    // `close` is also emitted when the client closes the connection before the response.
     reply.raw.once('close', () => ticket.leave())
     if (ticket.state === 'placed') done()
   }

@@ -23,8 +23,8 @@ export type RenewLease = () => Promise<boolean>
 
 /**
  * Runs `round` every `intervalMs` in the one process that has the lease. The other processes wait until they can take
- * the lease. A process that stops releases it, so another process continues at once. If a process dies, its lease
- * expires after `leaseMs`.
+ * the lease. A process releases the lease when it stops, so another process continues at once. If a process dies, its
+ * lease expires after `leaseMs`.
  */
 export function startLeasedLoop(
   ctx: Context,

@@ -46,9 +46,9 @@ export class SharedPoll {
   }
 
   /**
-   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Only polls
-   * that start after this call count. If `waitersMax` callers, or `waitersOfGroupMax` callers of the group, wait
-   * already, this call returns at once. Otherwise it calls `onWait` and then waits.
+   * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Ignores the
+   * result of a poll that began before this call. If `waitersMax` callers, or `waitersOfGroupMax` callers of the group,
+   * wait already, this call returns at once. Otherwise it calls `onWait` and then waits.
    */
   async wait(
     key: WaitKey,

@@ -7,7 +7,7 @@ import { invalid } from './check-arguments.ts'
 
 const URL_CHARS_MAX = 2_048
 
-/** The arguments of the request to a resource, which check_price and fetch_paid share. */
+/** The arguments that describe the request to a resource. The tools check_price and fetch_paid share them. */
 export const RESOURCE_INPUT = {
   url: Type.String({ maxLength: URL_CHARS_MAX, description: 'The https URL of the resource.' }),
   method: Type.Optional(

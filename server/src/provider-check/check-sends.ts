@@ -96,7 +96,7 @@ export async function checkExpiredRequest(run: CheckRun, wallet: CheckWallet): P
  */
 const EXPIRED_SINCE_MS = 60_000
 
-/** Sends USDC from the wallet to itself. `sign` is the signer's signature if nothing else is given. */
+/** Sends USDC from the wallet to itself. By default, the wallet's signer signs the request. */
 export async function sendTransfer(
   run: CheckRun,
   wallet: CheckWallet,

@@ -94,7 +94,7 @@ function isRefused({ status, body }: ProviderResponse): boolean {
   return status === 400 && body['code'] === CODE_REFUSED
 }
 
-/** Returns an authorization of a transfer to the wallet itself. It ended in 1970, so nobody can use it. */
+/** Returns an authorization of a transfer to the wallet itself. It expired in 1970, so nobody can use it. */
 function authorizationOf({ address }: CheckWallet): TransferAuthorization {
   const times = { validAfterSeconds: 0n, validBeforeSeconds: 1n }
   return { from: address, to: address, valueMicro: AMOUNT_MICRO, ...times, nonce: NONCE }

@@ -21,7 +21,7 @@ export interface TransferAuthorization {
 
 /**
  * The EIP-712 types of an EIP-3009 authorization, without `EIP712Domain`. The enclave compares them with the types in
- * the grant's rule, and the order of the members counts.
+ * the grant's rule, and the order of the members matters.
  */
 export const AUTHORIZATION_TYPES = {
   TransferWithAuthorization: [
@@ -56,8 +56,8 @@ const USDC_NAME = 'USD Coin'
 const USDC_VERSION = '2'
 
 /**
- * Returns the EIP-712 domain of the USDC contract of a chain. The domain is ours, and never one from a seller: a
- * signature for another domain would move other money.
+ * Returns the EIP-712 domain of the USDC contract of a chain. We never use a domain that a seller names, because a
+ * signature for another domain could move another token.
  */
 export function usdcDomain(chainId: number, usdc: Address): UsdcDomain {
   return { name: USDC_NAMES[chainId] ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }

@@ -14,8 +14,8 @@ const AMOUNT = microUsdc(1_500_000n)
 const TX_HASH = `0x${'5e'.repeat(32)}` as const
 
 /**
- * Makes the data of an event of the given type, as the service would write it at this time. What the event is about,
- * such as a payment, is complete, but is not in the database.
+ * Makes the data of an event of the given type, as the service would write it at this time. The data contains all
+ * fields of the event's subject, such as a payment, but the subject is not in the database.
  */
 export function eventData(type: EventType, at: Date): Readonly<Record<string, unknown>> {
   switch (type) {

@@ -14,7 +14,7 @@ export interface McpRequest {
   readonly version?: ProtocolVersion
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
-  /** Further headers, as a list in which names and values alternate. They replace those of the protocol. */
+  /** Further headers, as a list in which names and values alternate. They replace protocol headers of the same name. */
   readonly headers?: readonly string[]
   readonly host?: string
 }

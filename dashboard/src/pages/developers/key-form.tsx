@@ -30,7 +30,7 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
   const [agentId, setAgentId] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(SCOPE_NAMES)
   const action = useAction({ mutationFn: onSubmit })
-  // Before the agents are loaded, the user could not choose one, and would get a key for all agents.
+  // Without the loaded agents, the user could not choose one, and would create a key for all agents.
   if (agents === undefined) return <QueryState error={error} onRetry={refetch} lines={4} />
   return (
     <form

@@ -46,7 +46,7 @@ export const WALLET_PASSKEY_ROUTES = {
     config: { role: 'session', proof: { notNeeded: 'only changes a name' }, bucket: 'dashboard' },
     schema: { params: CredentialParams, body: Type.Object({ name }), response: { 200: Empty } },
   },
-  /** Only a passkey that owns nothing can be removed. */
+  /** Only a passkey that owns no wallet can be removed. */
   remove: {
     method: 'DELETE',
     url: '/console/wallet-passkeys/:credential_id',

@@ -29,10 +29,10 @@ export function createTokens(now: Date): CreatedTokens {
 }
 
 /**
- * Takes a code or refresh token and issues the created tokens, in one round trip that other requests share. `statement`
- * returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its connection is
- * locked, or the statement conflicted with another transaction. The caller then repeats the statement in a transaction,
- * which waits for the lock and finds out why nothing was changed.
+ * Uses up a code or refresh token and issues the created tokens, in one round trip that several requests can share.
+ * `statement` returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its
+ * connection is locked, or the statement conflicted with another transaction. The caller then repeats the statement in
+ * a transaction, which waits for the lock and finds out why nothing was changed.
  */
 export async function issueAtOnce<Item>(
   ctx: Pick<Context, 'db'>,
@@ -47,7 +47,10 @@ export async function issueAtOnce<Item>(
   return granted === null ? null : toTokens(created, granted, wanted)
 }
 
-/** A statement that issues tokens for several requests. It returns the granted scopes, or null if it issued none. */
+/**
+ * A statement that issues tokens for several requests. For each request it returns the granted scopes, or null if it
+ * issued no tokens.
+ */
 export type Issue<Item> = GatheredQuery<Item, Scope[] | null>
 
 /** Returns the created tokens as the client gets them. `wanted` are the requested scopes; null means all. */

@@ -24,9 +24,9 @@ const REFRESH_TOGETHER: Issue<Refresh> = {
 }
 
 /**
- * Rotates a refresh token: takes it, and issues a new access token and a new refresh token (RFC 9700, section 4.14.2).
- * A second use of the old refresh token revokes the connection, without a grace period (D38). If two requests use one
- * token at the same time, the first succeeds, and the second revokes the connection for both.
+ * Rotates a refresh token: uses it up, and issues a new access token and a new refresh token (RFC 9700, section
+ * 4.14.2). A second use of the old refresh token revokes the connection, without a grace period (D38). If two requests
+ * use one token at the same time, the first succeeds, and the second revokes the connection for both.
  *
  * If the client requests fewer scopes, only the new access token has fewer. Access tokens that were issued earlier stay
  * valid until they expire. Takes one round trip to the database. If the refresh is refused, it takes three more, to

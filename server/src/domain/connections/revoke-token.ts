@@ -5,8 +5,8 @@ import { revokeByAccessToken, revokeByRefreshToken } from './connections-store.t
 
 /**
  * Revokes the connection of an access token or refresh token, including a refresh token that was already used (RFC
- * 7009; specification, part 4). Does nothing if the token is unknown or belongs to a client other than `clientId`, and
- * the caller does not learn of it. If `clientId` is null, every client matches.
+ * 7009; specification, part 4). If the token is unknown or belongs to a client other than `clientId`, does nothing and
+ * does not fail. If `clientId` is null, every client matches.
  */
 export async function revokeToken(
   ctx: Pick<Context, 'db' | 'clock'>,

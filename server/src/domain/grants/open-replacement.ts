@@ -66,7 +66,7 @@ export async function openReplacement(
  * Returns the pending replacement, or null. The caller holds the lease on the wallet's grants, so nobody can sign it
  * meanwhile.
  *
- * If the response to the signed replacement was lost, the enclave may already enforce it. Then this function records
+ * If the response to the signed replacement was lost, the enclave may already enforce it. If so, this function records
  * that the replacement is active, and throws `grant_not_active`, because the replacement is now the grant to replace.
  */
 async function findPendingReplacement(

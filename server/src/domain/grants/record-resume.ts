@@ -10,8 +10,8 @@ import { describeGrant } from './record-status-change.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /**
- * Records that the owner has signed a suspended grant's terms again, so that it is no longer suspended. A suspension
- * that came after the owner was shown the request stays in force: 409 `signing_request_stale`.
+ * Records that the owner has signed a suspended grant's terms again, so that it is no longer suspended. If the grant
+ * was suspended only after the owner had been shown the terms to sign, it stays suspended: 409 `signing_request_stale`.
  *
  * Throws unless the lease on the wallet's grants is still ours.
  */

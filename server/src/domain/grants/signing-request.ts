@@ -6,7 +6,7 @@ import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
  */
 export type FencedRequest = Pick<StoredSigningRequest, 'expires_at' | 'handed_in_by'>
 
-/** How long the owner has to sign; the specification says "within minutes" (D15). */
+/** How much time the owner has for signing; the specification says "within minutes" (D15). */
 export const SIGNING_REQUEST_MS = 5 * 60 * 1_000
 /**
  * For this long after a request expires, it may still take effect: the enclave's clock may be behind ours, and the
@@ -35,8 +35,8 @@ export function isOutdated(request: StoredSigningRequest, suspended: Grant | nul
 const SENDERS_MAX = 100
 
 /**
- * Returns whether the lease was extended in order to send this very request. Each further sender extends it by a
- * millisecond (see `leaseEndForSending`).
+ * Returns whether the lease that ends at `held` was extended in order to send this very request. Each further sender
+ * extends it by a millisecond (see `leaseEndForSending`).
  */
 export function isFencedFor(request: FencedRequest, held: Date): boolean {
   const beyondMs = held.getTime() - fenceOf(request).getTime()

@@ -65,10 +65,10 @@ async function takeLease(
 }
 
 /**
- * Returns until when the lease has to last before the request is sent: until the request can no longer take effect. If
- * another caller has sent the same request before, the lease ends a millisecond later than for that caller, who then no
- * longer holds it. So an earlier sender can neither record a change nor release the lease while our request is on its
- * way.
+ * Returns the end to which the lease is extended before the request is sent: the time after which the request can no
+ * longer take effect. If another caller has sent the same request before, the lease ends a millisecond later than for
+ * that caller, who then no longer holds it. So an earlier sender can neither record a change nor release the lease
+ * while our request is on its way.
  */
 export function leaseEndForSending({ until, mayTakeEffect }: SignerLease, request: FencedRequest): Date {
   if (mayTakeEffect) return new Date(until.getTime() + 1)

@@ -18,7 +18,7 @@ export type MoveRequest = Extract<OwnerRequest, { readonly kind: 'move' }>
 
 /**
  * The change that moves a wallet from a sign-in passkey to a quorum of wallet passkeys, and replaces the wallet's
- * signers with slots. The wallet's grants end with their signers.
+ * signers with slots. The change also revokes the wallet's grants, because their signers are gone.
  */
 export function makeWalletMove(
   { db, enclave }: Pick<Context, 'db' | 'enclave'>,

@@ -11,7 +11,7 @@ export const ALGORITHMS = [COSEALG.ES256, COSEALG.EdDSA, COSEALG.RS256]
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']
 /** The longest allowed credential id (WebAuthn, section 7.1, step 25). */
 const CREDENTIAL_ID_BYTES_MAX = 1_023
-/** Enough for an RSA key of 8,192 bits. */
+/** The longest allowed public key. It is enough for an RSA key of 8,192 bits. */
 const PUBLIC_KEY_BYTES_MAX = 1_280
 
 /**
@@ -40,7 +40,7 @@ export async function checkRegistration(
       throw problem('passkey_invalid')
     }
     const { id, publicKey, counter } = registrationInfo.credential
-    // The credential id that the browser reports must equal the id in the verified data, because the latter is stored.
+    // The credential id in the verified data is stored. It must equal the credential id that the browser reports.
     if (id !== response.id || Buffer.from(id, 'base64url').length > CREDENTIAL_ID_BYTES_MAX) {
       throw problem('passkey_invalid')
     }

@@ -7,7 +7,7 @@ const ATTEMPT_KEY_CHARS_MAX = 256
  * Returns the idempotency key that we send to the enclave with one attempt to pay (D22, D23). The key starts with the
  * account and mode, so keys of two accounts or modes never collide. Then follows the caller's idempotency key, or the
  * payment's id if the caller sent none. The attempt's number comes last. Each attempt needs a new key, because the
- * enclave responds to a used key with the failure that it stored for it. A result that is longer than
+ * enclave stores the failure of an attempt, and returns it again for the same key. A key that would be longer than
  * `ATTEMPT_KEY_CHARS_MAX` is hashed.
  */
 export function attemptKey(payment: {

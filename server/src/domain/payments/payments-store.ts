@@ -115,8 +115,8 @@ function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
 }
 
 /**
- * Returns when the payment is looked up first. A purchase is looked up only on the chain, so the look-up does not wait
- * until the process that works on the purchase has finished.
+ * Returns when the payment is looked up for the first time. A purchase is looked up only on the chain, so the look-up
+ * does not wait until the process that works on the purchase has finished.
  */
 function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
   if (kind === 'x402') return new Date(createdAt.getTime() + AUTHORIZATION_FIRST_LOOK_MS)
@@ -170,8 +170,8 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
 /**
  * Claims the next attempt to send the payment, and returns the payment with the claimed attempt. Returns null if
  * another attempt is in progress or no attempt is needed, and for a withdrawal, which is sent only once. The caller may
- * send nothing before it has called `setRequestExpiry`. If the process of the last attempt died, the expiry of that
- * attempt's request becomes the fence.
+ * send nothing before it has called `setRequestExpiry`. If the process of the last attempt died, the request of that
+ * attempt may still arrive until it expires, so its expiry is kept as the fence (`fencedUntil`).
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
@@ -200,8 +200,8 @@ export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Quer
 
 /**
  * Releases the attempt, so that the next one can begin. `mayArrive` means that the attempt's request may still arrive
- * at the enclave until it expires. This expiry is then recorded as the fence. Without `mayArrive`, the request was
- * certainly not sent, or the enclave rejected it.
+ * at the enclave until it expires. The expiry is then recorded as the fence (`fencedUntil`). Without `mayArrive`, the
+ * request was certainly not sent, or the enclave rejected it.
  */
 export function releaseAttempt(
   payment: Payment,

@@ -23,7 +23,7 @@ const POLL_FIRST_MS = 50
 const POLL_GROWTH = 1.4
 const POLL_MS_MAX = 1_000
 
-/** How a purchase stands. */
+/** The current state of a purchase. */
 export interface PurchaseState {
   readonly payment: Payment
   readonly purchase: SealedPurchase
@@ -103,7 +103,7 @@ export async function continuePurchase(
   }
 }
 
-/** Reads how a purchase stands. */
+/** Reads the current state of a purchase. */
 export async function readState(ctx: Pick<Context, 'db' | 'sealer'>, known: Payment): Promise<PurchaseState> {
   const [payment, purchase] = await Promise.all([
     getPayment(ctx, known),

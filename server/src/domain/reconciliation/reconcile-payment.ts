@@ -116,8 +116,8 @@ async function handleNoRecord(
   const isOver = isNeverSentAgain(payment, ctx.clock.now()) && isFenceOver(payment, providerTime)
   if (isOutcomeUnknown(payment) && !isOver) return
   // Search for the transfer even if the payment has a hash, because a reorganization may have removed its transaction.
-  // A request without a response leaves `fencedUntil`. If the process died during the attempt, only `requestExpiresAt`
-  // is set.
+  // After a request without a response, `fencedUntil` is set. If the process died during the attempt, only
+  // `requestExpiresAt` is set.
   const wasMaybeSent = payment.fencedUntil !== null || payment.requestExpiresAt !== null
   const mayHaveLanded = wasMaybeSent && payment.enclaveTransactionId === null
   if (mayHaveLanded) {

@@ -13,8 +13,8 @@ import { findRefusal, listRefusalRows } from './refusals-store.ts'
 const NEWEST = 'ref_Z'
 
 /**
- * Returns one refusal of an account and mode. Throws 404 `not_found` if there is none, which is also the case after 30
- * days, when the refusal has been deleted.
+ * Returns one refusal of an account and mode. Throws 404 `not_found` if the refusal does not exist. A refusal is
+ * deleted after 30 days.
  */
 export async function getRefusal(
   ctx: Pick<Context, 'db'>,

@@ -83,8 +83,8 @@ export function deleteSession(secretHash: Buffer): Query<boolean> {
 }
 
 /**
- * Ends all sessions of a user except one. Returns how many of the ended ones were active. Uses the index
- * `sessions_by_user`.
+ * Ends all sessions of a user except the one with `secretHash`. Returns how many of them were active until now. Uses
+ * the index `sessions_by_user`.
  */
 export function deleteOtherSessions(userId: string, secretHash: Buffer, now: Date, idleSince: Date): Query<number> {
   return {

@@ -257,7 +257,7 @@ describe('finishing attempts together', () => {
         return plan
       })
     }
-    // Half of the deliveries are leased, as after claims of many workers.
+    // Half of the deliveries are leased, as if many workers had claimed them.
     await runUnlimited(
       url,
       `insert into deliveries

@@ -30,10 +30,10 @@ export interface EndedAttempt {
  * made again.
  */
 export async function finishAttempts(ctx: Pick<Context, 'db'>, attempts: readonly EndedAttempt[]): Promise<void> {
-  // All transactions lock endpoints in the same order, so that they do not wait for each other in a circle.
+  // All transactions lock endpoints in the same order, so that they cannot cause a deadlock.
   const sorted = attempts.map(toFinish).toSorted((left, right) => compare(keyOf(left), keyOf(right)))
   await ctx.db.transaction(async (transaction) => {
-    // Most attempts succeed, and a success disables no endpoint. So one statement for all of them is enough.
+    // Usually all these attempts have succeeded. A success disables no endpoint, so one statement for all is enough.
     if (sorted.every(({ step }) => step.status === 'succeeded')) {
       await transaction.commit([COMMIT_RELAXED, LOOK_UP_EACH, finishSuccesses(sorted)])
       return

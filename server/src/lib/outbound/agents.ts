@@ -16,7 +16,7 @@ const SOCKET_IDLE_MS = 4_000
 /** Enough for a workspace with ten endpoints on one host, so that deliveries to them need no new connections. */
 const IDLE_SOCKETS_PER_HOST_MAX = 40
 const IDLE_SOCKETS_MAX = 256
-/** Older connections are closed after use, so that even a busy sender notices when the host's addresses change. */
+/** A connection older than this is closed after use, so that even a busy sender notices new addresses of the host. */
 const SOCKET_LIFETIME_MS = 60_000
 /**
  * At most this many addresses of a host are tried. If the host has both IPv4 and IPv6 addresses, at least one of each
@@ -28,7 +28,7 @@ const DIAL_MS = 3_000
 
 /** Says which requests may use the same kept connections. */
 export interface ConnectionScope {
-  /** A kept connection is reused only for requests with the same value, such as a workspace's id. No spaces. */
+  /** A kept connection is reused only for requests with the same value, such as a workspace's id, without spaces. */
   readonly connectionsOf: string
 }
 
@@ -123,7 +123,7 @@ function guard(agent: HttpAgent, policy: OutboundPolicy, clock: Clock): void {
   agent.getName = (options) => `${scopeOf(options)} ${getName(options)}`
 }
 
-/** Returns the scope of a request, which the type of an agent's options does not contain. */
+/** Returns the scope of a request. The agent's options contain it, although their type does not. */
 function scopeOf(options: object | undefined): string {
   return options !== undefined && 'connectionsOf' in options ? String(options.connectionsOf) : ''
 }

@@ -35,12 +35,12 @@ export interface LabeledAddress {
   readonly label: string | null
 }
 
-/** How many wallets a page has at most: one request reads no more balances. */
+/** A page has at most this many wallets, because one request reads at most this many balances. */
 export const WALLETS_PAGE_MAX = BALANCES_READ_MAX
 export const WALLETS_PAGE_DEFAULT = 20
 
 /**
- * How many recipients the grants of a page allow together at most, so that a response has at most a few MB. A wallet
+ * The grants of a page together allow at most this many recipients, so that a response has at most a few MB. A wallet
  * has 50 slots, each with up to two grants of 100 recipients, so every wallet fits on a page.
  */
 export const PAGE_RECIPIENTS_MAX = 10_000
