@@ -177,9 +177,9 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked, for the other grant in the slot of `grant`. It is revoked if the enclave no longer enforces it, so
- * its id is not in `enforced`, the ids that the slot's rules name. `replacedBy` is the grant that took its place. Uses
- * the index `grants_one_active_per_slot`.
+ * active → revoked, for the other grant in the slot of `grant`, unless the enclave still enforces that grant.
+ * `enforced` are the ids of the grants that the slot's rules name. `replacedBy` is the grant that took the place of the
+ * revoked grant. Uses the index `grants_one_active_per_slot`.
  */
 export function endUnenforced(
   grant: Grant,
