@@ -1,6 +1,6 @@
 import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
 
-/** The change to a quorum's members that a current member signs. Any one of the members may sign afterwards. */
+/** A change to the members of a quorum. A current member signs it. The quorum needs the signature of only one member. */
 export type OwnersChange = {
   readonly quorumId: string
   /** All members after the change, as base64 SPKI DER of P-256 keys. */
