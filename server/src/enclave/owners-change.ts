@@ -1,6 +1,6 @@
 import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
 
-/** A change to the members of a quorum. A current member signs it. The quorum needs the signature of only one member. */
+/** A change to a quorum's members. A current member signs the change. Afterwards, each member may sign alone. */
 export type OwnersChange = {
   readonly quorumId: string
   /** All members after the change, as base64 SPKI DER of P-256 keys. */
