@@ -30,7 +30,7 @@ function isWritten({ path }: { readonly path: string }): boolean {
   return path !== 'server/src/db/tables.ts'
 }
 
-/** Returns the room of a file: its folder or, in `domain/`, the folder directly below `domain/`, with all sub-folders. */
+/** Returns the room of a file, which is its folder. In `domain/`, a sub-folder belongs to the room of its parent. */
 function roomOf(path: string): string {
   return /^server\/src\/domain\/[^/]+(?=\/)/.exec(path)?.[0] ?? dirname(path)
 }

@@ -19,8 +19,9 @@ type Confirmed = Extract<AuthorizationOutcome, { kind: 'confirmed' }>
 
 /**
  * Updates a pending purchase with what the chain proves about its authorization (D66). The purchase ends exactly once,
- * in the same transaction as its event, even if several processes read the chain. As long as the block of the transfer
- * has too few confirmations, only the block is recorded. The record is removed if a reorganization drops the block.
+ * in the same transaction as its event, even if several processes read the chain. As long as the block in which the
+ * authorization was used has too few confirmations, only the block is recorded. The record is removed if a
+ * reorganization drops the block.
  */
 export async function settleAuthorization(
   ctx: SettleContext,

@@ -177,7 +177,7 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked, for the other grant in the slot of `grant`, unless the enclave still enforces that grant.
+ * active → revoked, for the other grant in the slot of `grant`, unless the enclave still enforces the other grant.
  * `enforced` are the ids of the grants that the slot's rules name. `replacedBy` is the grant that took the place of the
  * revoked grant. Uses the index `grants_one_active_per_slot`.
  */

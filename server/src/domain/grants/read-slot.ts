@@ -36,7 +36,7 @@ function isDone(
 ): boolean {
   if (isInEffect(rules, { grant, change })) return true
   // A signed revocation empties the slot. If the enclave enforces another grant in the slot, an empty slot would end
-  // that grant, so nothing is signed. A pending grant that the enclave does not enforce needs no signature either.
+  // that grant, so nothing is signed. Dropping a pending grant that the enclave does not enforce needs no signature.
   return change === 'revoke' && (enforcedInstead !== null || (grant.status === 'pending' && !isEnforced(rules, grant)))
 }
 
