@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<Count, string>> = {
 }
 /** By how much a count may rise before the check fails: by `share` of its value or by `least`, whichever is larger. */
 const RISE_MAX: Readonly<Record<Count, { readonly share: number; readonly least: number }>> = {
-  // A single additional round trip fails.
+  // A single additional write makes the check fail.
   writes: { share: 0, least: 0.5 },
   sentBytes: { share: 0.1, least: 50 },
   receivedBytes: { share: 0.1, least: 50 },
@@ -33,8 +33,8 @@ const RISE_MAX: Readonly<Record<Count, { readonly share: number; readonly least:
 }
 
 /**
- * Returns the lowest value of each count. Other work of the processes can only add to a count, and the lowest count
- * still contains everything that the requests need.
+ * Returns the lowest value of each count in all rounds. Other work of the processes can only add to a count, and the
+ * lowest value still contains everything that the requests need.
  */
 export function lowestCounts(rounds: readonly Counts[]): Counts {
   const lowest = (count: Count): number => Math.min(...rounds.map((round) => round[count]))

@@ -21,8 +21,8 @@ export interface Settings {
 }
 
 /**
- * Decides which service to call, and with which credential. A key from the environment is sent only to an address that
- * the caller named too, so it never reaches the server of an earlier sign-in by accident.
+ * Decides which service to call, and with which credential. A credential from the environment is sent only if the
+ * caller also names the address, so it never reaches the server of an earlier sign-in by accident.
  */
 export async function readSettings(env: NodeJS.ProcessEnv, urlOption: string | undefined): Promise<Settings> {
   const folder = configFolder(env)

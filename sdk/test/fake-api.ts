@@ -19,7 +19,7 @@ export interface Received {
   readonly body: Record<string, string>
 }
 
-/** What the API does with one request. `work` does what a request asks for, and returns the true response. */
+/** What the API does with one request. `work` does what the request asks for, and returns the true response. */
 export type Behaviour = (exchange: {
   readonly request: Received
   readonly response: ServerResponse
@@ -40,7 +40,7 @@ export type Handler = (request: Received) => WireAnswer
 export interface FakeApi {
   readonly bursar: Bursar
   readonly baseUrl: string
-  /** Makes the waits of a client take no time. */
+  /** A client with this runtime waits without taking any time. */
   readonly runtime: Partial<Runtime>
   readonly received: readonly Received[]
   /** The waits between the client's attempts, in milliseconds. */
@@ -171,7 +171,10 @@ export async function startFakeApi(): Promise<FakeApi> {
   }
 }
 
-/** The clock moves only by the waits between attempts, which take no real time. Only `endTimers` lets limits expire. */
+/**
+ * Returns a runtime whose clock moves only by the waits between attempts. The waits take no real time. Time limits
+ * expire only when `endTimers` is called.
+ */
 function createRuntime(waits: number[], timers: Set<() => void>): Partial<Runtime> {
   return {
     now: () => STARTED_AT + waits.reduce((sum, ms) => sum + ms, 0),

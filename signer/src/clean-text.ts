@@ -5,8 +5,8 @@ const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
 const MARKS_SURPLUS = /(\p{M}{2})\p{M}+/gu
 
 /**
- * Returns a text that somebody else wrote as one short line of visible characters, so that it cannot look like a part
- * of this page.
+ * Reduces somebody else's text to one short line of visible characters, so that the text cannot look like a part of
+ * this page.
  */
 export function cleanText(text: string): string {
   const line = text.replaceAll(/\s+/gu, ' ').replaceAll(INVISIBLE, '').replaceAll(MARKS_SURPLUS, '$1').trim()

@@ -82,7 +82,7 @@ describe('every error of the contract', () => {
     )
   })
 
-  /** Sends requests that are wrong by themselves: their form, their credential, or the resource that they name. */
+  /** Sends requests that the service rejects in every workspace, because of their form, credential, host or path. */
   async function breakRequests(): Promise<void> {
     for (const call of CALLS) {
       // A request over plain HTTP.
@@ -159,7 +159,7 @@ describe('every error of the contract', () => {
     for (const call of CALLS) await ask({ ...call, key: busy })
   }
 
-  /** Sends requests that a resource, its seller, or a limit of purchases rejects. */
+  /** Sends purchases that fail because of the resource, its seller, or a limit. */
   async function breakPurchases(): Promise<void> {
     const { context: ctx, chains } = given
     const { account } = seeded
@@ -278,7 +278,7 @@ describe('every error of the contract', () => {
     proxy.restore()
   }
 
-  /** Sends a request as if it had arrived by HTTPS, with a new key, which has its own rate limit. */
+  /** Sends a request as if it had arrived by HTTPS. By default, the request has the key of `seeded`. */
   async function ask(call: Call): Promise<void> {
     const key = call.key ?? seeded.key
     await given.call({ ...call, key, headers: [...HTTPS, ...(call.headers ?? [])] })

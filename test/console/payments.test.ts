@@ -291,7 +291,8 @@ describe('payments in the dashboard', () => {
     expectError(await fixture.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
     expectError(await fixture.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
     expectError(await fixture.pay({}, tokens.accessToken), { type: 'forbidden', code: 'insufficient_scope' })
-    // Rejected requests are stored in order. So if the four requests above were stored, they would be in the list too.
+    // Rejected requests are stored in order. So once the next one is in the list, the list would also contain any of
+    // the four requests above that was stored.
     await fixture.pay({ amount_usdc: '11' })
     const refusal = await fixture.findRefusal()
     const page = await fixture.browser.ask('GET', `${fixture.at('refusals')}?mode=test`)

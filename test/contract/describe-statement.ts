@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Query } from '../../server/src/db/query.ts'
 
-/** A column of a statement's result. PostgreSQL describes it after parsing the statement, without running it. */
+/** A column of a statement's result. PostgreSQL can describe the column without running the statement. */
 export interface Field {
   readonly name: string
   /** The type's name in `pg_type`; `text[]` for an array. */

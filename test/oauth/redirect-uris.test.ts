@@ -11,8 +11,9 @@ import {
 } from '../support/service/oauth-server.ts'
 
 /**
- * Rejected requests: name, registered URI, and requested URI. The test of `server/src/oauth/redirect-uri.ts` has the
- * full table. This table has only URIs that could change on their way over HTTP.
+ * Rejected requests: what differs, the registered URI, and the requested URI. The test of
+ * `server/src/oauth/redirect-uri.ts` has the full table. This table has only URIs that could change on their way over
+ * HTTP.
  */
 const REFUSED: readonly (readonly [string, string, string])[] = [
   ['a trailing slash', 'https://app.example/cb', 'https://app.example/cb/'],
@@ -41,8 +42,8 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
 ]
 
 /**
- * Accepted requests with the redirect URIs of VS Code, Claude Code, Cursor and ChatGPT: name, registered URI, and
- * requested URI.
+ * Accepted requests with the redirect URIs of VS Code, Claude Code, Cursor and ChatGPT: a description, the registered
+ * URI, and the requested URI.
  */
 const TAKEN: readonly (readonly [string, string, string])[] = [
   ['the same https URI', 'https://vscode.dev/redirect', 'https://vscode.dev/redirect'],

@@ -66,7 +66,7 @@ export function findRoles(statement: string, columns: Columns): ReadonlyMap<numb
 
 /**
  * Returns a value for a parameter, as text. A parameter that is compared with a column gets the sample's value, so that
- * the statement finds rows. The bounds of a range are as wide as the service ever chooses them.
+ * the statement finds rows. A bound of a range gets a value that makes the range as wide as the service ever chooses.
  */
 export function valueFor(role: Role | undefined, type: string, sample: Sample): string | null {
   const value = plainValue(role, type.replace(/\[\]$/, ''), sample)

@@ -3,8 +3,8 @@ import { escapeUnsafe, hasUnsafe } from './clean-text.ts'
 const PLAIN = /^[\w@%+=:,./-]+$/
 
 /**
- * Writes a command for a person to copy into a shell, so that it has exactly these arguments. Control and invisible
- * characters are written as escapes.
+ * Writes a command that a person can copy into a shell. The shell then runs it with exactly the arguments `argv`.
+ * Control and invisible characters are written as escapes.
  */
 export function formatCommand(argv: readonly string[]): string {
   return argv.map(quote).join(' ')

@@ -12,8 +12,8 @@ const CODES = {
 } as const
 
 /**
- * Decides whether to use colours: `FORCE_COLOR` turns them on, unless it is `0`; `NO_COLOR` turns them off; otherwise a
- * terminal gets them.
+ * Decides whether to use colours. `FORCE_COLOR` turns them off if it is `0` or `false`, and on with any other value.
+ * Without `FORCE_COLOR`, `NO_COLOR` turns them off. Without both, only a terminal that is not `dumb` gets colours.
  */
 export function usesColor(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
   const forced = env['FORCE_COLOR']

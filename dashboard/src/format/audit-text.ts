@@ -52,7 +52,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'connection.refresh_token_reused': 'was disconnected: a refresh token was used twice',
 }
 
-/** Describes an action. Follows the actor's name: "Ada created a wallet". Unknown actions are returned unchanged. */
+/** Returns words that follow the actor's name, such as "created a wallet". Returns an unknown action unchanged. */
 export function formatAction(action: string): string {
   return ACTION_TEXTS[action] ?? action
 }

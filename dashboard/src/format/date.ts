@@ -28,7 +28,7 @@ export function formatSpan(fromIso: string, toIso: string): string {
 /** How long ago a time was, in whole minutes or hours. Times over a day ago, or in the future, are shown in full. */
 export function formatRelativeTime(iso: string, nowMs: number): string {
   const age = nowMs - new Date(iso).getTime()
-  // The browser's clock may be a few minutes behind the server's.
+  // The browser's clock may be a few minutes behind the server's, so a time in the near future is shown as `just now`.
   if (!(age > -5 * MINUTE_MS && age < DAY_MS)) return formatTime(iso)
   if (age < MINUTE_MS) return 'just now'
   return age < HOUR_MS ? `${Math.floor(age / MINUTE_MS)} min ago` : `${Math.floor(age / HOUR_MS)} h ago`

@@ -30,11 +30,11 @@ export type Chain = {
   setMining(enabled: boolean): void
   /** Mines `blocks` blocks immediately, even if automatic mining is off. */
   mine(blocks: number): Promise<void>
-  /** Moves the chain's time forward, and mines a block with the new time. It cannot be moved back. */
+  /** Moves the chain's time forward, and mines a block with the new time. Time cannot be moved back. */
   advanceTime(seconds: number): Promise<void>
   /**
-   * Replaces the last `blocks` blocks with empty ones. The transactions in them lose their receipts and are mined again
-   * in later blocks.
+   * Replaces the last `blocks` blocks with empty ones. The transactions of the replaced blocks lose their receipts and
+   * are mined again in later blocks.
    *
    * @throws Error if the node no longer has the state before these blocks. It has the states of the last 12 blocks, but
    * none from before its last start.

@@ -99,8 +99,8 @@ export interface TransactionRecord {
   readonly status: TransactionStatus
   readonly createdAt: number
   /**
-   * When the API stops reporting `pending`, and when the send is bundled (null: never). Both are times of the machine's
-   * clock.
+   * At `shownAt`, the API stops reporting `pending`. At `dueAt`, the send is bundled; null means never. Both are times
+   * of the machine's clock.
    */
   readonly shownAt: number
   readonly dueAt: number | null

@@ -42,8 +42,8 @@ function describeStatus(tx: TransactionRecord, nowMs: number): Told {
       return { status: 'pending', hash: null }
     case 'reverted_without_hash':
       return { status: status === 'execution_reverted' ? status : 'pending', hash: null }
-    // The API reports a failure as soon as it stops reporting `pending`. With the fault `failed_lands_later`, the send
-    // is still bundled later.
+    // The API first reports `pending`, and then a failure. With the fault `failed_lands_later`, the send is bundled
+    // after the API has reported the failure.
     case 'failed_lands_later':
     case 'failed_never_lands':
       return { status: 'failed', hash }

@@ -19,7 +19,7 @@ export type Invocation = {
   readonly gid?: number
 }
 
-/** The uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL requires that its uid has a name. */
+/** The uid and gid of `nobody` on Linux and in user namespaces. PostgreSQL only runs under a uid that has a name. */
 const NOBODY_ID = 65534
 
 const UNSHARE_ARGS = ['--user', `--map-user=${NOBODY_ID}`, `--map-group=${NOBODY_ID}`, '--']

@@ -63,7 +63,7 @@ async function signTransfer(
   return { signature, authorization: { ...message, ...texts } }
 }
 
-/** Signs for the first offer, and returns the payment header. */
+/** Signs a transfer that pays the first offer, and returns the payment header. */
 async function makeHeader(payer: PrivateKeyAccount, required: Required): Promise<string> {
   const [accepted] = required.accepts
   const payload = await signTransfer(payer, { to: accepted.payTo, value: accepted.amount })
@@ -105,7 +105,7 @@ const FAULTS: readonly {
   { fault: 'answer_twice', status: 200, paid: PRICE, receipt: /"success":true/ },
 ]
 
-// The tests run at the same time, because the resources must not disturb each other.
+// The tests run at the same time, to show that payments for different resources do not disturb each other.
 describe('the seller', { concurrency: true }, () => {
   before(async () => {
     seller = await startTestSeller()

@@ -36,7 +36,7 @@ export interface Requirements {
 
 const requirementsByHook = new WeakMap<object, Requirements>()
 
-/** Returns the requirements of an authentication hook, for the contract. Returns undefined for any other hook. */
+/** Returns the requirements of an authentication hook, for the API's contract. Returns undefined for any other hook. */
 export function requirementsOf(hook: object): Requirements | undefined {
   return requirementsByHook.get(hook)
 }
@@ -49,8 +49,8 @@ interface Authenticated {
 export interface Identified {
   readonly caller: Caller
   /**
-   * The error that rejects the request of a valid credential: the 429 of a caller over its rate limit, and at `/mcp`
-   * also the 403 of an API key without the scope. Null if the request is allowed.
+   * The error that rejects a request although its credential is valid: a 429 if the caller is over its rate limit, or,
+   * at `/mcp`, a 403 if an API key does not have the required scope. Null if the request is allowed.
    */
   readonly rejection: Problem | null
 }
@@ -71,11 +71,11 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 }
 
 /**
- * Checks the credential of a request, then the scope, then the rate limit (D18). Throws 401 or 403. Returns the 429 of
- * a caller over its limit instead of throwing it, because the MCP server responds to it in its own form (D71). At
- * `/mcp`, also returns the 403 of an API key without the required scope. This 403 has no challenge, because a host that uses
- * an API key cannot request more scopes. A 401, and every other 403 for a missing scope, have a challenge (D31). Every
- * response to a valid credential has the rate limit headers (D32).
+ * Checks the credential of a request, then the scope, then the rate limit (D18). A 401 or 403 is thrown, and a 401 and
+ * a 403 for a missing scope have a challenge (D31). Two errors are returned instead, because the MCP server responds to
+ * them in its own form (D71): the 429 of a caller over its rate limit, and, at `/mcp`, the 403 of an API key without
+ * the required scope. This last 403 has no challenge, because a host that uses an API key cannot request more scopes.
+ * Every response to a valid credential has the rate limit headers (D32).
  */
 export async function identifyCaller(
   ctx: Context,

@@ -13,8 +13,8 @@ const REQUESTS_AT_ONCE_MAX = 4
 
 /**
  * Makes calls in as many requests as necessary, and returns the results in the order of `calls`. If the node rejects a
- * request because of its size, repeats it as several smaller requests. Throws what `post` throws, also if the node
- * rejects a single call.
+ * request because of its size, repeats it as several smaller requests. Throws every other error of `post`, and also the
+ * rejection of a request that contains only one of the calls.
  */
 export async function postSplit(
   post: (calls: readonly RpcCall[]) => Promise<unknown[]>,

@@ -13,9 +13,9 @@ export interface Cookies {
 
 /**
  * The two cookies of the dashboard (D47). In production their names begin with `__Host-`, so a browser accepts them
- * only over HTTPS and only from this host. In development there is no HTTPS. The session cookie is `Lax`, so that it is
- * sent when a person follows a link from an application to the consent page. The ceremony cookie is `Strict`, because
- * only our own pages need it.
+ * only over HTTPS and only from this host. In development there is no HTTPS, so the names have no prefix. The session
+ * cookie is `Lax`, so that it is sent when a person follows a link from an application to the consent page. The
+ * ceremony cookie is `Strict`, because only our own pages need it.
  *
  * The plugin `@fastify/cookie` must be registered, because it parses and sets the cookies.
  */

@@ -23,11 +23,11 @@ export interface DatabaseConfig {
 const SHARED_CONNECTIONS = 2
 /** Connections for gathered queries. While one waits for a locked row, the other one runs the next statement. */
 const GATHERING_CONNECTIONS = 2
-/** How many durable gathered statements a process runs at a time. While one waits for the disk, the next one can begin. */
+/** At most this many durable gathered statements run at once: while one waits for the disk, the next one can begin. */
 const DURABLE_STATEMENTS_MAX = 2
 /**
- * How long a gathered statement waits for a locked row. Its items then run one by one, so that only the requests for
- * the locked row wait any longer.
+ * How long a gathered statement waits for a locked row. After this time, the items of the statement run one by one, so
+ * that only the requests for the locked row wait any longer.
  */
 const GATHERED_LOCK_TIMEOUT_MS = 500
 const CONNECT_TIMEOUT_MS = 3_000
@@ -41,11 +41,11 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
  * Every query uses an index, which its comment names (decision 0043). PostgreSQL may plan a prepared statement while a
- * table is small, or contains few rows of a kind, and keep the plan after the table has grown. So a plan may contain
- * only what costs little even in a large table: a scan of an index in its order, and a look-up for each row of a join.
- * A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if only
- * the first ones are needed. Because sorting is avoided too, a statement can choose its index by its `order by`, even
- * if another index looks as good in the statistics. These options do not forbid the steps that they turn off: the
+ * table is small, or contains few rows of a kind, and keep the plan after the table has grown. So a plan should contain
+ * only steps that cost little even in a large table: a scan of an index in its order, and a look-up for each row of a
+ * join. A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if
+ * only the first ones are needed. Because sorting is avoided too, a statement can choose its index by its `order by`,
+ * even if another index looks as good in the statistics. These options do not forbid the steps that they turn off: the
  * planner uses such a step if nothing else is possible. `jit` is off because compiling such short plans never pays off.
  */
 export const PLANNER_OPTIONS = [

@@ -8,7 +8,7 @@ import { readMigrations } from './migration.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 
 const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
-/** Longer than PostgreSQL takes to detect a deadlock. */
+/** With this table timeout, PostgreSQL detects a deadlock before the timeout ends. */
 const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
 const INDEX_BUILD = `query ilike 'create %index concurrently%' and wait_event_type = 'Lock'`
 const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`

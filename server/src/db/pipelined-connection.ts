@@ -6,14 +6,14 @@ import { readResult } from './query.ts'
 
 /**
  * A connection shared by many callers. Statements are pipelined: each is sent without waiting for the previous result,
- * and each commits separately. It connects on first use and reconnects after a failure.
+ * and each commits separately. The connection is opened on first use, and again after a failure.
  */
 export interface PipelinedConnection {
   run<Result>(query: Query<Result>): Promise<Result>
   close(): Promise<void>
 }
 
-/** When statements are sent: together at the end of the turn of the event loop, or each at once. */
+/** When statements are sent: all together at the end of the turn of the event loop, or each immediately. */
 export type Sending = 'together' | 'at once'
 
 export function openPipelinedConnection(

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.ts'
 
 /** The resolution of a `Date` header, which has whole seconds. We cannot detect a smaller difference of the clocks. */
 const RESOLUTION_MS = 1_000
-/** A larger difference is logged. */
+/** A difference of the clocks is logged if it is larger than this. */
 const SKEW_LOGGED_MS = 2_000
 /** A difference that lasts is logged again after this time. */
 const LOG_INTERVAL_MS = 10 * 60_000

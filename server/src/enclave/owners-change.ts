@@ -1,6 +1,6 @@
 import { buildRequest, type BuiltRequest, type EnclaveAddress } from './signable-request.ts'
 
-/** The change to a quorum's members that a current member signs. Any one of the members may sign afterwards. */
+/** A change to a quorum's members. A current member signs the change. Afterwards, each member may sign alone. */
 export type OwnersChange = {
   readonly quorumId: string
   /** All members after the change, as base64 SPKI DER of P-256 keys. */

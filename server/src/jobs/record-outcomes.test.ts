@@ -18,7 +18,7 @@ import { HANGING_MS } from '../domain/webhooks/endpoint.ts'
 import { createOutcomeRecorder, type AttemptToRecord } from './record-outcomes.ts'
 
 const MINUTE_MS = 60_000
-/** More than the database accepts. */
+/** A response of this many bytes is too large for the database. */
 const RESPONSE_BYTES_TOO_MANY = 16 * 1024 + 1
 
 describe('recording outcomes', () => {
@@ -105,7 +105,7 @@ describe('recording outcomes', () => {
     let current: ClaimedDelivery = first
     const recorder = createOutcomeRecorder(ctx)
     const recording = recorder.record({ latest: () => current, outcome: outcomeOf(ctx) })
-    // The batch is written in a later turn of the event loop.
+    // The batch is written in a later turn of the event loop, so the write uses this changed delivery.
     current = { ...first, leasedUntil: new Date(first.leasedUntil.getTime() + 1) }
     await recording
     assert.equal(await readStatus(first), 'pending')

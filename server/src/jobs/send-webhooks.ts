@@ -73,7 +73,7 @@ export function sendWebhooks(ctx: Context, { attemptMs = ATTEMPT_TIMEOUT_MS }: {
   }
 }
 
-/** Sends to the endpoints of one pool, within its limits. After a stop, it claims no more deliveries. */
+/** Sends to the endpoints of one pool, within its limits. After a stop, the pool claims no more deliveries. */
 function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
   const { underWay } = sender
   const { inFlightMax, pollMs } = bounds
@@ -169,7 +169,7 @@ async function makeAttempt(
   }
 }
 
-/** Waits and records an outcome separately. Throws after `FINISH_TRIES_MAX` tries in all. */
+/** Waits, and tries again to record an outcome, without a batch. Throws after `FINISH_TRIES_MAX` tries in all. */
 async function recordAgain(recorder: OutcomeRecorder, ended: AttemptToRecord): Promise<void> {
   for (let tries = 2; ; tries += 1) {
     await delay(FINISH_RETRY_MS)

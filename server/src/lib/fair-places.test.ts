@@ -3,7 +3,7 @@ import { afterEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { FairPlaces, type Ticket } from './fair-places.ts'
 
-/** Longer than any test takes. */
+/** Every test is shorter than this, so no ticket waits too long. */
 const WAIT_MS_MAX = 60_000
 
 interface Entered extends Ticket {

@@ -30,7 +30,7 @@ export class SharedReads<Result> {
   }
 
   /**
-   * Removes the entry of a read that has ended. If another read is waiting, that read replaces the entry when it
+   * Removes the entry of a read that has ended, unless a next read is waiting. The next read replaces the entry when it
    * starts.
    */
   #end(key: string, line: Line<Result>): void {

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ProblemCode, ProblemType } from '../values/problem.ts'
 
-/** Codes of errors that only a tool can return. All others are those of `/v1`. */
+/** The error codes that only a tool can return. A tool can also return the error codes of `/v1`. */
 export const TOOL_CODES = [
   'agent_id_required',
   'wallet_required',

@@ -6,7 +6,7 @@ import { lifetimeOf } from './cache-lifetime.ts'
 import { parseClientDocument, type ClientDocument } from './client-document.ts'
 import { ClientDocumentUnavailable, ClientHostNotPublic } from './oauth-error.ts'
 
-/** Published documents have 300 to 700 bytes. */
+/** A longer document is rejected. Published documents have 300 to 700 bytes. */
 export const DOCUMENT_BYTES_MAX = 5 * 1024
 /** The time limit of a fetch: name resolution, connection, headers and body. Clients wait about 10 s for a response. */
 const FETCH_MS_MAX = 5_000

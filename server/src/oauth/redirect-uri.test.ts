@@ -107,7 +107,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['a reference without a scheme', '//a.example/cb'],
 ]
 
-/** The registered URI, the requested URI, and whether they match. */
+/** The name of the case, the registered URI, the requested URI, and whether the URIs match. */
 const COMPARED: readonly (readonly [string, string, string, boolean])[] = [
   ['the same', 'https://a.example/cb', 'https://a.example/cb', true],
   ['a trailing slash, B1', 'https://a.example/cb', 'https://a.example/cb/', false],

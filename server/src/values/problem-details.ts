@@ -67,7 +67,7 @@ const DASHBOARD_DETAILS = {
   url_not_allowed: details({ reason: Type.String() }, { reason: 'host_not_public' }),
 }
 
-/** The ways to pay that a resource offers, and that the service cannot use. */
+/** The ways to pay that a resource offers but the service cannot use. */
 export const SkippedOptions = list(
   Type.Object({
     scheme: Type.String({ description: 'How it is paid.' }),
@@ -206,7 +206,7 @@ const OPTIONAL = ['privy_call_failed', 'grant_revoked'] as const
 type Details = typeof PROBLEM_DETAILS
 type Optional = (typeof OPTIONAL)[number]
 
-/** The details of a code, as values. */
+/** The type of the details that an error with this code has. */
 export type DetailsOf<Code extends keyof Details> = Static<Details[Code]>
 
 /** The options that the error with this code takes: its details, with the type that the table declares. */

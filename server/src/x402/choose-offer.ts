@@ -8,8 +8,9 @@ export type OfferChoice =
   | { readonly kind: 'none' }
 
 /**
- * Chooses the offer that is paid. Prefers the flow `authorization`, in which nothing is paid if the seller fails before
- * its goods are ready, and then the lowest amount. Of equal offers, chooses the first.
+ * Chooses the offer that is paid. Offers with the flow `authorization` come first, because they cost nothing if the
+ * seller fails before its goods are ready. Within a flow, the lowest amount comes first. Of equal offers, chooses the
+ * first.
  */
 export function chooseOffer(
   { offers }: Pick<PaymentRequired, 'offers'>,

@@ -11,7 +11,7 @@ export interface AcceptedMoney {
   readonly now: Date
 }
 
-/** A way of paying that we can pay, or that we skip. */
+/** An offer that we can pay, or an offer that we skip. */
 export type ReadOffer = { readonly offer: Offer } | { readonly skipped: SkippedOffer }
 
 /** The shortest time that is enough for the seller to check the signature and to submit it to the chain (D65). */
@@ -45,7 +45,7 @@ export function checkExtra(extra: unknown, { chainId, usdc }: AcceptedMoney): Sk
   return isOurs && (member(extra, 'verifyingContract') ?? null) === null ? null : 'domain_unknown'
 }
 
-/** Returns when the seller gives its goods. Null for a flow that we do not know. */
+/** Returns the flow, which says when the seller gives its goods. Null for a flow that we do not know. */
 export function readFlow(extra: unknown): Offer['flow'] | null {
   const flow = (isObject(extra) ? member(extra, 'paymentFlow') : null) ?? 'authorization'
   return flow === 'authorization' || flow === 'upfront' ? flow : null

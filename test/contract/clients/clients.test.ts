@@ -174,7 +174,7 @@ describe('clients that are generated from openapi.json', () => {
   })
 
   async function runHere(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-    // Runs the program with this version of Node. Run directly, it could find an older version on the path.
+    // Runs the program with this version of Node. Otherwise an older version on the path could run it.
     return await run(process.execPath, [program, ...args], {
       cwd: folder,
       env: { ...process.env, NO_COLOR: '1', CI: '1' },

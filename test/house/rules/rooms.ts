@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix'
 import { isServer, type Rule } from '../rule.ts'
 
-/** The most lines in one room. It is about as much as a person can read in one sitting. */
+/** The most lines of code in one room (a folder, see `roomOf`). A person can read about as much in one sitting. */
 const ROOM_LINES_MAX = 1_600
 /** Matches blank lines and comments. */
 const NO_CODE_PATTERN = /^\s*(?:\/\/.*|\/?\*.*)?$/
@@ -30,7 +30,7 @@ function isWritten({ path }: { readonly path: string }): boolean {
   return path !== 'server/src/db/tables.ts'
 }
 
-/** Returns the folder of a file. In `domain/`, returns the folder of the noun, which includes its sub-folders. */
+/** Returns the room of a file, which is its folder. In `domain/`, a sub-folder belongs to the room of its parent. */
 function roomOf(path: string): string {
   return /^server\/src\/domain\/[^/]+(?=\/)/.exec(path)?.[0] ?? dirname(path)
 }

@@ -43,8 +43,8 @@ export interface Violation {
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 /**
- * The longest time from the recording of a payment until it lands on the chain (D24b). When `checkCaps` adds up
- * payments by the time at which they landed, its windows are shorter by `LATENESS_MS`.
+ * The longest time from the recording of a payment until it lands on the chain (D24b). So all payments that landed in a
+ * window of 24 hours minus this time were recorded within 24 hours.
  */
 const LATENESS_MS = 11 * 60 * 1_000
 const FINAL_EVENT: Readonly<Record<string, readonly string[]>> = {
@@ -161,8 +161,8 @@ function checkAcknowledged({ payments, acknowledged }: Evidence): Violation[] {
 }
 
 /**
- * Checks in two ways that no cap was exceeded in any 24 hours. The first way adds up payments by the time at which they
- * were recorded, because this time defines the cap. This sum includes payments that may still land. The second way adds
+ * Checks in two ways that no cap was exceeded in any 24 hours. The first way adds up payments, also those that may
+ * still land, by the time at which they were recorded, because a cap counts payments by this time. The second way adds
  * up payments by the time at which they landed, in windows that are shorter by `LATENESS_MS`.
  */
 function checkCaps({ payers, payments, transfers }: Evidence): Violation[] {

@@ -66,7 +66,7 @@ const RETRY_DELAY_MS = 300
 const LOOK_INTERVAL_MS = 200
 const SETTLE_MS_MAX = 60_000
 const PROGRESS_MS_MAX = 300_000
-/** Longer than any authorization of x402 is valid. */
+/** After this many seconds, every authorization of x402 has expired. */
 const PAST_EVERY_AUTHORIZATION_SECONDS = 310
 
 const FAULTS: readonly WireBehaviour[] = [
@@ -84,9 +84,9 @@ const FAULTS: readonly WireBehaviour[] = [
 ]
 
 /**
- * Buys from the sandbox's seller, with a random fault in each second purchase, and kills the server with SIGKILL in
- * between. Callers repeat a request with the same idempotency key until they have an answer. Then compares what the
- * chain says with the records.
+ * Buys from the sandbox's seller, with a random fault in every other purchase, and kills the server with SIGKILL in
+ * between. Callers repeat a request with the same idempotency key until they have an answer. At the end, compares the
+ * chain with the service's records.
  */
 export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
   const { fixture, close } = await openPurchaseFixture()
@@ -213,8 +213,8 @@ async function killBetween({ fixture, counts }: Run, { kills, purchases }: Purch
 }
 
 /**
- * Checks the records again and again. No window may be above its cap. No amount may be given back while its
- * authorization could still be used according to the chain's clock.
+ * Checks the records again and again. The spending of a payer's 24-hour window may never be above the payer's cap. An
+ * amount may only be given back once its authorization has expired by the chain's clock.
  */
 async function watchWindows(run: Run, capMicro: bigint): Promise<void> {
   const { fixture, violations, counts } = run

@@ -23,7 +23,7 @@ interface AgentPickerProps {
   readonly agent: Agent | null
   /** The limits of `agent`. */
   readonly limits: AgentGrants
-  /** Whether the application is to buy web resources. */
+  /** Whether the application asks for permission to buy web resources. */
   readonly isBuying: boolean
   readonly requestedId: string | null
   /** The ID typed for a new agent. Null while the form is closed. */

@@ -11,8 +11,8 @@ interface WorkspaceHints {
 }
 
 /**
- * Chooses the preselected workspace. If the user may approve in some workspaces, it is the last opened one of them,
- * else the first with an agent, else the first. If the user may approve in none, it is the first of all.
+ * Chooses the preselected workspace. Of the workspaces in which the user may approve, it is the one that the user last
+ * opened, else the first with an agent, else the first. If the user may approve in none, it is the first workspace.
  */
 export function chooseWorkspace(workspaces: readonly Workspace[], hints: WorkspaceHints = {}): Workspace | null {
   const own = listApprovable(workspaces)

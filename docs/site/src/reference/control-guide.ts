@@ -1,6 +1,6 @@
 interface Guide {
   readonly meaning: string
-  /** A command that shows the endpoint. The commands of the page run in the order of the endpoints. */
+  /** A command that calls the endpoint. The commands of the page run in the order of the endpoints. */
   readonly example: string
 }
 

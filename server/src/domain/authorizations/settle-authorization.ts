@@ -19,8 +19,9 @@ type Confirmed = Extract<AuthorizationOutcome, { kind: 'confirmed' }>
 
 /**
  * Updates a pending purchase with what the chain proves about its authorization (D66). The purchase ends exactly once,
- * together with its event, whichever process reads the chain first. A block that is not deep enough is only recorded,
- * and its record is removed if a reorganization drops the block.
+ * in the same transaction as its event, even if several processes read the chain. As long as the block in which the
+ * authorization was used has too few confirmations, only the block is recorded. The record is removed if a
+ * reorganization drops the block.
  */
 export async function settleAuthorization(
   ctx: SettleContext,
@@ -66,8 +67,8 @@ async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Pr
     const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
     return confirmed ?? (await getPayment(ctx, payment))
   } catch (error) {
-    // Another payment has this Transfer log already. Only a process of an older version can have recorded the log
-    // there.
+    // Another payment has this Transfer log already. Only a process of an older version can have recorded the log for
+    // that payment.
     if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     return await recordNotFound(ctx, payment, use.txHash)
   }

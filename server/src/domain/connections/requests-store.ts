@@ -49,7 +49,7 @@ export function insertClient(client: Client): Query<boolean> {
 }
 
 /**
- * Stores a copy of a client's document. It replaces the stored copy if that one is built in, or was read at
+ * Stores a copy of a client's document. The new copy replaces a stored copy that is built in, or that was read at
  * `replacedUntil` or before. Returns the stored client, or null if a newer copy was kept. Uses the primary key.
  */
 export function saveDocument(client: Client, replacedUntil: Date): Query<Client | null> {
@@ -76,7 +76,7 @@ export function findClientRow(id: string): Query<Client | null> {
 
 const COUNTED_CLIENT_ROW = { n: computed.int4, ...CLIENT_ROW, hits: nullable(computed.text) }
 
-/** A request of the client `id`, which is counted under `subject`. */
+/** A request of the client `id`. The request is counted under `subject`. */
 export interface ClientRequest {
   readonly id: string
   readonly subject: Buffer

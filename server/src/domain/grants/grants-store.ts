@@ -8,7 +8,7 @@ import type { Grant, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
 const { grants } = tables
 
-/** What a policy consists of. */
+/** The columns that contain the policy of a grant. */
 export const POLICY_ROW = {
   ...pick(grants, 'max_per_tx_micro', 'daily_cap_micro', 'expires_at', 'x402'),
   recipient_allowlist: narrow<Address>(grants.recipient_allowlist),
@@ -145,8 +145,8 @@ export function markSubmitted(grant: Grant, request: StoredSigningRequest): Quer
 }
 
 /**
- * pending → active, once. `activatedBy` is a person's id; null means the operator. If the grant that it replaces was
- * suspended at `signedSince` or later, the new grant is suspended too.
+ * pending → active, once. `activatedBy` is a person's id; null means the operator. If the replaced grant was suspended
+ * at `signedSince` or later, the new grant is suspended too.
  */
 export function markActive(
   accountId: string,
@@ -177,9 +177,9 @@ export function markRevoked(accountId: string, id: string, now: Date): Query<Gra
 }
 
 /**
- * active → revoked, for another grant in the slot of `grant`, if the enclave no longer enforces that other grant: the
- * slot's rules do not name it. `replacedBy` is the grant that took its place. Uses the index
- * `grants_one_active_per_slot`.
+ * active → revoked, for the other grant in the slot of `grant`, unless the enclave still enforces the other grant.
+ * `enforced` are the ids of the grants that the slot's rules name. `replacedBy` is the grant that took the place of the
+ * revoked grant. Uses the index `grants_one_active_per_slot`.
  */
 export function endUnenforced(
   grant: Grant,

@@ -35,14 +35,14 @@ function isDone(
   { grant, change, enforcedInstead }: { grant: Grant; change: GrantChange; enforcedInstead: Grant | null },
 ): boolean {
   if (isInEffect(rules, { grant, change })) return true
-  // A signed revocation empties the slot. If the enclave enforces another grant in the slot, that would end the other
-  // grant, so nothing is signed. A pending grant that the enclave does not enforce is also dropped without a signature.
+  // A signed revocation empties the slot. If the enclave enforces another grant in the slot, an empty slot would end
+  // that grant, so nothing is signed. Dropping a pending grant that the enclave does not enforce needs no signature.
   return change === 'revoke' && (enforcedInstead !== null || (grant.status === 'pending' && !isEnforced(rules, grant)))
 }
 
 /**
- * Returns whether the rules show that an owner has signed this change. A resume leaves the rules as they were, so they
- * never show it.
+ * Returns whether the rules show that an owner has signed this change. The rules never show a resume, because it does
+ * not change them.
  */
 export function isInEffect(
   rules: readonly PolicyRule[],

@@ -25,12 +25,12 @@ export interface InvitationRequest {
 }
 
 /**
- * Creates an invitation. Its secret is shown once. Among members, only admins and owners may invite, to their own role
- * or a lower one.
+ * Creates an invitation. Its secret is shown once. A member must be an admin or an owner to invite, and can invite to
+ * the same role or a lower one.
  *
  * An invitation to the role of owner or admin requires a recent proof of the user's presence (D59). An invitation to
- * the role of viewer does not require one. A viewer sees nothing that the session of the inviting user does not already
- * show, and raising the viewer's role later requires a recent proof.
+ * the role of viewer requires no proof, because a viewer sees only what the session of the inviting user already shows.
+ * To raise the viewer's role later requires a recent proof.
  *
  * Errors: 400 if `usesMax` or `lifetimeMs` is out of range; 403 `role_insufficient`, `verification_required`; 409
  * `invitation_limit_reached` (exact even under concurrent changes).

@@ -24,7 +24,7 @@ const BALANCE = { balanceMicro: microUsdc(20_000_000n), blockNumber: 1n }
 const PROPERTY_RUNS = 15
 const WALLETS = 3
 const CAP = 12
-/** More than `WAITING_OF_WORKSPACE_MAX`. */
+/** With this many waiting payments, a workspace is above `WAITING_OF_WORKSPACE_MAX`. */
 const TOO_MANY = 260
 
 /** One request of a random mix. Amounts are whole USDC; some are above the per-payment limit of 10. */
@@ -85,9 +85,9 @@ describe('reservations in batches', () => {
 
   test('what a batch stores is what it returns, with an event and its deliveries, whatever the texts contain', async () => {
     const seeds = [await seed(given.context), await seed(given.context, { mode: 'live' }), await seed(given.context)]
-    // Only the first two have an endpoint.
+    // Only the first two workspaces have a webhook endpoint.
     for (const each of seeds.slice(0, 2)) await seedEndpoint(given.context, each)
-    // Makes the allowance's row, which a batch needs.
+    // Creates the row of the allowance, because a batch does not create it.
     await given.context.db.runDurable(setAllowance(seeds[1]?.account.id ?? '', monthOf(given.clock.now()), 7))
     const memos = [`{"a,b"}\\ 'c' NULL`, 'ü €', null]
     const waiting = seeds.map((each, index) => {
@@ -201,7 +201,7 @@ describe('reservations in batches', () => {
     )
     const counts = Object.groupBy(reservations, describeKind)
     assert.equal(counts['reserved']?.length, 6 * 5)
-    // Every key is sent twice: to each process once.
+    // Every idempotency key is sent twice, once to each process.
     assert.equal(counts['existing']?.length, 6 * 5)
     assert.equal(counts['daily_cap_exceeded']?.length, 6 * 6)
     for (const each of seeds) assert.deepEqual(await readSums([each]), { payments: 5, amount: 5_000_000, events: 5 })

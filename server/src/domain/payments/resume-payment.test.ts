@@ -202,8 +202,8 @@ describe('a payment whose outcome at the enclave is unknown', () => {
   })
 
   /**
-   * Moves past the time in which an earlier request could arrive, on our clock and on the chain's. One second more,
-   * because the provider's time has whole seconds.
+   * Moves our clock and the chain past the time in which an earlier request could arrive. Our clock moves one second
+   * further, because the provider's time has whole seconds.
    */
   function passFence(): void {
     given.clock.setOffset(ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000)

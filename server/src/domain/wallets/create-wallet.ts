@@ -43,7 +43,8 @@ export async function createWallet(
     const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
     checkCap(account?.plan, count)
   })
-  // Counted right before the calls to the enclave, so that a rejected request is not counted.
+  // The rate limit counts the request only here, right before the calls to the enclave, so that a request that was
+  // rejected above is not counted.
   if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
   const { wallet: made, slots } = await createAtEnclave(ctx, { name, owner })
   const createdAt = ctx.clock.now()

@@ -35,7 +35,8 @@ describe('the delivery log', () => {
   let replayed: Delivery
 
   /**
-   * Seven events sent to both endpoints, two failures at the first one only, one replay, and one delivery in live mode.
+   * In test mode, seven events go to both endpoints, and two `payment.failed` events go to the first endpoint only. One
+   * delivery is replayed. In live mode, there is one delivery.
    */
   before(async () => {
     given = await openTestContext()

@@ -11,7 +11,7 @@ import type { Agents, ConnectionScope } from './agents.ts'
 import { isReset, nameError, type OutboundError } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-/** Equal to Node's default. It is set explicitly so that the command line cannot raise it. */
+/** Node's default. It is set explicitly so that Node's option `--max-http-header-size` cannot raise it. */
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
 
 /** What is needed to send requests to URLs that users have chosen. */

@@ -48,9 +48,9 @@ export const PREVIEW_PAYMENT = defineTool({
 })
 
 /**
- * The errors of send_payment that do not follow from the arguments alone. The preview does not fail with them, but
- * returns them as the `reason` why the payment is not allowed, as it does for the limits. It fails if the arguments are
- * not valid.
+ * The errors of send_payment that do not follow from the arguments alone. In these cases, as when a limit would refuse
+ * the payment, the preview succeeds, and returns the error as the `reason` why the payment is not allowed. With invalid
+ * arguments, the preview fails.
  */
 const REASONS: readonly ToolFailure['code'][] = ['no_wallet', 'purchase_id_used', 'similar_payment_exists']
 
