@@ -50,7 +50,7 @@ interface ErrorClass<Body> {
   readonly prototype: ErrorOf<Body>
 }
 
-/** The codes with which the limits of a grant, of a plan or of the caller reject a payment. */
+/** The codes of payments that were rejected by a limit: of the grant, the plan, the wallet's balance or the caller. */
 const REFUSAL_CODES = [
   'permission_not_found',
   'permission_expired',

@@ -116,7 +116,7 @@ function hasWaitedForCompany([operation]: readonly Operation[]): boolean {
   return (operation?.dueAt ?? 0) + BUNDLE_COMPANY_MS <= Date.now()
 }
 
-/** Returns the ids of the wallets that do not have the delegate's code yet. */
+/** Returns the wallets, by id, that do not have the delegate's code yet. */
 async function findUndelegated(
   { store, delegations }: EnclaveContext,
   { caip2, chain }: Bundling,

@@ -47,7 +47,7 @@ export async function submit(
   return await submitOwnerSignature(ctx, { accountId, requestId, assertion, actor, pause: async () => undefined })
 }
 
-/** Prepares a change, and signs it with this passkey, by default the wallet's first owner. */
+/** Prepares a change, and signs it with the passkey in `by`. By default, this is the wallet's first owner. */
 export async function changeOwners(
   ctx: Context,
   owned: Owned,

@@ -93,8 +93,8 @@ interface Signed {
 }
 
 /**
- * Sends the request, unless it is already in effect. In that case an earlier submission succeeded, and the change is
- * attributed to the user who made it.
+ * Sends the request, unless the signed change is already in effect at the enclave. If it is, an earlier submission
+ * succeeded, and the change is attributed to the user who made that submission.
  */
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
   const { grant, slot, request, assertion, actor, pause } = signed
