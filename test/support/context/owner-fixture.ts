@@ -69,7 +69,7 @@ export async function readOwners(ctx: Context, { wallet }: Pick<Owned, 'wallet'>
   return (await ctx.db.runRelaxed(listOwners(wallet))).map(({ credentialId }) => credentialId)
 }
 
-/** Returns a passkey that has the same key and belongs to another site, as if that site could use the key. */
+/** Returns a copy of the passkey that belongs to another site, as if that site could use the same key. */
 export function usedOn(passkey: SoftwarePasskey, site: RelyingParty): SoftwarePasskey {
   return restoreSoftwarePasskey({ ...passkey.export(), rpId: site.id, origin: site.origin })
 }

@@ -108,8 +108,8 @@ async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): P
     await sendSignedRequest(ctx, lease, { grant, slot, request, assertion: assertion.response, actor })
   }
   await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
-  // The lease may be released only now. Until the reads show the change, another change would be prepared from the old
-  // rules.
+  // Only now may the lease be released. Before the enclave's record shows the change, another change would be prepared
+  // from the old rules.
   lease.mayTakeEffect = wasSent
   const signedSince = issuedAt(request)
   if (change === 'resume') return await recordResume(ctx, lease, { grant, actor, signedSince })
