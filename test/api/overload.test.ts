@@ -18,7 +18,7 @@ import { waitFor } from '../support/wait-for.ts'
 /** One workspace may take at most half of the places for requests that may wait for the enclave or a chain. */
 const SHARE = 256
 const SENT = 300
-/** For requests that only use the database, one workspace may take half of the places and half of the queue. */
+/** For requests that only use the database, one workspace may take at most half of the places and of the queue. */
 const DATABASE_SHARE = 64 + 256
 const DATABASE_SENT = 400
 const WAITERS = 20

@@ -21,7 +21,7 @@ export interface OnceRequest {
 
 /**
  * Executes a request once per key. For 24 hours, the same key with the same body gets the first response again. A
- * failure is also repeated, except one whose `ApiError.kept` is false. The same key with a different body gets 400.
+ * failure response is repeated too, unless its `ApiError.kept` is false. The same key with a different body gets 400.
  * While the first request is in progress, a second one waits for it.
  */
 export function createIdempotency(store: Store, clock: EnclaveClock) {

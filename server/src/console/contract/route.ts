@@ -34,8 +34,8 @@ export interface ConsoleRoute {
     readonly querystring?: TObject
     readonly body?: TObject
     /**
-     * The schema of a successful response, under its status. Missing if the response is a stream. Members that are not
-     * in the schema are never sent.
+     * The schema of a successful response, keyed by its status. Missing if the response is a stream. Members that are
+     * not in the schema are never sent.
      */
     readonly response?: { readonly 200: TObject } | { readonly 201: TObject }
   }

@@ -89,6 +89,6 @@ export type GrantChange = (typeof GRANT_CHANGES)[number]
 
 /** Limited because an owner's signature contains the recipients' addresses, and is sent in a header of limited size. */
 export const GRANT_RECIPIENTS_MAX = 100
-/** Half as many, because the signature contains each recipient twice if the grant allows purchases. */
+/** For a grant that allows purchases: half as many, because its signature contains each recipient twice. */
 export const PURCHASE_RECIPIENTS_MAX = 50
 export const CONTRACTS_MAX = 10

@@ -48,8 +48,8 @@ interface Place {
   readonly accountId: string
   readonly mode: Mode
   /**
-   * If set, only wallets on which this agent has a signed grant that is not revoked are selected, and only this agent's
-   * grants on them. Null selects all wallets and all their grants.
+   * If set, selects only wallets on which this agent has a signed grant that is not revoked, and only this agent's
+   * grants on them. Null selects all wallets, with the grants of all agents.
    */
   readonly agentId: string | null
   readonly now: Date
