@@ -2,9 +2,9 @@ import pg from 'pg'
 import type { BenchTarget } from './seed.ts'
 
 /**
- * Fills the database as it is after years of use: payments of many workspaces, one workspace with very many agents, and
- * one with very many pending payments. All payments satisfy the constraints of their table, which are checked again at
- * the end.
+ * How many rows `generateScale` inserts, so that the database is like one after years of use: payments of many
+ * workspaces, very many agents of one workspace, and very many pending payments of another. All payments satisfy the
+ * constraints of their table, which are checked again at the end.
  */
 export interface Scale {
   readonly payments: number
@@ -125,8 +125,9 @@ async function insertAgents(
 }
 
 /**
- * Empties the table, and drops its indexes and the foreign keys from and to it. Returns the statements that create them
- * again. PostgreSQL needs no log for rows that are inserted in the transaction that emptied their table.
+ * Empties the table, and drops its indexes, its primary key, and the foreign keys from and to it. Returns the
+ * statements that restore all of this. PostgreSQL writes no log for rows that are inserted in the transaction that
+ * emptied their table.
  */
 async function emptyPayments(client: pg.Client): Promise<string[]> {
   await client.query('create temp table kept on commit drop as select * from payments')
@@ -153,7 +154,7 @@ async function emptyPayments(client: pg.Client): Promise<string[]> {
 
 interface PaymentsOrder {
   readonly count: number
-  /** An SQL expression for the number of the workspace that made payment `n`. */
+  /** An SQL expression for the position, from 1, of the workspace that makes the payment with the index `n`. */
   readonly payer: string
   /** Makes the ids different from those of other calls. */
   readonly seed: string

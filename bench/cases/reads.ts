@@ -9,7 +9,7 @@ export const READ_ME = 'GET /v1/me'
 export const FLOOR_PAY = 'floor: one durable transaction'
 const FLOOR_PAY_SIGNED = 'floor: transaction, HTTP request, signature'
 
-/** Reads through `/v1`, with the floor: one prepared select by primary key. */
+/** The series for reads through `/v1`. They are compared with a floor: one prepared select by primary key. */
 export async function readSeries(
   world: World,
   length: Length,
@@ -32,7 +32,7 @@ export async function readSeries(
   ]
 }
 
-/** `POST /v1/payments`, with two floors. */
+/** The series for `POST /v1/payments`, which is compared with two floors. */
 export async function paymentSeries(
   world: World,
   length: Length,

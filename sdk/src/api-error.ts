@@ -50,7 +50,7 @@ interface ErrorClass<Body> {
   readonly prototype: ErrorOf<Body>
 }
 
-/** The codes with which the limits of a grant, of a plan or of the caller reject a payment. */
+/** The error codes which mean that the grant, the plan, the wallet's funds or the caller's limit forbids a payment. */
 const REFUSAL_CODES = [
   'permission_not_found',
   'permission_expired',

@@ -10,7 +10,7 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** The time for all attempts with the waits between them, in milliseconds. The default is 180,000, and 330,000 for purchases. */
   readonly totalTimeoutMs?: number
-  /** The most attempts after the first one. The default is 5. */
+  /** How often a failed request is retried at most. The default is 5. */
   readonly retriesMax?: number
 }
 
@@ -31,7 +31,7 @@ export interface Call<T> {
   /** The path after the base address, with its query. */
   readonly path: string
   readonly body?: object
-  /** The key of a call that pays. It is also in the body. */
+  /** The idempotency key of a call that pays. The body contains it too. */
   readonly idempotencyKey?: string
   /** Returns what the operation returns, or null if the body is something else. */
   read(body: unknown): T | null
@@ -92,7 +92,7 @@ export async function send<T>(connection: Connection, call: Call<T>, options: Ca
   }
 }
 
-/** Gets the credential and sends the request once. Notes in `progress` what this attempt tells about the money. */
+/** Gets the credential and sends the request once. Records in `progress` whether this attempt may have paid. */
 async function attempt<T>(
   connection: Connection,
   call: Call<T>,

@@ -111,7 +111,7 @@ ${body}
 `
 }
 
-/** Sends requests for the service to the fake API. A request for the resource gets a response that asks for payment. */
+/** Redirects requests for the service to the fake API. The response to a request for the resource asks for payment. */
 async function routeFetch(
   realFetch: typeof fetch,
   baseUrl: string,

@@ -128,7 +128,7 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   }
   const description = describe(decoded, { record, claims, keys })
   const expiresAt = decoded.kind === 'record' ? null : decoded.expiresAt
-  // Only a grant concerns an agent.
+  // Only a grant concerns an agent, so only a grant is shown with the agent's name.
   const shown = decoded.kind === 'policy' ? claims : { ...claims, agentName: null }
   if (!(await ask({ origin, claims: shown, description, expiresAt }))) return { bursar: 'canceled' }
 
@@ -148,8 +148,8 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
 }
 
 /**
- * Returns the wallet record, and the passkeys that may sign. Any passkey may sign a record itself, because a signed
- * record is used only for later requests that the same passkey signs.
+ * Returns the wallet record, and the passkeys that may sign. If the request is the record itself, any passkey may sign
+ * it, because a signed record is used only for later requests that the same passkey signs.
  */
 async function findStatement(
   { payload, record: signed, credentials }: SignMessage,

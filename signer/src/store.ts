@@ -2,8 +2,8 @@
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'key' | 'length'>
 
 /**
- * Returns what this browser remembers between visits. If the browser does not let this page store anything, for example
- * in a private window, the page remembers only until it is closed. It then works, but with fewer checks.
+ * Returns the storage for what the page remembers between visits. If the browser lets this page store nothing, for
+ * example in a private window, the page remembers only until it is closed. It then works, but with fewer checks.
  */
 export function openStore(openStorage: () => Store): Store {
   const own = new Map<string, string>()

@@ -127,8 +127,8 @@ describe('agents over HTTP', () => {
   }
 
   /**
-   * Checks a 404, and returns whether it has an error code. If the agent does not exist, there is a code. If the path
-   * does not exist, there is none.
+   * Checks the error in a 404 response. It has a code if the agent does not exist, and no code if the path does not
+   * exist. Always returns true.
    */
   function expectNotFound(answer: Awaited<ReturnType<TestService['call']>>): boolean {
     const { code } = JSON.parse(answer.text).error as { code?: 'agent_not_found' }

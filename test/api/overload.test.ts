@@ -15,10 +15,10 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 import { paymentBody } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** One workspace gets half of the places for requests that may wait for the enclave or a chain. */
+/** One workspace may take at most half of the places for requests that may wait for the enclave or a chain. */
 const SHARE = 256
 const SENT = 300
-/** For requests that only use the database, one workspace gets half of the places and half of the queue. */
+/** For requests that only use the database, one workspace may take at most half of the places and of the queue. */
 const DATABASE_SHARE = 64 + 256
 const DATABASE_SENT = 400
 const WAITERS = 20
@@ -39,7 +39,7 @@ describe('overload', () => {
     url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     busy = await seed(context)
     other = await seed(context)
-    // The gate knows the workspace of a credential after its first request.
+    // The gate knows the workspace of a credential only after a first request with this credential.
     for (const { key } of [busy, other]) readBody(await send(url, { path: '/v1/me', key }), 200)
   })
   after(async () => {

@@ -190,5 +190,5 @@ describe('changes are sent to open pages', () => {
   }
 })
 
-/** How long the server may take to stop. It also cuts connections that are still open, but only after far longer. */
+/** How long the server may take to stop. If a stop did not end the streams, the server would cut them much later. */
 const STOP_MS_MAX = 5_000

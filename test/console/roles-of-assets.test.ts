@@ -18,7 +18,7 @@ import { openVisitor } from './person.ts'
 import { addWalletOwner } from '../support/context/people.ts'
 
 type Call = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
-/** The status for allowed callers, and the lowest role that is allowed. */
+/** `status` is the status of the response to allowed callers. `role` is the lowest role that is allowed. */
 type Row = readonly [name: string, status: number, role: 'viewer' | 'admin', call: (by: string) => Promise<Call>]
 
 const TABLES = ['wallets', 'recipients', 'api_keys', 'rate_windows', 'audit_entries', 'sessions', 'attempt_windows']

@@ -94,7 +94,7 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     await signWalletRecord(ctx, { ...placeOf(owned), assertion: by.assert(statement), actor: owned.actor })
   }
 
-  /** Passes the record that the service returns to the code of the signer page, and returns what this code finds. */
+  /** Reads a wallet's record from the service, and returns what the code of the signer page finds in it. */
   async function findSigned(owned: Owned) {
     const { statement, assertions, owners } = await getWalletRecord(ctx, placeOf(owned))
     const signed: SignedRecord = { statement: Buffer.from(statement).toString('base64url'), assertions }

@@ -141,7 +141,7 @@ export const SETTLED: readonly string[] = [
     mined_block: '900000',
     mined_block_hash: `'0x1'`,
   }),
-  // Each agent has a sum in each of eight hours, of which the newest ended 25 hours ago.
+  // Each agent has one sum for each of eight hours. The newest of these hours ended 25 hours ago.
   rows('hourly_payment_sums', 8, {
     ...own,
     mode: 'mode_of(n)',

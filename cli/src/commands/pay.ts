@@ -62,7 +62,7 @@ export function addKeyOptions(command: Command): Command {
     .option('--purchase-id <key>', 'The same as --idempotency-key. The MCP tools use this name.')
 }
 
-/** Returns the idempotency key, and whether it was made here. */
+/** Returns the idempotency key, and whether this function generated it. */
 export function chooseKey({ idempotencyKey, purchaseId }: KeyOptions): {
   readonly key: string
   readonly isMade: boolean
@@ -75,8 +75,8 @@ export function chooseKey({ idempotencyKey, purchaseId }: KeyOptions): {
 }
 
 /**
- * Writes a key that was made here, before anything is sent. So the payment can be repeated safely even if this program
- * is killed.
+ * Writes a generated idempotency key. Must be called before the payment is sent, so that the payment can be repeated
+ * safely even if this program is killed.
  */
 export function announceKey({ output }: Cli, key: string, retry: readonly string[]): void {
   output.notice(

@@ -23,7 +23,7 @@ import { readLines } from './read-lines.ts'
 const LINE_BYTES_MAX = 256 * 1024
 /** While this many requests wait for their responses, no further lines are read. */
 const OPEN_REQUESTS_MAX = 32
-/** No call of a tool takes longer than 45 seconds. */
+/** This is long enough, because no call of a tool takes longer than 45 seconds. */
 const REQUEST_TIMEOUT_MS = 60_000
 
 export interface BridgeOptions {
@@ -39,8 +39,8 @@ export interface BridgeOptions {
 }
 
 /**
- * Passes the messages of an MCP client on standard input to the server, each as one request, and writes the responses.
- * Ends when the client closes its side and all its requests have their responses, or at `stop`.
+ * Reads the messages of an MCP client from `input`, sends each message to the server as one request, and writes the
+ * responses. Ends when the client has closed `input` and all its requests have their responses, or at `stop`.
  */
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const bridge = new Bridge(options)
@@ -57,7 +57,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   await bridge.finish()
 }
 
-/** How far a request is. */
+/** The progress of one request. */
 interface Progress {
   readonly canceled: AbortSignal
   /** Whether the client has got the response. */
@@ -89,7 +89,7 @@ class Bridge {
     const work = this.#pass(line, message)
     const tracked: Promise<void> = work.finally(() => this.#open.delete(tracked))
     this.#open.add(tracked)
-    // The version that `initialize` agrees on belongs into the headers of all later messages.
+    // All later messages need a header with the version that `initialize` agrees on, so they wait for its response.
     if (message.method === 'initialize') await tracked
     if (this.#open.size >= OPEN_REQUESTS_MAX) await Promise.race(this.#open)
   }

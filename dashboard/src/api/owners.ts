@@ -32,7 +32,7 @@ export async function signRequest(
 
 /**
  * Asks for the owner's signature of the wallet's record, in the signer window. The signer page then knows what belongs
- * to the wallet. Without this signature, the page signs nothing else for this passkey.
+ * to the wallet. Without this signature, the page lets this passkey sign nothing else.
  */
 export async function signRecord(signer: SignerWindow, wallet: SignedWallet, credentialId: string): Promise<Wallet> {
   const { slug, mode, address } = wallet

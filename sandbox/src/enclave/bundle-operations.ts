@@ -30,8 +30,8 @@ interface Operation extends TransactionRecord {
 type Authorization = SignedAuthorization
 
 /**
- * The gas of a bundle apart from the gas of its calls: what the EntryPoint uses for each operation, and the fixed cost
- * and the calldata of the bundle's transaction.
+ * The gas that a bundle needs in addition to the gas of its calls: `OPERATION_GAS` for what the EntryPoint does for
+ * each operation, and `BUNDLE_GAS` for the bundle's transaction and its calldata.
  */
 const OPERATION_GAS = 60_000n
 const BUNDLE_GAS = 200_000n
@@ -116,7 +116,7 @@ function hasWaitedForCompany([operation]: readonly Operation[]): boolean {
   return (operation?.dueAt ?? 0) + BUNDLE_COMPANY_MS <= Date.now()
 }
 
-/** Returns the ids of the wallets that do not have the delegate's code yet. */
+/** Returns the wallets, by id, that do not have the delegate's code yet. */
 async function findUndelegated(
   { store, delegations }: EnclaveContext,
   { caip2, chain }: Bundling,

@@ -20,8 +20,8 @@ export interface OnceRequest {
 }
 
 /**
- * Executes a request once per key. For 24 hours, the same key with the same body gets the first response again, even if
- * it was a failure, unless the failure's `ApiError.kept` is false. The same key with a different body gets 400.
+ * Executes a request once per key. For 24 hours, the same key with the same body gets the first response again. A
+ * failure response is repeated too, unless its `ApiError.kept` is false. The same key with a different body gets 400.
  * While the first request is in progress, a second one waits for it.
  */
 export function createIdempotency(store: Store, clock: EnclaveClock) {

@@ -19,7 +19,7 @@ export type StartPostgresOptions = {
   readonly host?: string
   /** False if the cluster is temporary and need not survive a crash of the machine. True by default. */
   readonly durable?: boolean
-  /** The most connections that the server accepts; 100 by default. */
+  /** How many connections the server accepts at most; 100 by default. */
   readonly maxConnections?: number
   /** Called once, with a sentence, if the server exits without being stopped. */
   readonly onExit?: (detail: string) => void
@@ -82,8 +82,8 @@ type Server = {
   readonly logStart: number
 }
 
-// Starts again while the lock is taken: the backend processes of a killed server keep its lock until they notice that
-// the server is gone.
+// Retries the start while the directory's lock is taken: the backend processes of a killed server keep the lock until
+// they notice that the server is gone.
 const launchUntilReady = async (launch: Launch): Promise<Server> => {
   for (let attempt = 1; ; attempt += 1) {
     const server = spawnServer(launch)

@@ -7,8 +7,8 @@ export const STAMP_NAME = 'built-of.txt'
 const TESTS = /\.test\.tsx?$/
 
 /**
- * Returns a hash of the files, and of all files below the folders, except tests. The paths are relative to `root`,
- * which ends with a separator.
+ * Returns a hash of the files at `paths`, and of all files below the folders at `paths`, except tests. The paths are
+ * relative to `root`, which ends with a separator.
  */
 export function hashSources(root: string, paths: readonly string[]): string {
   const hash = createHash('sha256')

@@ -52,8 +52,8 @@ export function createBalanceReader(nodes: RpcNodes, usdc: Address) {
 /**
  * Reads the number of the head block first, then the balances at that block from the same node. So all balances belong
  * to one block. A node address may have several machines behind it, and the second request may reach a machine that
- * does not have that block yet. Then we use the block before. That is good enough, because we know the payments after
- * that block from our own records (D26).
+ * does not have the head block yet. Then we read the balances one block earlier, and so on. An earlier block is good
+ * enough, because we know the payments after it from our own records (D26).
  */
 async function readBalances(
   batch: Batch,

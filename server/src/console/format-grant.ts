@@ -6,8 +6,8 @@ import { formatAmount } from '../values/money.ts'
 import type { Grant } from './contract/grants.ts'
 
 /**
- * Formats a grant as the dashboard shows it to one person: the same fields as in events (D14), how much of it is used,
- * and which grant replaces which.
+ * Formats a grant as the dashboard shows it to one person: the same fields as in events (D14), how much of its 24-hour
+ * limit is used, and the ids of the grants that it replaces and that replaced it.
  */
 export function formatGrantDetail(summary: GrantSummary, now: Date): Grant {
   const { grant, spent24hMicro } = summary

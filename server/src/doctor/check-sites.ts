@@ -86,8 +86,8 @@ function assessResponse(
 }
 
 /**
- * Checks that the running service offers client metadata documents as these settings say (D73). Clients that read the
- * offer do not register, so a process with another setting would reject them.
+ * Checks that the running service and these settings agree on whether clients can use metadata documents (D73). If the
+ * service offers that, clients do not register, so a process with the setting `off` would reject them.
  */
 function assessClientDocuments(metadata: unknown, { clientDocuments }: Config): Finding {
   const name = 'OAUTH_CIMD'

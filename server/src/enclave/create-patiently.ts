@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { APIError } from '@privy-io/node'
 import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
 
-/** A wallet takes a hundred requests, so a rate limit is to be expected. */
+/** The creation of a wallet takes a hundred requests, so a rate limit is to be expected. */
 const TRIES_MAX = 5
 const TOO_MANY_REQUESTS = 429
-/** The wait if the provider names none. Each further wait is twice as long. */
+/** The first wait if the provider does not say how long to wait. Each further wait is twice as long. */
 const FIRST_WAIT_MS = 500
 /** A person waits for the wallet. If the provider asks for a longer wait than this, the creation fails. */
 const WAIT_MS_MAX = 10_000

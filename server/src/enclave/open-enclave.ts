@@ -41,7 +41,7 @@ const ABSENT_WALLET_ID = 'c00000000000000000000000'
 export type EnclavePolicy = { readonly rules: readonly PolicyRule[]; readonly ownerId: string | null }
 
 /**
- * The only connection to the enclave: wallets, signers, policies and transfers, by the provider's SDK. Every call is
+ * The only connection to the enclave: wallets, signers, policies and transfers, with the provider's SDK. Every call is
  * one request, except that a creation waits for its turn, and is repeated while the provider's rate limit rejects it.
  * `sendTransfer` and `signAuthorization` return one of four outcomes. Every other call throws `EnclaveRefused` if
  * certainly nothing was done, and `EnclaveUnavailable` if it is unknown whether something was done. @throws TypeError
@@ -223,7 +223,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   return {
-    /** Where the enclave is, and which of its apps we are. Both are part of every signed request. */
+    /** The enclave's address, and the id of our app at the enclave. Both are part of every signed request. */
     apiUrl: client.apiUrl,
     appId: client.appId,
     createQuorum,

@@ -17,7 +17,7 @@ export function generateSignerKey(): SignerKeyPair {
   return { publicKey: publicKey.toString('base64'), privateKey: privateKey.toString('base64') }
 }
 
-/** @throws TypeError if it is not a P-256 key in base64 PKCS8 DER. The message does not repeat the key. */
+/** @throws TypeError if `privateKey` is not a P-256 key in base64 PKCS8 DER. The message does not repeat the key. */
 export function parseSignerKey(privateKey: string): KeyObject {
   let key: KeyObject | null = null
   try {

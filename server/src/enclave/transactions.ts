@@ -20,7 +20,7 @@ export type EnclaveTransfer = {
 export type TransferLookup = {
   /** Null if the enclave says that no transfer has this reference id. */
   readonly transfer: EnclaveTransfer | null
-  /** The enclave's clock at its response, rounded down, or our estimate of this clock if the estimate is earlier. */
+  /** The time of the enclave's clock when it responded, in whole seconds, but never later than our estimate of it. */
   readonly providerTime: Date
 }
 
@@ -36,7 +36,7 @@ const HASHLESS_FINAL_STATUSES: readonly string[] = ['failed', 'provider_error', 
 
 /**
  * Polls a transaction until it has a hash, at growing intervals, for at most `timeoutMs` (D24). Returns null if it has
- * no hash by then. A failed look-up is ignored, because the enclave has accepted the transfer.
+ * no hash by then. A failed look-up is no error, because the enclave has already accepted the transfer.
  */
 export async function awaitTxHash(
   client: EnclaveClient,

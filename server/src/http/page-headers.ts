@@ -24,7 +24,7 @@ const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
   // URLs contain handles and invitations, so they must not be sent to other sites (RFC 9700, section 4.2). Our own site
-  // needs them: without a referrer, a form's post would have the header `Origin: null`.
+  // needs the referrer: without it, a form's post would have the header `Origin: null`.
   'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',

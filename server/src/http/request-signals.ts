@@ -3,8 +3,8 @@ import type { HttpServer } from './open-http.ts'
 
 /**
  * Returns a function that creates the abort signal of one request. The signal is aborted when the connection is closed
- * before the response was sent, and when the service stops. A request that waits must end then, because a stop waits
- * for the responses of all requests.
+ * before the response was sent, and when the service stops. A request that waits must end when the service stops,
+ * because the stop waits for the responses to all requests.
  */
 export function createRequestSignals(http: HttpServer): (reply: FastifyReply) => AbortSignal {
   const open = new Set<AbortController>()

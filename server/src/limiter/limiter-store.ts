@@ -30,8 +30,8 @@ export function closeWindows(subjects: readonly Buffer[]): Query<number> {
 }
 
 /**
- * Counts one request of each of several subjects against the subject's sliding window. Returns the timestamps now in
- * the window, or no row if the request was rejected.
+ * Returns SQL that counts one request of each of several subjects against the subject's sliding window. For each
+ * subject, the SQL returns the timestamps that are then in the window, or no row if the request was rejected.
  *
  * The check and the write are one SQL statement, so the limit is exact across processes: a concurrent request waits for
  * the row lock and sees the updated row. Each row stores the last `limit` timestamps in the order in which they were
@@ -70,8 +70,8 @@ export function readCounted(hits: string | null, bucket: Bucket, now: Date): Rat
 }
 
 /**
- * Returns the window of a subject whose request was not counted. Set `allowed` to true if a check before counting
- * rejected the request, and to false if the limit rejected it. Uses the primary key.
+ * Returns the window of a subject whose request was not counted. `allowed` says whether the limit allowed the request:
+ * true if another check rejected it before it was counted, false if the limit rejected it. Uses the primary key.
  */
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {

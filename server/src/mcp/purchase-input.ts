@@ -16,8 +16,8 @@ import { ToolFailure } from './tool-failure.ts'
 const PURCHASE_ID_CHARS_MAX = 64
 const MEMO_CHARS_MAX = 200
 /**
- * Matches a `purchase_id` that the `next` of an error may repeat. A program can have taken the id from anybody's text,
- * such as a shop's order number. A sentence in the id would look in `next` like a sentence of ours.
+ * Matches a `purchase_id` that the advice in an error's `next` may contain. An id can come from anybody's text, such as
+ * a shop's order number. If the id were a sentence, it would look in `next` like our own advice.
  */
 const PLAIN_ID = /^[A-Za-z0-9._:/#-]+$/
 
@@ -99,8 +99,8 @@ export async function findSamePurchase(
 }
 
 /**
- * Throws if the payment with this `purchase_id` is a purchase other than the one that is asked for now. To return that
- * payment as if it were the new one could make the model believe that it has paid something that it has not.
+ * Throws if the payment with this `purchase_id` is for another purchase than the requested one. If the payment were
+ * returned instead, the model could believe that the requested purchase is paid.
  */
 export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet: string | undefined): void {
   if (existing.agentId !== purchase.agentId) {

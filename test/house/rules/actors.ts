@@ -1,7 +1,7 @@
 import { banInCode, isShipped } from '../rule.ts'
 
 /**
- * Matches `actor?: Actor` in a type, and `actor = OPERATOR` in the pattern of an argument. Does not match the
+ * Matches `actor?: Actor` in a type, and a default such as `actor = OPERATOR` of a parameter. Does not match the
  * declaration of a variable.
  */
 const OPTIONAL_ACTOR = /\bactor\s*\?\s*:|(?<!\b(?:const|let)\s)\bactor\s*=(?![=>])/

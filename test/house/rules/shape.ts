@@ -1,6 +1,6 @@
 import { banInCode, type Rule } from '../rule.ts'
 
-/** The most lines of a file. A longer file usually has more than one purpose. */
+/** A file may have at most this many lines. A longer file usually has more than one purpose. */
 const FILE_LINES_MAX = 400
 const SIZED_PATTERN = /\.(?:[cm]?[jt]sx?|sql|sol|html|css)$/
 /** Files that may be longer. Each has its reason. */

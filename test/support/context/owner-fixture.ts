@@ -47,7 +47,7 @@ export async function submit(
   return await submitOwnerSignature(ctx, { accountId, requestId, assertion, actor, pause: async () => undefined })
 }
 
-/** Prepares a change, and signs it with this passkey, by default the wallet's first owner. */
+/** Prepares a change, and signs it with the passkey in `by`. By default, this is the wallet's first owner. */
 export async function changeOwners(
   ctx: Context,
   owned: Owned,
@@ -69,7 +69,7 @@ export async function readOwners(ctx: Context, { wallet }: Pick<Owned, 'wallet'>
   return (await ctx.db.runRelaxed(listOwners(wallet))).map(({ credentialId }) => credentialId)
 }
 
-/** Returns a passkey that has the same key and belongs to another site, as if that site could use the key. */
+/** Returns a copy of the passkey that belongs to another site, as if that site could use the same key. */
 export function usedOn(passkey: SoftwarePasskey, site: RelyingParty): SoftwarePasskey {
   return restoreSoftwarePasskey({ ...passkey.export(), rpId: site.id, origin: site.origin })
 }

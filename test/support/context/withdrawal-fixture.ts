@@ -48,7 +48,7 @@ export async function issueWithdrawal(
   return await issueWithdrawalRequest(ctx, { accountId: account.id, mode, wallet, to, amount, actor })
 }
 
-/** Submits the owner's signature, or that of another passkey. */
+/** Signs the withdrawal with `passkey`, by default the owner's passkey, and submits the signature. */
 export async function signWithdrawal(
   ctx: Context,
   { seeded, owner, actor }: Withdrawer,

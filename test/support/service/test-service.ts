@@ -40,8 +40,8 @@ export async function openTestService(
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
     contract,
-    // Requests to `/v1` have a host name that the service does not know. It treats such a name as the host of the REST
-    // API (D1). All other requests name the host of AUTH_URL.
+    // Requests to `/v1` have a host name that the service does not know. The service treats an unknown host name as the
+    // host of the REST API (D1). All other requests name the host of AUTH_URL.
     async call(call) {
       if (!call.path.startsWith('/v1')) return await send(url, { host: new URL(config.authUrl).host, ...call })
       const answer = await send(url, call)

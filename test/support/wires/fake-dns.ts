@@ -20,7 +20,7 @@ export interface FakeDns {
   close(): Promise<void>
 }
 
-/** Starts a name server on loopback (RFC 1035). It has records only for these names. */
+/** Starts a name server on loopback (RFC 1035). It has records only for the names in `names`. */
 export async function startFakeDns(names: Readonly<Record<string, DnsAnswer>>): Promise<FakeDns> {
   const questions: string[] = []
   const socket = createSocket('udp4')

@@ -4,8 +4,8 @@ import { VERSION } from '../../lib/version.ts'
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 
 /**
- * Returns the entry of this service for an MCP registry (`server.json`, schema 2025-12-11). The host is a variable,
- * because everyone hosts Bursar themselves. Its default is this service's own host, unless that has no https.
+ * Returns the entry of this service for an MCP registry (`server.json`, schema 2025-12-11). In the entry, the host is a
+ * variable, because everyone hosts Bursar themselves. If this service uses https, its host is the variable's default.
  */
 export function describeServer({ baseUrl }: Pick<Origins, 'baseUrl'>) {
   const { protocol, host, hostname } = new URL(baseUrl)

@@ -10,8 +10,8 @@ export interface Access {
   readonly role: 'none' | 'session' | Role
   readonly proof: Proof
   /**
-   * The rate limit. Every request counts against `dashboard`. A request that begins to sign in or sign up also counts
-   * against the limit that is named here, per IP address.
+   * The rate limit. Every request counts against `dashboard`. A request that begins a sign-in or a sign-up also counts
+   * against `sign_in` or `sign_up`, per IP address.
    */
   readonly bucket: 'dashboard' | 'sign_in' | 'sign_up'
 }
@@ -34,8 +34,8 @@ export interface ConsoleRoute {
     readonly querystring?: TObject
     readonly body?: TObject
     /**
-     * The schema of the response, by the status of success. Missing if the response is a stream. Members that are not
-     * in the schema are never sent.
+     * The schema of a successful response, keyed by its status. Missing if the response is a stream. Members that are
+     * not in the schema are never sent.
      */
     readonly response?: { readonly 200: TObject } | { readonly 201: TObject }
   }

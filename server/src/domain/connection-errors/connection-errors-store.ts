@@ -129,10 +129,9 @@ const LISTED_ROW = {
 /**
  * Lists the errors of a workspace's connections in one mode, newest first. A code that expired without being exchanged
  * is an error too, if its connection has no other error. Leaves out errors from before the user connected the same
- * client again. For a code that was never exchanged, the time that counts is when it was created, not when it expired,
- * because the user may connect again before the code expires. Uses the primary keys, `connections_not_exchanged`, and
- * `connections_of_client_and_user`. The comparison of three columns keeps the planner from reading the connections of
- * all workspaces by an index on `expires_at` alone.
+ * client again. A code that was never exchanged is left out if it was created before that, even if it expired later.
+ * Uses the primary keys, `connections_not_exchanged`, and `connections_of_client_and_user`. The comparison of three
+ * columns keeps the planner from reading the connections of all workspaces by an index on `expires_at` alone.
  */
 export function listErrorRows({
   accountId,

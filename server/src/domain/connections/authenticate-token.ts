@@ -18,8 +18,8 @@ export interface AuthenticatedToken extends TokenHolder {
 type CountedHolder = (TokenHolder & { readonly rate: RateState | null }) | null
 
 /**
- * The authentications of each bucket share statements. One statement counts a token only once, so two requests with one
- * token need two statements.
+ * Concurrent authentications with the same bucket share a statement. A statement counts a token only once, so two
+ * requests with the same token need two statements.
  */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, CountedHolder>>> = {
   default: gatherCounts('default'),

@@ -12,12 +12,12 @@ import type { NewTokens } from './tokens.ts'
  * One statement takes the codes or refresh tokens of several requests, and issues the new tokens. So the common case is
  * one round trip and one commit, which many requests share (decision 0044).
  *
- * `c` locks the connections before anything is changed, and contains each connection as it was when its lock was
- * granted. A connection that another transaction has locked is left out, so that the other requests do not wait for it.
- * The update in `taken` then checks the newest version of the code or token, although the statement's snapshot may be
- * older. Only the membership is read from this snapshot. A membership that ends meanwhile ends the access of the new
- * tokens too, because every use of a token checks it. The `expires_at` of a code or token never changes, so `c` may
- * read it. If the update compared it, the planner could choose the index on `expires_at`.
+ * In the statement, the subquery `c` locks the connections before anything is changed, and contains each connection as
+ * it was when its lock was granted. A connection that another transaction has locked is left out, so that the other
+ * requests do not wait for it. The subquery `taken` then checks the newest version of the code or token, although the
+ * statement's snapshot may be older. Only the membership is read from this snapshot. If the membership ends meanwhile,
+ * the new tokens give no access, because every use of a token checks the membership. The `expires_at` of a code or
+ * token never changes, so `c` may read it. If `taken` compared it, the planner could choose the index on `expires_at`.
  */
 const GRANTED_ROW = { n: computed.int4, scopes: tables.connections.scopes }
 
@@ -42,9 +42,9 @@ interface Taken {
 /**
  * Marks refresh tokens as taken, and stores the new tokens. For each request, returns the scopes of the connection, or
  * null if the request changed nothing. It changes nothing if the refresh token is unknown, expired or taken already, or
- * belongs to another client, or if a requested scope or resource was not granted. The same holds if the connection is
- * revoked or locked, or if the user who consented may no longer connect applications. The list must not contain a
- * refresh token twice. Uses primary keys.
+ * belongs to another client, or if a requested scope or resource was not granted. It also changes nothing if the
+ * connection is revoked or locked, or if the user who consented may no longer connect applications. The list must not
+ * contain a refresh token twice. Uses primary keys.
  */
 export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(Scope[] | null)[]> {
   return {

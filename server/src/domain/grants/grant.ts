@@ -23,10 +23,10 @@ export interface GrantPolicy {
 
 /**
  * A grant lets one agent pay from one wallet under a policy (D14). It uses one slot of the wallet: a policy at the
- * enclave with its own signer. It starts as `pending`: the slot's policy does not have its rules yet. The owner signs
- * these rules, which makes it `active`; the owner's signature on a policy without rules makes it `revoked`, which is
- * final. An active grant can be suspended, until the owner signs its rules again, and it can expire. Neither changes
- * its status, because the enclave still has its rules.
+ * enclave with its own signer. A new grant is `pending`: the slot's policy does not have the grant's rules yet. When
+ * the owner signs these rules, the grant becomes `active`. When the owner signs a policy without rules, the grant
+ * becomes `revoked`, which is final. An active grant can be suspended until the owner signs its rules again, and it can
+ * expire. Suspension and expiry do not change the status, because the enclave still has the grant's rules.
  *
  * | from      | by                         | to        |
  * | (none)    | openGrant                  | pending   |
@@ -52,11 +52,11 @@ export interface Grant extends GrantPolicy {
   readonly activatedAt: Date | null
   readonly suspendedAt: Date | null
   readonly revokedAt: Date | null
-  /** The id of the grant that this one replaces when it is activated. */
+  /** The id of the grant that ends when this grant is activated. Null if this grant replaces none. */
   readonly replaces: string | null
-  /** The id of the grant that replaced this one. */
+  /** The id of the grant that replaced this grant. */
   readonly replacedBy: string | null
-  /** The user who submitted the owner's signature. Null if nobody has yet, or if it was the operator. */
+  /** The user who submitted the owner's signature. Null if nobody has submitted it yet, or the operator did. */
   readonly activatedBy: string | null
 }
 
@@ -87,8 +87,8 @@ export const GRANT_CHANGES = ['activate', 'revoke', 'resume'] as const
 
 export type GrantChange = (typeof GRANT_CHANGES)[number]
 
-/** An owner's signature contains the addresses, and it is sent in a header, whose size is limited. */
+/** Limited because an owner's signature contains the recipients' addresses, and is sent in a header of limited size. */
 export const GRANT_RECIPIENTS_MAX = 100
-/** If the grant allows purchases, the signature contains each recipient twice. */
+/** For a grant that allows purchases: half as many, because its signature contains each recipient twice. */
 export const PURCHASE_RECIPIENTS_MAX = 50
 export const CONTRACTS_MAX = 10

@@ -11,10 +11,10 @@ import { findSubmittedRequest, issuedAt } from './signing-request.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /**
- * Records a change that the enclave has already made, although we did not know. The change is attributed to the user
- * who submitted the owner's signature, not to the user whose request discovered it. An activation is attributed to the
- * operator if we do not know who submitted it. If the replaced grant was suspended after the signature, the new grant
- * is suspended too.
+ * Records a change of a grant that the enclave has already made and that we have not recorded yet. The change is
+ * attributed to the user who submitted the owner's signature. If we do not know who that was, an activation is
+ * attributed to the operator, and any other change to `foundBy`. If a replacement is activated, and the grant that it
+ * replaces was suspended after the signature, the replacement is suspended too.
  *
  * For an activation, the enclave's record is checked first, as after every signature (D15). Errors: 500
  * `enclave_record_differs`.

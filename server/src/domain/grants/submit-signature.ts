@@ -93,8 +93,8 @@ interface Signed {
 }
 
 /**
- * Sends the request, unless it is already in effect. In that case an earlier submission succeeded, and the change is
- * attributed to the user who made it.
+ * Sends the request, unless the signed change is already in effect at the enclave. If it is, an earlier submission
+ * succeeded, and the change is attributed to the user who made that submission.
  */
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
   const { grant, slot, request, assertion, actor, pause } = signed
@@ -108,8 +108,8 @@ async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): P
     await sendSignedRequest(ctx, lease, { grant, slot, request, assertion: assertion.response, actor })
   }
   await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
-  // The lease may be released only now. Until the reads show the change, another change would be prepared from the old
-  // rules.
+  // Only now may the lease be released. Before the enclave's record shows the change, another change would be prepared
+  // from the old rules.
   lease.mayTakeEffect = wasSent
   const signedSince = issuedAt(request)
   if (change === 'resume') return await recordResume(ctx, lease, { grant, actor, signedSince })

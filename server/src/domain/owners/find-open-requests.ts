@@ -11,11 +11,11 @@ import { toFenced } from './queries.ts'
 const REQUESTS_READ_MAX = 20
 
 export interface OpenRequests {
-  /** The newest requests that change the owners of a wallet and were not recorded, newest first. */
+  /** The newest requests that change the owners of a wallet and are not recorded as done, newest first. */
   readonly open: readonly OwnerRequest[]
   /** The open requests whose signature was submitted. The enclave may have carried out one of them. */
   readonly submitted: readonly OwnerRequest[]
-  /** The open request that may still take effect, because its response was lost. Null if there is none. */
+  /** The open request that may still take effect, because the enclave's response was lost. Null if there is none. */
   readonly fenced: OwnerRequest | null
 }
 

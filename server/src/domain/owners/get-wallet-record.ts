@@ -22,8 +22,8 @@ export interface WalletRecord {
 }
 
 /**
- * Returns the record of a wallet. A signature over an earlier statement, for example one with another address of the
- * enclave, is left out.
+ * Returns the record of a wallet. Leaves out every signature over an earlier statement, for example over a statement
+ * that contains another address of the enclave.
  *
  * Errors: 404 `wallet_not_found`; 409 `wallet_not_moved`.
  */

@@ -18,7 +18,7 @@ export interface PaymentRequest extends PaymentCredential {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
-  /** `x402` for a purchase. If missing, it is a transfer. */
+  /** `x402` for a purchase. If missing, the payment is a transfer. */
   readonly kind?: 'transfer' | 'x402'
   /** What is stored with the payment if it is a purchase. Missing in a preview, which stores nothing. */
   readonly purchase?: NewPurchase

@@ -28,11 +28,11 @@ export interface AdmissionReading {
   /** The payment that already has the request's idempotency key. */
   readonly existing: Payment | null
   readonly facts: AdmissionFacts
-  /** How much of the month's allowance is used. Null if it does not count payments of this mode. */
+  /** How much of the month's allowance is used. Null if payments of this mode do not count against the allowance. */
   readonly used: number | null
 }
 
-/** Runs one more read. A payment runs it in its transaction; a preview has no transaction. */
+/** Runs one more query: in the payment's transaction for a payment, and without a transaction for a preview. */
 type Run = <Result>(query: Query<Result>) => Promise<Result>
 
 export type Admission =
@@ -56,8 +56,8 @@ interface OverCap {
 }
 
 /**
- * Reads what decides on a payment request, and decides (D18). The caller says how the facts are read: a payment locks
- * the wallet and the grant, and a preview does not (D55). `run` makes one more read in the way that the caller chose.
+ * Reads the facts that a decision on a payment request needs, and decides (D18). The caller says how they are read: for
+ * a payment, the wallet and the grant are locked; for a preview, they are not (D55). `run` runs one more query.
  */
 export async function readAdmission(
   ctx: Pick<Context, 'chains'>,
@@ -72,7 +72,7 @@ export async function readAdmission(
   return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
 }
 
-/** Decides on a payment request by what was read for it (D18). Reads nothing more. */
+/** Decides on a payment request from what was read for it (D18). Reads nothing more. */
 export function decideReading(
   ctx: Pick<Context, 'chains'>,
   { request, balance, gas, now }: TimedRequest,

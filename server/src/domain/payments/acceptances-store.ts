@@ -74,8 +74,8 @@ export function markAccepted(
 /**
  * Records the acceptances of several payments, each under the conditions of `markAccepted`. Returns the payments that
  * were changed. Leaves out payments that another transaction has locked, so this statement never waits for a lock. No
- * two acceptances may be of the same payment. The planner does not merge a subquery that locks, so each payment is
- * looked up by the primary key.
+ * two acceptances may be of the same payment. Because the subquery locks rows, the planner does not merge it with the
+ * outer query. So each payment is looked up by the primary key.
  */
 export function markManyAccepted(acceptances: readonly Acceptance[]): Query<Payment[]> {
   return {

@@ -29,8 +29,8 @@ export async function recordAcceptance(
 
 /**
  * Records the acceptance together with others. If that failed or did not change the payment, a second statement records
- * the acceptance alone. The second statement waits for the lock of another transaction, and decides whether the payment
- * has moved on. It changes nothing if the first statement was committed after all.
+ * the acceptance alone. The second statement waits if another transaction has locked the payment. It changes nothing if
+ * the payment has moved on, or if the first statement was committed after all.
  */
 async function mark({ db, logger }: Pick<Context, 'db' | 'logger'>, acceptance: Acceptance): Promise<Payment | null> {
   const { payment, accepted } = acceptance

@@ -66,8 +66,9 @@ export function lockAllowance(accountId: string, month: string): Query<number | 
 
 /**
  * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by
- * its position. An allowance is left out if its row is locked by another transaction, or missing. The planner does not
- * merge a subquery that locks, so each allowance is looked up by the primary key.
+ * its index in `allowances`. An allowance is left out if its row is missing, or locked by another transaction. Because
+ * the subquery locks rows, the planner does not merge it with the outer query. So each allowance is looked up by the
+ * primary key.
  */
 export function lockFreeAllowances(
   allowances: readonly { readonly accountId: string; readonly month: string }[],

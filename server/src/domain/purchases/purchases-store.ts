@@ -148,9 +148,9 @@ export interface StoredAnswer {
 }
 
 /**
- * Stores the seller's response. Two processes may have sent the header if one of them was slow. So a later response
- * replaces an earlier response only if the later one brings the goods and the earlier one did not. Uses the primary
- * key.
+ * Stores the seller's response. If a process was slow, a second process may have sent the header too, and two responses
+ * can arrive. The later response replaces the earlier one only if the later one brings the goods and the earlier one
+ * did not. Uses the primary key.
  */
 export function storeAnswer(
   { accountId, paymentId }: PurchasePlace,

@@ -11,7 +11,7 @@ export interface IssuedSession {
 
 /**
  * Returns a session for a user who has just proved their presence. Also returns the queries that store the session and
- * end the user's oldest sessions over the limit.
+ * end the user's oldest sessions if the user has too many.
  */
 export function issueSession(
   { userId, userName, device }: Pick<Session, 'userId' | 'userName' | 'device'>,

@@ -17,8 +17,8 @@ import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } 
 const SHORT_QUEUE = 30
 const LONG_QUEUE = 3_000
 /**
- * The highest allowed ratio of the pages that a claim reads with a long queue and with a short one. It is above 1,
- * because a longer index can be one level deeper.
+ * With a long queue, a claim may read at most this many times as many pages as with a short queue. The factor is above
+ * 1, because a longer index can be one level deeper.
  */
 const PAGES_RATIO_MAX = 1.5
 const BEFORE_ALL = { accountId: '', id: '' }

@@ -5,9 +5,9 @@ import { sendRequest, withoutAnswer, type Answer, type Outbound, type SentReques
 const NO_WORKSPACE = ''
 
 /**
- * Gets JSON once from a URL that anybody may have chosen, and returns the answer. Failures of the server are returned
- * as answers, not thrown. The URL and every address are checked as for webhooks (D45, D73). Redirects are not followed,
- * and no cookies, credentials or proxies are used.
+ * Requests JSON from a URL that anybody may have chosen, without a retry, and returns the answer. Failures of the
+ * server are returned as answers, not thrown. The URL and every address are checked as for webhooks (D45, D73).
+ * Redirects are not followed, and no cookies, credentials or proxies are used.
  */
 export async function getJson(
   outbound: Outbound,

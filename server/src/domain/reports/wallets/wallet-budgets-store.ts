@@ -48,7 +48,8 @@ interface Place {
   readonly accountId: string
   readonly mode: Mode
   /**
-   * If set, only the wallets on which this agent has a signed grant that is not revoked, and only its grants on them.
+   * If set, selects only wallets on which this agent has a signed grant that is not revoked, and only this agent's
+   * grants on them. Null selects all wallets, with the grants of all agents.
    */
   readonly agentId: string | null
   readonly now: Date
