@@ -7,8 +7,8 @@ import { FACTS_FILE_NAME, type SandboxFacts } from './state/sandbox-facts.ts'
 /** Where npm links the project's commands, such as `bursar`. */
 const PROGRAMS = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
 
-// `npm run -s sandbox:env` prints the running sandbox's addresses and the test values of its demo workspace, as commands
-// for a shell: `eval "$(npm run -s sandbox:env)"`.
+// `npm run -s sandbox:env` prints the running sandbox's addresses and the test values of its demo workspace, as
+// commands for a shell: `eval "$(npm run -s sandbox:env)"`.
 
 function main(): number {
   try {

@@ -3,7 +3,9 @@ import type { Invoice, Service } from './invoice.ts'
 const ATTEMPTS_MAX = 5
 const DELAY_MS = 200
 
-/** Pays an invoice without an idempotency key, and simply tries again after a failure. Do not copy it: it pays twice. */
+/**
+ * Pays an invoice without an idempotency key, and simply tries again after a failure. Do not copy it: it pays twice.
+ */
 export async function payInvoice({ baseUrl, apiKey, timeoutMs }: Service, invoice: Invoice): Promise<string> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     try {

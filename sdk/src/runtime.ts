@@ -3,7 +3,9 @@ export interface Runtime {
   fetch(url: string, init: RequestInit): Promise<Response>
   /** The time now, in milliseconds since 1970. */
   now(): number
-  /** Waits between attempts: resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects. */
+  /**
+   * Waits between attempts: resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects.
+   */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
   /** The time limit of an attempt: calls `onEnd` after `ms` milliseconds. Returns a function that prevents this. */
   startTimer(ms: number, onEnd: () => void): () => void

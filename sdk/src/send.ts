@@ -8,13 +8,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** The time for one attempt, in milliseconds. The default is 60,000, and 150,000 for purchases. */
   readonly timeoutMs?: number
-  /** The time for all attempts with the waits between them, in milliseconds. The default is 180,000, and 330,000 for purchases. */
+  /**
+   * The time for all attempts with the waits between them, in milliseconds. The default is 180,000, and 330,000 for
+   * purchases.
+   */
   readonly totalTimeoutMs?: number
   /** How often a failed request is retried at most. The default is 5. */
   readonly retriesMax?: number
 }
 
-/** Returns an access token. `isRejected` is true if the service has rejected the last one, so that it must be refreshed. */
+/**
+ * Returns an access token. `isRejected` is true if the service has rejected the last one, so that it must be refreshed.
+ */
 export type GetToken = (options: { readonly isRejected: boolean }) => string | Promise<string>
 
 export interface Connection {

@@ -59,7 +59,9 @@ async function verify(
   return parseEvent(typeof body === 'string' ? body : new TextDecoder().decode(body))
 }
 
-/** Parses `t=<unix seconds>,v1=<hex>[,v1=<hex>]`. Parts with other names are ignored, as newer versions may add them. */
+/**
+ * Parses `t=<unix seconds>,v1=<hex>[,v1=<hex>]`. Parts with other names are ignored, as newer versions may add them.
+ */
 function parseSignature(header: string): { readonly time: string; readonly signatures: readonly string[] } {
   const parts = header.split(',').map((part) => part.trim().split('='))
   const valuesOf = (name: string): string[] => parts.flatMap(([key, value = '']) => (key === name ? [value] : []))

@@ -50,7 +50,9 @@ export const ME = {
   wallets: [{ address: WALLET, max_per_tx_usdc: '10', daily_cap_usdc: '100' }],
 }
 
-/** Starts a service that knows one API key, and the tokens that it has issued. Tests add the responses that they need. */
+/**
+ * Starts a service that knows one API key, and the tokens that it has issued. Tests add the responses that they need.
+ */
 export async function startFakeService(): Promise<FakeService> {
   const seen: SeenRequest[] = []
   const tokens = new Set<string>([KEY])

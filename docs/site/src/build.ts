@@ -1,5 +1,5 @@
-// Builds the documentation: `node src/build.ts <folder>`, in the folder of this package. Writes each page as HTML and as
-// Markdown, the search index, and the pages' lines for `/llms.txt`.
+// Builds the documentation: `node src/build.ts <folder>`, in the folder of this package. Writes each page as HTML and
+// as Markdown, the search index, and the pages' lines for `/llms.txt`.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'

@@ -14,8 +14,8 @@ import type { ControlContext } from './control-context.ts'
 const queues = new Map<string, Enqueue>()
 
 /**
- * Activates, revokes or resumes a grant as its owner: fetches the request to sign, signs it with the wallet passkey, and
- * submits the signature.
+ * Activates, revokes or resumes a grant as its owner: fetches the request to sign, signs it with the wallet passkey,
+ * and submits the signature.
  */
 export async function signGrant(
   control: ControlContext,

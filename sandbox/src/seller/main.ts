@@ -2,8 +2,8 @@ import { readConfig } from './config.ts'
 import { openSeller } from './open-seller.ts'
 
 /**
- * Runs the seller as its own process. When it is ready, it reports `{"ready":true,…}` to its parent process over IPC. It
- * stops cleanly at SIGTERM, at SIGINT, or when its parent exits. It confirms messages that move the sandbox's clock.
+ * Runs the seller as its own process. When it is ready, it reports `{"ready":true,…}` to its parent process over IPC.
+ * It stops cleanly at SIGTERM, at SIGINT, or when its parent exits. It confirms messages that move the sandbox's clock.
  * However, it does not move its own clock, because real sellers have clocks of their own.
  */
 async function main(): Promise<void> {

@@ -36,8 +36,8 @@ export interface SignedAuthorization {
 /** Makes functions that read the code of wallets, and check their signatures. */
 export function createAccountReader(nodes: RpcNodes) {
   /**
-   * Reads an address's code in the newest block. It is `0x` for a wallet without code. A wallet gets code with its first
-   * sponsored transaction (EIP-7702). @throws ChainUnavailable
+   * Reads an address's code in the newest block. It is `0x` for a wallet without code. A wallet gets code with its
+   * first sponsored transaction (EIP-7702). @throws ChainUnavailable
    */
   async function readCode(address: Address): Promise<Hex> {
     return await nodes.run(async (batch) => {

@@ -94,7 +94,9 @@ const filter = {
   status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
   /** `undelivered`: the purchases that were paid and not delivered. */
   kind: Type.Optional(Type.Enum([...PAYMENT_KINDS, 'undelivered'])),
-  /** A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo or of a purchase's host. */
+  /**
+   * A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo or of a purchase's host.
+   */
   q: Type.Optional(Type.String({ maxLength: SEARCH_CHARS_MAX })),
   /** Payments created at this time or later, and before `to`. */
   from: time,

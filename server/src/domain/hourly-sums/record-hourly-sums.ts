@@ -24,9 +24,9 @@ export interface SummedPage {
 
 /**
  * Sums the ended hours of the workspaces with an id above `after`, at most `limit` of them. An hour with a pending
- * payment is not summed yet, nor are the later ones. So no sum ever changes, and until there is a sum, the overview reads
- * the payments themselves. If a power failure loses sums, the next call makes them again. Throws the last error if
- * several workspaces in a row cannot be summed.
+ * payment is not summed yet, nor are the later ones. So no sum ever changes, and until there is a sum, the overview
+ * reads the payments themselves. If a power failure loses sums, the next call makes them again. Throws the last error
+ * if several workspaces in a row cannot be summed.
  */
 export async function recordHourlySums(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -54,7 +54,10 @@ export async function recordHourlySums(
   return { next: page.length < limit ? null : (page.at(-1)?.accountId ?? null), errors }
 }
 
-/** Sums the hours of one workspace, from its first payment without a sum, until it reaches an hour with a pending payment. */
+/**
+ * Sums the hours of one workspace, from its first payment without a sum, until it reaches an hour with a pending
+ * payment.
+ */
 async function sumHoursOf(
   ctx: Pick<Context, 'db'>,
   {
