@@ -6,6 +6,7 @@ import { startPostgres } from '../sandbox/src/postgres/start-postgres.ts'
 import { createDatabase, freePort } from './database.ts'
 import type { FloorOrder } from './floor.ts'
 import type { GuardOrder } from './guard.ts'
+import { findProgram } from '../sandbox/src/processes/programs.ts'
 import { startProcess, type BenchProcess } from './processes.ts'
 import { seedTargets, type BenchTarget } from './seed.ts'
 import type { Wires } from './wires.ts'
@@ -91,7 +92,7 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
     const servers: Endpoint[] = []
     let clockOffsetMs = 0
     const startServer = async (changes: Record<string, string> = {}): Promise<Endpoint> => {
-      const server = await startProcess<{ ports: number[] }>('../server/src/main.ts', {
+      const server = await startProcess<{ ports: number[] }>(findProgram('server').href, {
         environment: { ...environment, ...changes, CLOCK_OFFSET_MS: String(clockOffsetMs) },
         log: log.fd,
         flags: serverFlags,

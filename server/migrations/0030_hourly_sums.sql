@@ -1,6 +1,6 @@
 -- What was spent in each hour, by each agent and on each host, so that the dashboard's overview need not read every
--- payment. An hour is summed when all of its payments are confirmed or failed, so its rows never change. Rows that the
--- overview does not show any more are deleted.
+-- payment. An hour is summed when all of its payments are confirmed or failed, so its rows never change. To have
+-- all sums made again, delete all rows of both tables in one transaction.
 
 lock table accounts in share row exclusive mode;
 
@@ -15,7 +15,8 @@ create table hourly_payment_sums (
   spent_micro numeric(30, 0) not null check (spent_micro >= 0),
   confirmed integer not null check (confirmed >= 0),
   failed integer not null check (failed >= 0),
-  -- The lowest id that a payment of the next hour can have. All payments of the workspace with lower ids are summed.
+  -- The lowest id that a payment of the next hour can have. All payments of this workspace and mode with lower ids are in
+  -- a sum, or are older than 31 days.
   below_id text not null,
   check (confirmed + failed > 0),
   check ((confirmed = 0) = (spent_micro = 0)),

@@ -17,7 +17,7 @@ import {
   listFullestCaps,
   sumSpend,
 } from '../../server/src/domain/reports/overview/overview-store.ts'
-import { listSumProgress, sumHour } from '../../server/src/domain/hourly-sums/hourly-sums-store.ts'
+import { deleteSumsSince, listSumProgress, sumHour } from '../../server/src/domain/hourly-sums/hourly-sums-store.ts'
 import {
   listLedgerDepositsOfAgent,
   listLedgerPayments,
@@ -117,6 +117,7 @@ const VARIANTS: readonly Query<unknown>[] = [
       sumSpend({ ...place, barStarts: [], end: NOW, agentsMax: 1 }),
       listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
       sumHour({ ...place, hour: NOW, keptSince: NOW }),
+      deleteSumsSince({ accountId: '', mode, since: NOW }),
       countRefusals('', mode, '', ''),
       listFullestCaps({ ...place, now: NOW, windowStart: NOW }),
       findSteps('', mode),

@@ -192,8 +192,6 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
-  sum_hour_live: 'the sums of each agent, to find whether a payment is pending',
-  sum_hour_test: 'the sums of each agent, to find whether a payment is pending',
   sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
   sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
 }

@@ -143,7 +143,7 @@ export class Database {
   }
 
   /**
-   * Runs a read that may take a long time. It uses one of a few separate connections, so that no transaction waits for
+   * Runs a read that may take a long time, or a write that a power failure may undo and that no request waits for. It uses one of a few separate connections, so that no transaction waits for
    * it. `group` is the workspace that reads; workspaces share these connections. Throws `DatabaseUnavailable` if the
    * read takes too long, or if too many such reads are waiting.
    */

@@ -16,9 +16,12 @@ export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder
     let after: string | null = ''
     while (after !== null && !signal.aborted) {
       if (after !== '' && !(await renewLease())) return
-      const { next, errors } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
-      for (const error of errors)
-        ctx.logger.warn({ err: error, mode }, 'the payments of a workspace could not be summed')
+      // The lease was renewed durably. So the database is not cut off from a standby that would confirm payments later,
+      // and every payment of an hour that ended an hour ago is visible.
+      const { next, failures } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
+      for (const { accountId, error } of failures) {
+        ctx.logger.warn({ err: error, account: accountId, mode }, 'the payments of a workspace could not be summed')
+      }
       after = next
     }
   })

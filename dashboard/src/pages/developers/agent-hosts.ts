@@ -28,7 +28,7 @@ export interface AgentHost {
 const NAME = 'bursar'
 /** The environment variable that the examples read the API key from. */
 const KEY_VARIABLE = 'BURSAR_KEY'
-const FROM_ENVIRONMENT = `Set ${KEY_VARIABLE} to the key in the environment from which you start the host.`
+const FROM_ENVIRONMENT = `In the environment from which you start the host, set ${KEY_VARIABLE} to the API key.`
 
 /** The agent hosts, with commands and files for the MCP server at this URL. */
 export function listAgentHosts(mcpUrl: string): readonly AgentHost[] {

@@ -1,6 +1,6 @@
 import { textOfMode } from '../../db/bounded-scan-query.ts'
 import { computed, nullable } from '../../db/column.ts'
-import { all, one, type Query } from '../../db/query.ts'
+import { all, changed, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
@@ -12,6 +12,8 @@ interface Place {
 
 export interface Progress {
   readonly accountId: string
+  /** The newest hour with a sum, or null if there is none. */
+  readonly newestHour: Date | null
   /** The first payment that is in no sum and is old enough for one, or null if there is none. */
   readonly firstUnsummedId: string | null
 }
@@ -29,14 +31,15 @@ export interface ProgressPage {
 
 const progressText = textOfMode(
   'list_sum_progress',
-  (mode) => `select a.id, first.id as first_unsummed_id
+  (mode) => `select a.id, newest.hour as newest_hour, first.id as first_unsummed_id
     from (select id from accounts where id > $1 order by id limit $2) a
     left join lateral (
+      select s.hour, s.below_id from hourly_payment_sums s where s.account_id = a.id and s.mode = ${mode}
+      order by s.hour desc limit 1
+    ) newest on true
+    left join lateral (
       select p.id from payments p
-      where p.account_id = a.id and p.mode = ${mode} and p.id < $4 and p.id >= greatest($3, (
-        select s.below_id from hourly_payment_sums s where s.account_id = a.id and s.mode = ${mode}
-        order by s.hour desc limit 1
-      ))
+      where p.account_id = a.id and p.mode = ${mode} and p.id < $4 and p.id >= greatest($3, newest.below_id)
       order by p.id limit 1
     ) first on true
     order by a.id`,
@@ -44,16 +47,19 @@ const progressText = textOfMode(
 
 /**
  * Lists workspaces in the order of their ids, with the payment at which their next sum begins. Reads one row of each
- * table for a workspace, with the primary key of the accounts, the primary key of
- * the sums, and `payments_listed`.
+ * table for a workspace, with the primary key of the accounts, the primary key of the sums, and `payments_listed`.
  */
 export function listSumProgress({ mode, after, limit, from, below }: ProgressPage): Query<Progress[]> {
   return {
     ...progressText(mode),
     values: [after, limit, from, below],
     read: all(
-      { id: tables.accounts.id, first_unsummed_id: nullable(tables.payments.id) },
-      ({ id, first_unsummed_id: firstUnsummedId }) => ({ accountId: id, firstUnsummedId }),
+      {
+        id: tables.accounts.id,
+        newest_hour: nullable(tables.hourly_payment_sums.hour),
+        first_unsummed_id: nullable(tables.payments.id),
+      },
+      (row) => ({ accountId: row.id, newestHour: row.newest_hour, firstUnsummedId: row.first_unsummed_id }),
     ),
   }
 }
@@ -89,8 +95,12 @@ const sumText = textOfMode(
       insert into hourly_host_sums (account_id, mode, hour, host, spent_micro, purchases)
       select $1, ${mode}, $2, bought.host, sum(made.amount_micro), count(*)
       from made
-      cross join lateral (select host from purchases where account_id = $1 and payment_id = made.id offset 0) bought
-      where made.kind = 'x402' and made.status = 'confirmed' and not exists (select 1 from made where status = 'pending')
+      cross join lateral (
+        select host, payment_id from purchases where account_id = $1 and payment_id >= made.id
+        order by payment_id limit 1
+      ) bought
+      where bought.payment_id = made.id and made.kind = 'x402' and made.status = 'confirmed'
+        and not exists (select 1 from made where status = 'pending')
       group by bought.host
       on conflict do nothing
     )
@@ -103,7 +113,8 @@ const sumText = textOfMode(
  * Stores what was spent in an hour, by each agent and on each host, and what was withdrawn. Stores nothing if a payment
  * of the hour is pending, or if the hour is summed already. Returns whether it stored sums, and the first payment after
  * the hour. Deletes old sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`,
- * and each purchase by the primary key.
+ * and each purchase with the primary key. It looks for the first purchase from the payment's id on, because PostgreSQL
+ * could otherwise read all purchases of the workspace with another index (decision 0043).
  */
 export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourToSum): Query<{
   readonly isSummed: boolean
@@ -117,4 +128,17 @@ export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourT
       nextId,
     })),
   }
+}
+
+const deleteText = textOfMode(
+  'delete_sums_since',
+  (mode) => `with hosts as (
+      delete from hourly_host_sums where account_id = $1 and mode = ${mode} and hour >= $2
+    )
+    delete from hourly_payment_sums where account_id = $1 and mode = ${mode} and hour >= $2`,
+)
+
+/** Deletes the sums of a workspace for an hour and all later ones. Returns whether there were any. */
+export function deleteSumsSince({ accountId, mode, since }: Place & { readonly since: Date }): Query<boolean> {
+  return { ...deleteText(mode), values: [accountId, since], read: changed }
 }

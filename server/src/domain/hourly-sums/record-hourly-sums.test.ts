@@ -10,7 +10,6 @@ import { createId } from '../../values/ids.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
-import { PAYMENT_STATUSES } from '../payments/payment.ts'
 import { getSpendByHost } from '../purchases/get-spend-by-host.ts'
 import { getOverview } from '../reports/overview/get-overview.ts'
 import { RANGES, type Range } from '../reports/overview/overview.ts'
@@ -139,25 +138,39 @@ describe('the sums of ended hours', () => {
   })
 
   test('processes that sum the same hour at once store it once', async () => {
-    for (const status of PAYMENT_STATUSES) {
-      await seedPayment(ctx, seeded, { at: hoursAgo(status === 'pending' ? 0 : 5), status })
+    const other = await seedAgent('other')
+    for (const status of ['confirmed', 'failed'] as const) {
+      for (const each of [seeded, other]) await seedPayment(ctx, each, { at: hoursAgo(5), status })
     }
-    await Promise.all(Array.from({ length: 5 }, () => sumAll()))
-    await sumAll()
+    for (const host of ['a.example', 'b.example']) await buy(host, { at: hoursAgo(5), status: 'confirmed' })
+    assert.deepEqual((await Promise.all(Array.from({ length: 5 }, () => sumAll()))).flat(), [])
+    assert.deepEqual(await sumAll(), [])
     assert.deepEqual(
-      (await listSums()).map(({ confirmed, failed }) => [confirmed, failed]),
-      [[1, 1]],
+      (await listSums()).map(({ agent_id: agentId, confirmed, failed }) => [agentId, confirmed, failed]),
+      [
+        [seeded.agentId, 3, 1],
+        [other.agentId, 1, 1],
+      ],
+    )
+    const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
+    assert.deepEqual(
+      hosts.map(({ host, purchases }) => [host, purchases]),
+      [
+        ['a.example', 1],
+        ['b.example', 1],
+      ],
     )
   })
 
-  test('sums are kept for 31 days, and older payments are not summed', async () => {
-    for (const days of [32, 30]) await seedPayment(ctx, seeded, { at: hoursAgo(days * 24), status: 'confirmed' })
+  test('older payments than 31 days are not summed, and a sum deletes those of 31 days before it', async () => {
+    for (const days of [32, 30]) await buy('a.example', { at: hoursAgo(days * 24), status: 'confirmed' })
     await sumAll()
-    assert.equal((await listSums()).length, 1)
-    const later = new Date(NOW.getTime() + 20 * 24 * HOUR_MS)
-    await seedPayment(ctx, seeded, { at: hoursAgo(-19 * 24), status: 'confirmed' })
-    await sumAll(later)
-    assert.equal((await listSums()).length, 1)
+    const countHosts = () =>
+      readRows(ctx.db, 'select hour from hourly_host_sums where account_id = $1', [seeded.account.id])
+    assert.deepEqual([(await listSums()).length, (await countHosts()).length], [1, 1])
+    await buy('a.example', { at: hoursAgo(-19 * 24), status: 'confirmed' })
+    await sumAll(new Date(NOW.getTime() + 20 * 24 * HOUR_MS))
+    assert.deepEqual([(await listSums()).length, (await countHosts()).length], [1, 1])
   })
 
   test('the two modes and the other workspaces are summed separately, page by page', async () => {
@@ -176,35 +189,70 @@ describe('the sums of ended hours', () => {
     for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
     const fault = `alter table hourly_payment_sums add constraint fault check (account_id <> '${seeded.account.id}')`
     await readRows(ctx.db, fault)
-    const errors = await sumAll()
+    const failed = await sumAll()
     await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
-    assert.equal(errors.length, 1)
+    assert.deepEqual(failed, [seeded.account.id])
     assert.deepEqual(await listHours(), [])
     for (const each of others) assert.deepEqual(await listHours(each), ['07:00'])
     assert.deepEqual(await sumAll(), [])
     assert.deepEqual(await listHours(), ['07:00'])
   })
 
-  test('if no workspace can be summed, the round ends with an error', async () => {
-    for (const each of [seeded, await seed(ctx), await seed(ctx)]) {
-      await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
-    }
+  test('after three workspaces in a row that cannot be summed, the next page continues with the others', async () => {
+    const others = [await seed(ctx), await seed(ctx), await seed(ctx)]
+    const all = [seeded, ...others].map(({ account }) => account.id).toSorted()
+    for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
     await readRows(ctx.db, 'alter table hourly_payment_sums add constraint fault check (false) not valid')
-    await assert.rejects(sumAll(), /fault/)
+    const page = await recordHourlySums(ctx, {
+      mode: 'test',
+      after: '',
+      limit: 1_000,
+      signal: new AbortController().signal,
+    })
+    const failed = await sumAll()
     await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
+    assert.deepEqual([page.failures.length, page.next], [3, page.failures[2]?.accountId])
+    assert.deepEqual(failed.filter((id) => all.includes(id)).toSorted(), all)
     assert.deepEqual(await sumAll(), [])
+  })
+
+  test('the sums of hours that have not ended, because the clock was ahead, are deleted and made again', async () => {
+    const at = (time: string): Date => new Date(`2026-06-01T${time}Z`)
+    await seedPayment(ctx, seeded, { at: at('09:30:00'), status: 'confirmed' })
+    await buy('a.example', { at: at('12:10:00'), status: 'confirmed' })
+    await sumAll(at('14:30:00'))
+    assert.deepEqual(await listHours(), ['09:00', '12:00'])
+    await seedPayment(ctx, seeded, { at: at('12:31:00'), status: 'confirmed' })
+    await buy('a.example', { at: at('12:32:00'), status: 'confirmed' })
+    await sumAll(at('12:40:00'))
+    assert.deepEqual(await listHours(), ['09:00'])
+    const corrected = await readOverviews()
+    assert.deepEqual([corrected.overviews[0]?.spentMicro, corrected.hosts[0]?.purchases], [4_000_000n, 2])
+    await sumAll(at('14:30:00'))
+    assert.deepEqual(await listHours(), ['09:00', '12:00'])
+    assert.deepEqual(await readOverviews(), corrected)
+  })
+
+  test('a clock that is far ahead deletes no sum that is still needed', async () => {
+    for (const days of [29, 0.5]) await seedPayment(ctx, seeded, { at: hoursAgo(days * 24), status: 'confirmed' })
+    await sumAll()
+    await seedPayment(ctx, seeded, { at: hoursAgo(-1), status: 'confirmed' })
+    await sumAll(new Date(NOW.getTime() + 20 * 24 * HOUR_MS))
+    assert.equal((await listSums()).length, 3)
+    await sumAll()
+    assert.equal((await read('30d')).spentMicro, 2_000_000n)
   })
 
   test('a stopped job ends after the statement that is running', async () => {
     await seedPayment(ctx, seeded, { at: hoursAgo(5), status: 'confirmed' })
     const page = await recordHourlySums(ctx, { mode: 'test', after: '', limit: 1_000, signal: AbortSignal.abort() })
-    assert.deepEqual(page, { next: null, errors: [] })
+    assert.deepEqual(page, { next: null, failures: [] })
     assert.deepEqual(await listHours(), [])
   })
 
-  /** Sums all workspaces in both modes, in pages of `limit`, and returns the errors. */
-  async function sumAll(at = NOW, limit = 1_000): Promise<unknown[]> {
-    const found: unknown[] = []
+  /** Sums all workspaces in both modes, in pages of `limit`. Returns the workspaces that could not be summed. */
+  async function sumAll(at = NOW, limit = 1_000): Promise<string[]> {
+    const found: string[] = []
     for (const mode of ['test', 'live'] as const) {
       let next: string | null = ''
       while (next !== null) {
@@ -212,7 +260,7 @@ describe('the sums of ended hours', () => {
           ...{ mode, after: next, limit },
           signal: new AbortController().signal,
         })
-        found.push(...page.errors)
+        found.push(...page.failures.map(({ accountId }) => accountId))
         next = page.next
       }
     }
@@ -224,8 +272,8 @@ describe('the sums of ended hours', () => {
   }
 
   async function readOverviews() {
-    const hosts = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
-    return [hosts, ...(await Promise.all(RANGE_NAMES.map((range) => read(range))))]
+    const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
+    return { hosts, overviews: await Promise.all(RANGE_NAMES.map((range) => read(range))) }
   }
 
   function buy(host: string, changes: Parameters<typeof seedPurchase>[3]) {

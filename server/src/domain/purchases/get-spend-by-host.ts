@@ -11,8 +11,8 @@ export const HOSTS_SHOWN_MAX = 8
 
 /**
  * Returns what the agents of a workspace and mode spent on each host in the last 30 days, the highest sum first. The
- * group of all other hosts comes last. Failed purchases do not count. The sums are exact to the micro-USDC: hours in
- * which no purchase can change any more are read from their sums, and all other purchases one by one.
+ * group of all other hosts comes last. Failed purchases do not count. The sums are exact to the micro-USDC: for hours
+ * that are summed, their sums are read. All other purchases are read one by one.
  */
 export async function getSpendByHost(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -50,7 +50,7 @@ const spendText = textOfMode(
       )) as at
     ), parts as materialized (
       select host, sum(spent_micro) as confirmed, 0 as pending, sum(purchases) as purchases from hourly_host_sums
-      where account_id = $1 and mode = ${mode} and hour >= $2 group by host
+      where account_id = $1 and mode = ${mode} and hour >= $2 and hour < (select at from ended) group by host
       union all
       select made.host, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
         coalesce(sum(p.amount_micro) filter (where p.status = 'pending'), 0) as pending, count(*) as purchases

@@ -6,7 +6,7 @@ import { deleteSurplusRefusals } from './refusals-store.ts'
 const ROWS_PER_ROUND_MAX = 10_000
 /**
  * Only accounts with a refusal in the last hour are checked. The clean-up runs far more often than once an hour, so
- * every other account was already checked after its newest refusal.
+ * all the remaining accounts were already checked after their newest refusals.
  */
 const RECENT_MS = 60 * 60 * 1_000
 /** At most this many of the recent refusals are read to find the accounts to check. */

@@ -23,8 +23,8 @@ import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } fr
  * Returns what each agent spent in a time range, bar by bar; what owners withdrew in it; how many requests of agents
  * ended with each result; how much of each daily cap is used now; the latest payments; which steps of the setup are
  * done; and how many purchases were paid and not delivered. Needs one round trip to the database, and a second one if
- * one of the latest payments is a purchase. The sums are exact to the micro-USDC: for hours in which no payment can
- * change any more, stored sums are read. All other payments are read one by one.
+ * one of the latest payments is a purchase. The sums are exact to the micro-USDC: for hours that are summed, their
+ * sums are read. All other payments are read one by one.
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
