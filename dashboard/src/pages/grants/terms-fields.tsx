@@ -44,7 +44,7 @@ export function TermsFields({ draft, parsed, errors, recipients, onChange }: Ter
           error={errors.daily_cap_usdc}
           hint={
             isDailyLower
-              ? `Lower than the per-payment limit, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
+              ? `This is lower than the per-payment limit, so no payment can exceed ${formatAmount(dailyCapUsdc)} USDC.`
               : undefined
           }
           onChange={(event) => onChange({ dailyCap: event.currentTarget.value })}
