@@ -143,9 +143,10 @@ export class Database {
   }
 
   /**
-   * Runs a read that may take a long time, or a write that a power failure may undo and that no request waits for. It uses one of a few separate connections, so that no transaction waits for
-   * it. `group` is the workspace that reads; workspaces share these connections. Throws `DatabaseUnavailable` if the
-   * read takes too long, or if too many such reads are waiting.
+   * Runs a read that may take a long time, or a write that a power failure may undo and that no request waits for. It
+   * uses one of a few separate connections, so that no transaction waits for it. `group` is the workspace that reads;
+   * workspaces share these connections. Throws `DatabaseUnavailable` if the read takes too long, or if too many such
+   * reads are waiting.
    */
   async runSlow<Result>(query: Query<Result>, group: string | null = null): Promise<Result> {
     const [result] = await this.#readers.run([query] as const, group)

@@ -31,7 +31,7 @@ export function PurchasesField({ draft, onChange }: PurchasesFieldProps) {
             The limits apply to purchases in the same way as to other payments. The enclave, which holds the wallet’s
             keys, enforces the per-payment limit, the recipients, the token and the end date. Only this service enforces
             the 24-hour limit for purchases. When the agent buys something, the website gets a signature. With it, the
-            website can take the money for up to 5 minutes, even if you revoke the grant in that time.
+            website can take the price once, at any time in the next 5 minutes, even if you revoke the grant meanwhile.
           </p>
         </div>
       </div>

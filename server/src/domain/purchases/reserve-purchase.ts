@@ -43,10 +43,10 @@ export type Reserved =
   | Extract<Reservation, { readonly kind: 'existing' }>
 
 /**
- * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization
- * that the enclave will sign. One transaction stores the payment, the purchase and the event (D66). A refusal by a limit is recorded, and
- * thrown as the error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with the seller's
- * nonce exists, and 400 `payment_option_unsupported` if too little time is left for the authorization.
+ * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization that
+ * the enclave will sign. One transaction stores the payment, the purchase and the event (D66). A refusal by a limit is
+ * recorded, and thrown as the error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with
+ * the seller's nonce exists, and 400 `payment_option_unsupported` if too little time is left for the authorization.
  */
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
