@@ -51,7 +51,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
             </p>
           )}
           <p className="text-sm text-muted">
-            A live payment counts from its reservation, and no longer counts if the enclave rejects it or never sends
+            A live payment counts as soon as it is created. It stops counting if the enclave rejects it or never sends
             it. Withdrawals, rejected requests and test payments don’t count.
           </p>
         </div>
