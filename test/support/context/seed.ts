@@ -79,7 +79,7 @@ export async function seedWallet(
   return wallet
 }
 
-/** Gives the agent of a seed `count` more active grants, each on a new wallet. Runs only two statements in all. */
+/** Adds `count` active grants to the agent of a seed, each on a new wallet. Runs only two statements in all. */
 export async function seedManyGrants(ctx: Context, { account, wallet, grant }: Seed, count: number): Promise<void> {
   const numbered = `lateral (select md5($2) || lpad(to_hex(n), 8, '0') as tail from generate_series(1, $3::int) n) t`
   await readRows(
