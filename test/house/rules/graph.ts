@@ -1,7 +1,10 @@
 import type { Rule, Violation } from '../rule.ts'
 import type { Module, SourceTree } from '../source-tree.ts'
 
-/** Files that are started as programs. Every file in the folder that `owns` names must be imported by a program, directly or indirectly. */
+/**
+ * Files that are started as programs. Every file in the folder that `owns` names must be imported by a program,
+ * directly or indirectly.
+ */
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
