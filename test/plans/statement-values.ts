@@ -15,7 +15,7 @@ const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
 const MONTH_START = at(-30 * 24 * 60)
 
-/** The starts of the bars of a chart, in their order. */
+/** The starts of the bars of a chart of 30 days, in their order. */
 const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
 
 /**

@@ -16,8 +16,8 @@ export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder
     let after: string | null = ''
     while (after !== null && !signal.aborted) {
       if (after !== '' && !(await renewLease())) return
-      // The lease was renewed durably. So the database is not cut off from a standby that would confirm payments later,
-      // and every payment of an hour that ended an hour ago is visible.
+      // Renewing the lease waited for the disk, and for a synchronous standby if there is one. So every payment that
+      // was committed before is visible now. A payment that became visible later would be missing in its hour's sum.
       const { next, failures } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
       for (const { accountId, error } of failures) {
         ctx.logger.warn({ err: error, account: accountId, mode }, 'the payments of a workspace could not be summed')

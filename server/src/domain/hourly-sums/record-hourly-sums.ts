@@ -26,7 +26,8 @@ export interface SummedPage {
  * Sums the ended hours of the workspaces with an id above `after`, at most `limit` of them. An hour with a pending
  * payment is not summed yet, nor are the later ones. So no sum ever changes, and until there is a sum, the overview
  * reads the payments themselves. If a power failure loses sums, the next call makes them again. If the clock was set
- * back and there are sums of hours that have not ended, it deletes them. Throws if the database does not respond.
+ * back and there are sums of hours that are too recent for one, it deletes them. Throws if the database does not
+ * respond.
  */
 export async function recordHourlySums(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -81,7 +82,7 @@ async function sumHoursOf(
   }
 }
 
-/** Returns whether there are sums of hours that, by our clock, have not ended. */
+/** Returns whether there is a sum of an hour that, by our clock, did not end at least an hour ago. */
 function isAhead({ newestHour }: Progress, until: Date): boolean {
   return newestHour !== null && newestHour >= until
 }
