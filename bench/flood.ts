@@ -13,6 +13,9 @@ export interface FloodOrder {
 
 /** The times from sending a request to the end of its response, in milliseconds. */
 export interface FloodFigures {
+  /** The first requests of all connections, which are sent at once on new connections. */
+  readonly firstTurnedAwayMs: readonly number[]
+  /** All other requests that were turned away. */
   readonly turnedAwayMs: readonly number[]
   readonly servedMs: readonly number[]
   /** The number of responses with a status other than 201, 429 or 503, and of requests without a response. */
@@ -26,15 +29,17 @@ const UNAVAILABLE = 503
 async function flood({ url, seconds, requests, isPatient }: FloodOrder): Promise<FloodFigures> {
   const agent = new Agent({ keepAlive: true, maxSockets: requests.length })
   const end = performance.now() + seconds * 1_000
-  const [turnedAwayMs, servedMs]: [number[], number[]] = [[], []]
+  const firstTurnedAwayMs: number[] = []
+  const turnedAwayMs: number[] = []
+  const servedMs: number[] = []
   let failed = 0
   const sendInTurn = async (request: LoadRequest): Promise<void> => {
-    while (performance.now() < end) {
+    for (let isFirst = true; performance.now() < end; isFirst = false) {
       const started = performance.now()
       const answer = await send(agent, url, request).catch(() => null)
       const elapsed = performance.now() - started
       if (answer?.status === CREATED) servedMs.push(elapsed)
-      else if (answer?.status === UNAVAILABLE) turnedAwayMs.push(elapsed)
+      else if (answer?.status === UNAVAILABLE) (isFirst ? firstTurnedAwayMs : turnedAwayMs).push(elapsed)
       else if (answer?.status !== TOO_MANY) failed += 1
       const waitMs = Number(answer?.headers['retry-after'] ?? 0) * 1_000
       // The clients of one flood do not all come back in the same millisecond.
@@ -43,7 +48,7 @@ async function flood({ url, seconds, requests, isPatient }: FloodOrder): Promise
   }
   await Promise.all(requests.map(sendInTurn))
   agent.destroy()
-  return { turnedAwayMs, servedMs, failed }
+  return { firstTurnedAwayMs, turnedAwayMs, servedMs, failed }
 }
 
 async function send(

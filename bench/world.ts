@@ -174,7 +174,7 @@ function toEnvironment(databaseUrl: string, wires: Wires): Record<string, string
 export async function readServerFlags(): Promise<string[]> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
   const { scripts } = JSON.parse(text) as { scripts: Record<string, string> }
-  return scripts['server']?.match(/--[a-z-]+=\S+/g) ?? []
+  return scripts['server']?.match(/--[a-z-]+(?:=\S+)?/g) ?? []
 }
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

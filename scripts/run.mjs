@@ -75,13 +75,13 @@ function runHere(file) {
 }
 
 /**
- * Runs the program with another Node. The limits of memory that this process was started with apply to the program too,
+ * Runs the program with another Node. The flags for memory that this process was started with apply to the program too,
  * and so does the compile cache.
  */
 function runWith(node, file, args) {
-  const limits = process.execArgv.filter((flag) => flag.startsWith('--max-'))
+  const flags = process.execArgv.filter((flag) => flag.startsWith('--max-') || flag === '--expose-gc')
   const env = Object.assign({ NODE_COMPILE_CACHE: COMPILE_CACHE }, process.env)
-  const child = spawn(node, limits.concat([QUIET_FLAG, file], args), { stdio: 'inherit', env })
+  const child = spawn(node, flags.concat([QUIET_FLAG, file], args), { stdio: 'inherit', env })
   const forward = (signal) => {
     // After Ctrl-C, the terminal itself sends SIGINT to the child. We do not forward the signal then, because many
     // programs exit immediately if they receive a second one.

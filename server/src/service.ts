@@ -1,6 +1,7 @@
-import type { RequestListener, Server } from 'node:http'
 import { randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
 import { addApi } from './api/add-api.ts'
 import { identifyCaller } from './api/authenticate.ts'
 import { addConsole } from './console/add-console.ts'
@@ -15,11 +16,13 @@ import { openEnclave } from './enclave/open-enclave.ts'
 import { addDocs } from './http/add-docs.ts'
 import { addHealth } from './http/add-health.ts'
 import { addSignerPage } from './http/add-signer-page.ts'
-import { CONNECTIONS_WAITING_MAX, KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
+import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
+import { listenOnPort, type SharedPlace } from './http/listen-on-port.ts'
 import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
+import { startMemoryRelease } from './lib/memory-release.ts'
 import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
 import { addMcp } from './mcp/add-mcp.ts'
@@ -110,14 +113,20 @@ export async function openService(config: Config): Promise<Service> {
     enclave: () => enclave.checkReachable(),
   })
   if (config.role !== 'worker') await addDoors(http, context, config)
-  await http.listen({ host: config.host, port: config.port, backlog: CONNECTIONS_WAITING_MAX })
+  const { host } = config
+  const listeners = await listenOnPort(http.server, { host, port: config.port }, (options) => http.listen(options))
   const servers = [http.server]
   if (config.authPort !== null) {
+    // The second port has the same routes. It is the `AUTH_URL` origin (D1).
     const routing: RequestListener = (request, response) => http.routing(request, response)
-    servers.push(await listenOnSecondPort(createHttpServer(routing, { clock }), config.host, config.authPort))
+    const second = createHttpServer(routing, { clock })
+    const listen = (options: SharedPlace): Promise<unknown> => once(second.listen(options), 'listening')
+    listeners.push(...(await listenOnPort(second, { host, port: config.authPort }, listen)))
+    servers.push(second)
   }
   const loops = config.role === 'api' ? [] : startJobs(context)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  const stopMemoryRelease = startMemoryRelease({ logger })
   logger.info({ role: config.role, ports }, 'ready')
 
   return {
@@ -126,10 +135,12 @@ export async function openService(config: Config): Promise<Service> {
     clock,
     logger,
     async stop() {
+      stopMemoryRelease()
       for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
       // Connections that are still open after `STOP_GRACE_MS` are closed, so they do not delay the stop any longer.
       const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
-      const others = servers.slice(1).map(closeServer)
+      servers.forEach((server) => server.closeIdleConnections())
+      const others = [...listeners, ...servers.slice(1)].map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
       clearTimeout(grace)
       await close()
@@ -170,17 +181,7 @@ function startJobs(context: Context): Loop[] {
   ]
 }
 
-/** Listens on a second port with the same routes, for the `AUTH_URL` origin (D1). */
-async function listenOnSecondPort(server: Server, host: string, port: number): Promise<Server> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, host, backlog: CONNECTIONS_WAITING_MAX }, resolve)
-  })
-  return server
-}
-
 async function closeServer(server: Server): Promise<void> {
-  server.closeIdleConnections()
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
   })

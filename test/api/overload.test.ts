@@ -22,6 +22,11 @@ const SENT = 300
 const DATABASE_SHARE = 64 + 256
 const DATABASE_SENT = 400
 const WAITERS = 20
+/** So many payments of one client are prepared at once: half of all that may be. */
+const SUBMISSION_SHARE = 64
+const PAYMENTS = 80
+/** One key may make 30 payments a minute. */
+const PAYMENTS_OF_KEY = 30
 
 describe('overload', () => {
   let given: TestContext
@@ -116,6 +121,41 @@ describe('overload', () => {
     for (const socket of left) socket.destroy()
     await untilIdle()
     await release()
+  })
+
+  test('few payments are prepared at once, the others wait, and one that is at the enclave lets the next one start', async (t) => {
+    const { context, enclave } = given
+    const payer = await seed(context)
+    const keys = await Promise.all(
+      Array.from({ length: Math.ceil(PAYMENTS / PAYMENTS_OF_KEY) }, () =>
+        issueKey(context, { accountId: payer.account.id, mode: payer.mode, actor: OPERATOR }),
+      ),
+    )
+    const before = enclave.requests.length
+    const { promise: released, resolve: letEnclaveRespond } = Promise.withResolvers<void>()
+    enclave.released = released
+    enclave.behave = () => 'sign when released'
+    t.after(() => {
+      letEnclaveRespond()
+      enclave.behave = () => 'sign'
+    })
+    const release = await holdTable(context.db, 'api_keys')
+    const paying = Promise.all(
+      Array.from({ length: PAYMENTS }, (_, index) => {
+        const body = paymentBody(payer, { amount_usdc: '0.01', idempotency_key: `payment ${index}` })
+        return send(url, { path: '/v1/payments', key: keys[index % keys.length]?.secret ?? '', body })
+      }),
+    )
+    const { overloadGate } = http
+    await waitFor('the payments that wait', () => overloadGate.waiting === PAYMENTS - SUBMISSION_SHARE)
+    assert.equal(overloadGate.inWork, PAYMENTS)
+    await release()
+    // The enclave has responded to none of them, and yet all of them reach it.
+    await waitFor('all payments at the enclave', () => enclave.requests.length === before + PAYMENTS)
+    assert.deepEqual([overloadGate.waiting, overloadGate.inWork], [0, PAYMENTS])
+    letEnclaveRespond()
+    for (const answer of await paying) assert.equal(answer.status, 201, answer.text)
+    await untilIdle()
   })
 
   test('idle and dripping connections are no work', async () => {

@@ -78,6 +78,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
   // until the next collection of the old generation (decision 0044).
   http.decorateRequest('ticket', null)
+  http.decorateRequest('submissionTicket', null)
   http.decorateRequest('isTurnedAway', false)
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))

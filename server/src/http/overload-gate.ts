@@ -20,6 +20,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The request's place among the requests that the process works on. */
     ticket: Ticket | null
+    /** Only for a request that makes a payment: its place among those whose payment is not submitted yet. */
+    submissionTicket: Ticket | null
     /** Whether the process had too much work for the request. The gate logs such requests itself. */
     isTurnedAway: boolean
   }
@@ -42,6 +44,13 @@ const WAIT_MS_MAX = 1_000
  */
 const PAYMENTS_MAX = 512
 /**
+ * How many of these requests a process works on at once before the payment is sent to the enclave. The others wait. With
+ * more of them in work, the turns of the event loop become longer, and every request of the process waits for them.
+ */
+const PAYMENTS_BEFORE_SUBMISSION_MAX = 128
+/** How long a payment waits at most until the process starts to work on it. */
+const PAYMENT_WAIT_MS_MAX = 5_000
+/**
  * How many requests of neither kind a process works on at once. Their limit is separate from that of payments, so that
  * people can work while many payments wait for a slow enclave.
  */
@@ -53,11 +62,11 @@ const CREDENTIALS_MAX = 10_000
  * for the requests that were let in. Requests that cannot be turned away within this share wait for the next turns of
  * the event loop.
  */
-const TURNING_AWAY_TIME_SHARE_MAX = 0.25
+const TURNING_AWAY_TIME_SHARE_MAX = 0.125
 /** At least this many requests are turned away in a turn of the event loop, even if that exceeds the share of time. */
 const TURNED_AWAY_PER_TURN_MIN = 16
-/** The longest time that one turn of the event loop spends on rejecting requests. */
-const TURNING_AWAY_MS_MAX = 20
+/** A wave of about a thousand requests can be turned away in this time, if nothing was turned away before it. */
+const TURNING_AWAY_SAVED_MS_MAX = 100
 const LOG_INTERVAL_MS = 1_000
 
 /** A request is turned away because the process has too much work. Nothing was done for it. */
@@ -72,7 +81,13 @@ const TURNED_AWAY = new TurnedAway('the process has too much work')
  * Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own.
  */
 export function leaveWork(request: FastifyRequest): void {
+  request.submissionTicket?.leave()
   request.ticket?.leave()
+}
+
+/** Lets the next payment start, because this request's payment is now sent to the enclave. */
+export function leaveSubmission(request: FastifyRequest): void {
+  request.submissionTicket?.leave()
 }
 
 /**
@@ -88,6 +103,11 @@ export class OverloadGate {
     waitMsMax: WAIT_MS_MAX,
   })
   readonly #payments = new FairPlaces({ placesMax: PAYMENTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
+  readonly #submissions = new FairPlaces({
+    placesMax: PAYMENTS_BEFORE_SUBMISSION_MAX,
+    waitingMax: PAYMENTS_MAX,
+    waitMsMax: PAYMENT_WAIT_MS_MAX,
+  })
   readonly #others = new FairPlaces({ placesMax: OTHER_REQUESTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
   /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #workspaces = new Map<string, string>()
@@ -101,7 +121,7 @@ export class OverloadGate {
     this.#leaving = new SparingQueue({
       perTurnMin: TURNED_AWAY_PER_TURN_MIN,
       timeShareMax: TURNING_AWAY_TIME_SHARE_MAX,
-      turnMsMax: TURNING_AWAY_MS_MAX,
+      savedMsMax: TURNING_AWAY_SAVED_MS_MAX,
       clock,
     })
   }
@@ -111,27 +131,37 @@ export class OverloadGate {
     return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
   }
 
+  /** How many of the requests in `inWork` wait until the process starts to work on them. */
+  get waiting(): number {
+    return this.#database.waiting + this.#submissions.waiting
+  }
+
   /**
    * The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request.
    */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const ticket = this.#placesFor(request).enter(this.#groupOf(request), (hasPlace) => {
+    const decided = (hasPlace: boolean): void => {
       if (hasPlace) done()
       else this.#turnAway(request, done)
-    })
+    }
+    const group = this.#groupOf(request)
+    const { load } = request.routeOptions.config
+    const ticket = this.#placesFor(load).enter(group, decided)
     if (ticket.state === 'rejected') {
-      this.#turnAway(request, done)
+      decided(false)
       return
     }
     request.ticket = ticket
+    // A payment that got a place here never finds this queue full, because the queue has as many places.
+    if (load === 'payment') request.submissionTicket = this.#submissions.enter(group, decided)
     // `close` is also emitted when the client closes the connection before the response.
-    reply.raw.once('close', () => ticket.leave())
-    if (ticket.state === 'placed') done()
+    reply.raw.once('close', () => leaveWork(request))
+    if ((request.submissionTicket ?? ticket).state === 'placed') done()
   }
 
-  #placesFor({ routeOptions: { config } }: FastifyRequest): FairPlaces {
-    if (config.load === undefined) return this.#others
-    return config.load === 'database' ? this.#database : this.#payments
+  #placesFor(load: 'database' | 'payment' | undefined): FairPlaces {
+    if (load === undefined) return this.#others
+    return load === 'database' ? this.#database : this.#payments
   }
 
   /** Remembers that a credential was accepted for a workspace. */
@@ -167,7 +197,8 @@ export class OverloadGate {
 
   /** One line for all requests of the last second, because a line for each would add to the overload. */
   #log(): void {
-    this.#logger.warn({ count: this.#turnedAway, inWork: this.inWork }, 'requests were turned away: too much work')
+    const { inWork, waiting } = this
+    this.#logger.warn({ count: this.#turnedAway, inWork, waiting }, 'requests were turned away: too much work')
     this.#turnedAway = 0
   }
 }

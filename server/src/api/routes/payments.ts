@@ -16,7 +16,7 @@ import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { leaveWork } from '../../http/overload-gate.ts'
+import { leaveSubmission, leaveWork } from '../../http/overload-gate.ts'
 import { createRequestSignals } from '../../http/request-signals.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import type { Address } from '../../values/address.ts'
@@ -98,7 +98,8 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
         setReplayHeaders(reply, replayed, request.body)
         return reply.code(201).send({ payment: formatPayment(replayed) })
       }
-      const outcome = await createPayment(ctx, toPaymentRequest(caller, parsed))
+      const onSubmit = (): void => leaveSubmission(request)
+      const outcome = await createPayment(ctx, toPaymentRequest(caller, parsed), { onSubmit })
       if (outcome.kind === 'refused') throw refusalProblem(outcome.refusal)
       if (outcome.kind === 'replayed') setReplayHeaders(reply, outcome.payment, request.body)
       return reply.code(201).send({ payment: formatPayment(outcome.payment) })

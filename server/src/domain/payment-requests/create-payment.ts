@@ -26,8 +26,14 @@ export type PaymentOutcome =
  *
  * Throws `ChainUnavailable` if the chain cannot be read; then nothing is recorded. Throws 500 `privy_call_failed` if
  * the enclave did not send the payment or its response was lost.
+ *
+ * Calls `onSubmit` when a new payment is reserved, and about to be sent to the enclave.
  */
-export async function createPayment(ctx: Context, request: PaymentRequest): Promise<PaymentOutcome> {
+export async function createPayment(
+  ctx: Context,
+  request: PaymentRequest,
+  { onSubmit = () => undefined }: { onSubmit?: () => void } = {},
+): Promise<PaymentOutcome> {
   if (!mayPayAs(request, request.agentId)) {
     const payment = await replayPayment(ctx, request)
     return payment === null
@@ -42,6 +48,7 @@ export async function createPayment(ctx: Context, request: PaymentRequest): Prom
   if (reservation.kind === 'existing') {
     return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
   }
+  onSubmit()
   return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation), reservation.payment) }
 }
 
