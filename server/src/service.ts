@@ -41,8 +41,8 @@ import { sumPayments } from './jobs/sum-payments.ts'
  */
 const ENCLAVE_TIMEOUT_MS = 8_000
 /**
- * How long a stop waits for requests in progress. Longer than any of our requests takes, and shorter than the time that
- * `main.ts` allows for the whole stop.
+ * How long a stop waits for requests in progress. A request takes longer only if several of the database, the enclave
+ * and the chain are very slow. Shorter than the time that `main.ts` allows for the whole stop.
  */
 const STOP_GRACE_MS = 15_000
 
@@ -126,7 +126,7 @@ export async function openService(config: Config): Promise<Service> {
   }
   const loops = config.role === 'api' ? [] : startJobs(context)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  const stopMemoryRelease = startMemoryRelease({ logger })
+  const stopMemoryRelease = startMemoryRelease(() => http.overloadGate.turnedAway, { logger })
   logger.info({ role: config.role, ports }, 'ready')
 
   return {

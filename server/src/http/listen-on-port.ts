@@ -4,8 +4,11 @@ import { CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX } from './limits.ts'
 
 /**
  * How many sockets listen on each port. In each turn of the event loop, Node accepts one connection for each of them. A
- * busy process has 15 to 50 turns in a second, so with one socket, new clients would wait for seconds. Only Linux
- * divides connections between sockets of one process.
+ * busy process has 15 to 50 turns in a second, so with one socket, new clients would wait for seconds. Linux divides
+ * connections between sockets that share a port. Not every other system does.
+ *
+ * The sockets divide `CONNECTIONS_MAX` too. Some get a few more connections than others, so the first connections may be
+ * rejected at about nine tenths of it.
  */
 const LISTENERS = process.platform === 'linux' ? 16 : 1
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -9,10 +9,11 @@ import { clientAddress } from './client-address.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `database` means that a request to this route waits for nothing but the database, and `payment` that it makes a
-     * payment. Any other request may also wait for the enclave, a chain, or somebody else's server.
+     * `database` means that a request to this route waits for nothing but the database. `payment` means that it makes a
+     * payment, and `purchase` that it pays for a resource. Any other request may also wait for the enclave, a chain, or
+     * somebody else's server.
      */
-    readonly load?: 'database' | 'payment'
+    readonly load?: 'database' | 'payment' | 'purchase'
   }
   interface FastifyInstance {
     readonly overloadGate: OverloadGate
@@ -20,7 +21,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The request's place among the requests that the process works on. */
     ticket: Ticket | null
-    /** Only for a request that makes a payment: its place among those whose payment is not submitted yet. */
+    /** Only for the kind `payment`: the request's place among those that are not at the enclave yet. */
     submissionTicket: Ticket | null
     /** Whether the process had too much work for the request. The gate logs such requests itself. */
     isTurnedAway: boolean
@@ -39,17 +40,18 @@ const DATABASE_REQUESTS_WAITING_MAX = 512
  */
 const WAIT_MS_MAX = 1_000
 /**
- * How many requests of the kind `payment` a process works on at once. They wait for the enclave most of their time.
- * There is no queue for further payments, because a process already needs about a second to serve this many.
+ * How many requests of the kinds `payment` and `purchase` a process keeps at once. They wait for the enclave most of
+ * their time. There is no queue for further ones, because a process already needs about a second to serve this many.
  */
 const PAYMENTS_MAX = 512
 /**
- * How many of these requests a process works on at once before the payment is sent to the enclave. The others wait. With
- * more of them in work, the turns of the event loop become longer, and every request of the process waits for them.
+ * How many requests of the kind `payment` a process prepares at once, until they wait for the enclave. The others wait
+ * before anything is done for them. If more were prepared at once, each turn of the event loop would take longer, and
+ * every request of the process would wait for it.
  */
 const PAYMENTS_BEFORE_SUBMISSION_MAX = 128
 /** How long a payment waits at most until the process starts to work on it. */
-const PAYMENT_WAIT_MS_MAX = 5_000
+const PAYMENT_WAIT_MS_MAX = 3_000
 /**
  * How many requests of neither kind a process works on at once. Their limit is separate from that of payments, so that
  * people can work while many payments wait for a slow enclave.
@@ -85,7 +87,7 @@ export function leaveWork(request: FastifyRequest): void {
   request.ticket?.leave()
 }
 
-/** Lets the next payment start, because this request's payment is now sent to the enclave. */
+/** Lets the next payment start, because this request only waits for the enclave from now on. */
 export function leaveSubmission(request: FastifyRequest): void {
   request.submissionTicket?.leave()
 }
@@ -112,8 +114,10 @@ export class OverloadGate {
   /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #workspaces = new Map<string, string>()
   readonly #logger: Logger
-  /** The requests that the next turns of the event loop turn away, at most one for each connection. */
+  /** Turns requests away, at most one for each connection at a time. */
   readonly #leaving: SparingQueue
+  /** How many requests were turned away since the last line in the log. */
+  #unlogged = 0
   #turnedAway = 0
 
   constructor({ clock, logger }: { clock: Clock; logger: Logger }) {
@@ -136,6 +140,11 @@ export class OverloadGate {
     return this.#database.waiting + this.#submissions.waiting
   }
 
+  /** How many requests were turned away since the process started. */
+  get turnedAway(): number {
+    return this.#turnedAway
+  }
+
   /**
    * The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request.
    */
@@ -152,14 +161,14 @@ export class OverloadGate {
       return
     }
     request.ticket = ticket
-    // A payment that got a place here never finds this queue full, because the queue has as many places.
     if (load === 'payment') request.submissionTicket = this.#submissions.enter(group, decided)
     // `close` is also emitted when the client closes the connection before the response.
     reply.raw.once('close', () => leaveWork(request))
-    if ((request.submissionTicket ?? ticket).state === 'placed') done()
+    const { state } = request.submissionTicket ?? ticket
+    if (state !== 'waiting') decided(state === 'placed')
   }
 
-  #placesFor(load: 'database' | 'payment' | undefined): FairPlaces {
+  #placesFor(load: FastifyContextConfig['load']): FairPlaces {
     if (load === undefined) return this.#others
     return load === 'database' ? this.#database : this.#payments
   }
@@ -190,7 +199,8 @@ export class OverloadGate {
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {
     request.isTurnedAway = true
-    if (this.#turnedAway === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
+    if (this.#unlogged === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
+    this.#unlogged += 1
     this.#turnedAway += 1
     this.#leaving.add(() => done(TURNED_AWAY))
   }
@@ -198,8 +208,8 @@ export class OverloadGate {
   /** One line for all requests of the last second, because a line for each would add to the overload. */
   #log(): void {
     const { inWork, waiting } = this
-    this.#logger.warn({ count: this.#turnedAway, inWork, waiting }, 'requests were turned away: too much work')
-    this.#turnedAway = 0
+    this.#logger.warn({ count: this.#unlogged, inWork, waiting }, 'requests were turned away: too much work')
+    this.#unlogged = 0
   }
 }
 

@@ -92,13 +92,14 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const caller = callerOf(request)
       const { accountId, mode, agentId: boundAgentId } = caller
       const { idempotencyKey, parsed } = readRequest(request, ctx.chains[mode].usdc)
+      const onSubmit = (): void => leaveSubmission(request)
       if (parsed instanceof Problem) {
+        onSubmit()
         const replayed = await replayPayment(ctx, { accountId, mode, idempotencyKey, boundAgentId })
         if (replayed === null) throw parsed
         setReplayHeaders(reply, replayed, request.body)
         return reply.code(201).send({ payment: formatPayment(replayed) })
       }
-      const onSubmit = (): void => leaveSubmission(request)
       const outcome = await createPayment(ctx, toPaymentRequest(caller, parsed), { onSubmit })
       if (outcome.kind === 'refused') throw refusalProblem(outcome.refusal)
       if (outcome.kind === 'replayed') setReplayHeaders(reply, outcome.payment, request.body)

@@ -112,7 +112,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
     '/v1/x402/pay',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'x402:pay' }),
-      config: { load: 'payment' },
+      config: { load: 'purchase' },
       attachValidation: true,
       schema: {
         operationId: 'payForResource',
@@ -163,7 +163,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
     '/v1/x402/sign',
     {
       onRequest: authenticate({ bucket: 'payments', scope: 'x402:pay' }),
-      config: { load: 'payment' },
+      config: { load: 'purchase' },
       attachValidation: true,
       schema: {
         operationId: 'signForResource',

@@ -27,7 +27,8 @@ export type PaymentOutcome =
  * Throws `ChainUnavailable` if the chain cannot be read; then nothing is recorded. Throws 500 `privy_call_failed` if
  * the enclave did not send the payment or its response was lost.
  *
- * Calls `onSubmit` when a new payment is reserved, and about to be sent to the enclave.
+ * Calls `onSubmit` when the request mostly waits for the enclave from then on: it has a reserved payment that is now
+ * sent, or an earlier payment whose outcome may have to be found out.
  */
 export async function createPayment(
   ctx: Context,
@@ -35,6 +36,7 @@ export async function createPayment(
   { onSubmit = () => undefined }: { onSubmit?: () => void } = {},
 ): Promise<PaymentOutcome> {
   if (!mayPayAs(request, request.agentId)) {
+    onSubmit()
     const payment = await replayPayment(ctx, request)
     return payment === null
       ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
@@ -45,10 +47,10 @@ export async function createPayment(
     recordRefusal(ctx, { request: { ...request, resourceUrl: null }, refusal: reservation.refusal })
     return reservation
   }
+  onSubmit()
   if (reservation.kind === 'existing') {
     return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
   }
-  onSubmit()
   return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation), reservation.payment) }
 }
 
