@@ -33,10 +33,10 @@ export class QuietAfterOverload {
 }
 
 /**
- * Gives memory back to the operating system after an overload. V8 keeps the pages that it needed at the busiest moment,
- * and does not give them back by itself in a Node.js process, however long it is quiet. After other busy times the
- * pages are kept, because the next requests are then served with less processor time. Needs the flag `--expose-gc`;
- * without it, nothing is given back. Returns a function that ends this.
+ * Gives memory back to the operating system after an overload. In Node.js, V8 keeps the pages that it needed at the
+ * busiest moment, even if the process is then quiet for a long time. After other busy times the pages are kept, because
+ * the next requests are then served with less processor time. Needs the flag `--expose-gc`; without it, nothing is
+ * given back. Returns a function that ends this.
  *
  * @param countTurnedAway how many requests were turned away since the process started
  */
