@@ -49,7 +49,7 @@ const PAYMENTS_MAX = 512
  * before anything is done for them. If more were prepared at once, each turn of the event loop would take longer, and
  * every request of the process would wait for it.
  */
-const PAYMENTS_BEFORE_SUBMISSION_MAX = 128
+const PAYMENTS_BEFORE_SUBMISSION_MAX = 32
 /** How long a payment waits at most until the process starts to work on it. */
 const PAYMENT_WAIT_MS_MAX = 3_000
 /**
