@@ -11,7 +11,10 @@ const NAME = /\bname: '(\w+)'|\bname: `([^`]+)`|\btextOfMode\(\s*'(\w+)'/g
 interface Declaration {
   readonly name: string
   readonly comment: string
-  readonly body: string
+  /** The words in its code. Each of them may be the name of another declaration. */
+  readonly words: ReadonlySet<string>
+  /** Patterns for the names of the statements in its code. */
+  readonly statements: readonly RegExp[]
 }
 
 /** The comments of the stores, which name the indexes that each statement uses. */
@@ -28,12 +31,13 @@ export function readStoreComments(): StoreComments {
   const files = globSync(STORES, { cwd: SERVER }).map((path) =>
     readDeclarations(readFileSync(`${SERVER}${path}`, 'utf8')),
   )
-  const all = files.flat()
+  const declarations = files.flat()
+  const all = byName(declarations)
   return {
-    comments: all.map(({ comment }) => comment),
+    comments: declarations.map(({ comment }) => comment),
     commentsOf: (statement) => {
       const found = files.flatMap((own) => {
-        const makers = own.filter(({ body }) => namesIn(body).some((pattern) => pattern.test(statement)))
+        const makers = own.filter(({ statements }) => statements.some((pattern) => pattern.test(statement)))
         return [...new Set(makers.flatMap((maker) => related(maker, own, all)))]
       })
       return found.map(({ comment }) => comment)
@@ -48,11 +52,10 @@ export function namesInBackticks(comment: string): string[] {
 
 function readDeclarations(text: string): Declaration[] {
   const found = [...text.matchAll(DECLARATION)]
-  return found.map(({ index, 1: comment = '', 2: name = '' }, place) => ({
-    name,
-    comment,
-    body: text.slice(index, found[place + 1]?.index).replace(/^\/\*\*[\s\S]*?\*\//, ''),
-  }))
+  return found.map(({ index, 1: comment = '', 2: name = '' }, place) => {
+    const body = text.slice(index, found[place + 1]?.index).replace(/^\/\*\*[\s\S]*?\*\//, '')
+    return { name, comment, words: new Set(body.match(/\b\w+\b/g)), statements: namesIn(body) }
+  })
 }
 
 function namesIn(body: string): RegExp[] {
@@ -66,17 +69,23 @@ function namesIn(body: string): RegExp[] {
  * Returns `maker`, the declarations of its file that use it, and all declarations that these mention, directly or
  * indirectly. The declarations that use `maker` are included because it may be only the text of a statement.
  */
-function related(maker: Declaration, own: readonly Declaration[], all: readonly Declaration[]): Declaration[] {
-  const found = new Set([maker, ...own.filter(({ body }) => mentions(body, maker.name))])
-  for (const { body } of found) {
-    for (const word of new Set(body.match(/\b[a-zA-Z_]\w+\b/g))) {
-      const match = own.find(({ name }) => name === word) ?? all.find(({ name }) => name === word)
+function related(
+  maker: Declaration,
+  own: readonly Declaration[],
+  all: ReadonlyMap<string, Declaration>,
+): Declaration[] {
+  const inFile = byName(own)
+  const found = new Set([maker, ...own.filter(({ words }) => words.has(maker.name))])
+  for (const { words } of found) {
+    for (const word of words) {
+      const match = inFile.get(word) ?? all.get(word)
       if (match !== undefined) found.add(match)
     }
   }
   return [...found]
 }
 
-function mentions(body: string, name: string): boolean {
-  return new RegExp(String.raw`\b${name}\b`).test(body)
+/** Maps each name to its declaration. If several files declare a name, the first one counts. */
+function byName(declarations: readonly Declaration[]): Map<string, Declaration> {
+  return new Map(declarations.toReversed().map((declaration) => [declaration.name, declaration]))
 }
