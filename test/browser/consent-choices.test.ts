@@ -164,6 +164,8 @@ describe('the choices on the consent page, in a browser', () => {
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     await page.getByRole('status').filter({ hasText: 'Viewers can’t approve.' }).waitFor()
+    // Without the agent, the submitted form would be refused for another reason.
+    await page.getByLabel('Agent', { exact: true }).waitFor()
     assert.equal(await button(page, 'Create a new agent').count(), 0)
     assert.equal(await button(page, 'Approve').isDisabled(), true)
 
