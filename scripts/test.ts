@@ -46,24 +46,32 @@ async function run(patterns: readonly string[]): Promise<number> {
     return 1
   }
   const env = createEnvironment()
-  if (!(await prepare(env, { withChecks: patterns.length === 0 })) || isStopping) return 1
   scratch = makeScratchFolder()
   try {
-    const exitCode = await runTests(files, scratch, env)
+    const entries = await prepare(files, { folder: scratch, env, withChecks: patterns.length === 0 })
+    if (entries === null || isStopping) return 1
+    const exitCode = await runTests(entries, scratch, env)
     return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
   } finally {
     if (!isStopping) await removeScratch()
   }
 }
 
-/** Builds what the tests use. At the same time, runs the static checks, which do not read the builds. */
-async function prepare(env: NodeJS.ProcessEnv, { withChecks }: { withChecks: boolean }): Promise<boolean> {
-  const [isBuilt, hasPassed] = await Promise.all([
+/**
+ * Builds the tests and what they use. At the same time, runs the static checks, which do not read the builds. Returns
+ * the paths of the modules to run, or null if something failed.
+ */
+async function prepare(
+  files: readonly string[],
+  { folder, env, withChecks }: { folder: string; env: NodeJS.ProcessEnv; withChecks: boolean },
+): Promise<string[] | null> {
+  const [isBuilt, entries, hasPassed] = await Promise.all([
     build(env),
+    bundle(planProcesses(ROOT, files), folder, env),
     withChecks ? runStaticChecks(children, { root: ROOT, env }) : true,
   ])
   if (!hasPassed && !isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
-  return isBuilt && hasPassed
+  return isBuilt && hasPassed ? entries : null
 }
 
 /** Builds the dashboard and the signer page, which the servers in the tests serve, and the programs of the sandbox. */
@@ -74,13 +82,11 @@ async function build(env: NodeJS.ProcessEnv): Promise<boolean> {
   return exitCode === 0
 }
 
-async function runTests(files: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+async function runTests(entries: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   const givenUrl = env['BURSAR_TEST_DATABASE_URL']
   if (givenUrl === undefined) database = startTestDatabase(join(folder, 'postgres'))
   try {
     const url = givenUrl ?? (await database)?.url
-    const entries = await bundle(planProcesses(ROOT, files), folder, env)
-    if (entries === null) return 1
     const args = [
       join(ROOT, 'scripts', 'run-processes.ts'),
       `--concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
