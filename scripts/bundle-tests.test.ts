@@ -52,6 +52,14 @@ describe('the bundles of test processes', () => {
     assert.ok(stderr.includes(`${source('third.ts')}:4:7`), stderr)
   })
 
+  test('an import that is not found ends the build', () => {
+    writeFileSync(source('lost.ts'), "import 'a-package-that-does-not-exist'\n")
+    writeFileSync(join(folder, 'lost.json'), JSON.stringify({ lost: [source('lost.ts')] }))
+    const { status, stderr } = runNode([PROGRAM, join(folder, 'lost.json'), join(folder, 'lost')])
+    assert.equal(status, 1)
+    assert.match(stderr, /a-package-that-does-not-exist/)
+  })
+
   function source(name: string): string {
     return join(folder, 'sources', name)
   }

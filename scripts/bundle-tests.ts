@@ -21,6 +21,8 @@ const bundle = await rolldown({
   input: Object.fromEntries(Object.keys(processes).map((name) => [name, `${ENTRY_PREFIX}${name}`])),
   platform: 'node',
   logLevel: 'warn',
+  // A warning ends the build. For example, an import that is not found would only fail when the test runs.
+  onLog: (_level, log, handle) => handle('error', log),
   // A test file is kept even if the package that it tests declares that its modules have no side effects.
   treeshake: { moduleSideEffects: [{ test: /\.test\.ts$/, sideEffects: true }] },
   plugins: [writeEntries(), leaveOut(NOT_BUNDLED), keepPaths((file) => JSON.stringify(pathToFileURL(file).href))],

@@ -65,13 +65,13 @@ async function prepare(
   files: readonly string[],
   { folder, env, withChecks }: { folder: string; env: NodeJS.ProcessEnv; withChecks: boolean },
 ): Promise<string[] | null> {
-  const [isBuilt, entries, hasPassed] = await Promise.all([
-    build(env),
-    bundle(planProcesses(ROOT, files), folder, env),
+  const [entries, hasPassed] = await Promise.all([
+    // Tests import the SDK's build, so it must exist before they are bundled.
+    build(env).then((isBuilt) => (isBuilt ? bundle(planProcesses(ROOT, files), folder, env) : null)),
     withChecks ? runStaticChecks(children, { root: ROOT, env }) : true,
   ])
   if (!hasPassed && !isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
-  return isBuilt && hasPassed ? entries : null
+  return hasPassed ? entries : null
 }
 
 /** Builds the dashboard and the signer page, which the servers in the tests serve, and the programs of the sandbox. */
