@@ -55,14 +55,14 @@ describe('the parts of the dashboard that every page has', () => {
 
   test('if a page cannot be loaded, the rest of the dashboard stays, and the page appears once it can be loaded', async () => {
     const { page, context } = await enterOwner(fixture, 'Nell Network', 'Mast')
-    const files = '**/assets/members-page*'
+    const files = '**/assets/recipients-*'
     const session = '**/console/session'
     await context.route(files, (route) => route.abort())
     await page.reload()
     await goTo(page, 'Agents')
     await page
       .getByRole('navigation', { name: 'Workspace Mast' })
-      .getByRole('link', { name: 'Members', exact: true })
+      .getByRole('link', { name: 'Recipients', exact: true })
       .click()
     await heading(page, 'Bursar can’t be reached').waitFor()
     await context.route(session, (route) => route.abort())
@@ -75,7 +75,7 @@ describe('the parts of the dashboard that every page has', () => {
     await context.unroute(session)
     await context.unroute(files)
     await button(page, 'Try again').click()
-    await heading(page, 'Members').waitFor()
+    await heading(page, 'Recipients').waitFor()
   })
 
   test('the dashboard shows that its live connection is broken, and that it works again', async () => {
