@@ -4,6 +4,7 @@ import { registerApiRoutes } from './api-routes.ts'
 import { bundleOperations } from './bundle-operations.ts'
 import { createChainNode } from './chain-node.ts'
 import { createEnclaveClock } from './clock.ts'
+import { compileOnDemand } from './compile-on-demand.ts'
 import type { EnclaveConfig } from './config.ts'
 import type { EnclaveContext } from './context.ts'
 import { registerControlRoutes } from './control-routes.ts'
@@ -91,6 +92,7 @@ function createServer(): FastifyInstance {
     http: { maxHeaderSize: HEADER_BYTES_MAX },
     // A body is checked as received and never changed, because the client signed exactly these values.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+    schemaController: { compilersFactory: { buildValidator: compileOnDemand() } },
   })
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler(() => {
