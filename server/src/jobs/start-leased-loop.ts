@@ -9,8 +9,9 @@ export interface LeasedLoop {
   readonly holder: string
   readonly intervalMs: number
   /**
-   * How long the lease is valid. If the process that has the lease dies, the other processes wait this long. The time
-   * must be longer than any step between two renewals.
+   * How long the lease is valid. If the process that has the lease dies, the other processes wait this long. A round
+   * may begin when a fifth of this time has passed (`RENEWALS_PER_LEASE`). The rest must be longer than any step
+   * between two renewals.
    */
   readonly leaseMs: number
 }
@@ -22,21 +23,41 @@ export interface LeasedLoop {
 export type RenewLease = () => Promise<boolean>
 
 /**
+ * How often the lease is renewed while it lasts. Renewing is a write that waits for the disk, so a loop with a short
+ * interval does not renew its lease in every round.
+ */
+const RENEWALS_PER_LEASE = 5
+
+/**
  * Runs `round` every `intervalMs` in the one process that has the lease. The other processes wait until they can take
  * the lease. A process releases the lease when it stops, so another process continues at once. If a process dies, its
- * lease expires after `leaseMs`.
+ * lease expires after `leaseMs` at most.
  */
 export function startLeasedLoop(
-  ctx: Context,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
   { name, holder, intervalMs, leaseMs }: LeasedLoop,
   round: (signal: AbortSignal, renewLease: RenewLease) => Promise<void>,
 ): Loop {
+  /** When our lease was last renewed; null if we do not know that we have it. */
+  let renewedAt: Date | null = null
   const renewLease: RenewLease = async () => {
+    renewedAt = null
     const now = ctx.clock.now()
-    return await ctx.db.runDurable(takeLease(name, holder, now, new Date(now.getTime() + leaseMs)))
+    const isOurs = await ctx.db.runDurable(takeLease(name, holder, now, new Date(now.getTime() + leaseMs)))
+    if (isOurs) renewedAt = now
+    return isOurs
+  }
+  /**
+   * If our clock was moved back to before the last renewal, other processes may ignore our lease, so it does not count
+   * as fresh.
+   */
+  const isFresh = (): boolean => {
+    if (renewedAt === null) return false
+    const ageMs = ctx.clock.now().getTime() - renewedAt.getTime()
+    return ageMs >= 0 && ageMs < leaseMs / RENEWALS_PER_LEASE
   }
   const loop = startLoop({ name, intervalMs, logger: ctx.logger }, async (signal) => {
-    if (await renewLease()) await round(signal, renewLease)
+    if (isFresh() || (await renewLease())) await round(signal, renewLease)
   })
   return {
     async stop() {

@@ -15,9 +15,10 @@ export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     let after: string | null = ''
     while (after !== null && !signal.aborted) {
-      if (after !== '' && !(await renewLease())) return
-      // Renewing the lease waited for the disk, and for a synchronous standby if there is one. So every payment that
-      // was committed before is visible now. A payment that became visible later would be missing in its hour's sum.
+      // Renewing the lease waits for the disk, and for a synchronous standby if there is one. So every payment that was
+      // committed before is visible afterwards. A payment that became visible later would be missing in its hour's sum.
+      // This is why the first page renews the lease too: the loop may not have done so for this round.
+      if (!(await renewLease())) return
       const { next, failures } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
       for (const { accountId, error } of failures) {
         ctx.logger.warn({ err: error, account: accountId, mode }, 'the payments of a workspace could not be summed')

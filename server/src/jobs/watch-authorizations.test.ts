@@ -11,6 +11,9 @@ import type { Payment } from '../domain/payments/payment.ts'
 import type { Loop } from '../lib/loop.ts'
 import { watchAuthorizations } from './watch-authorizations.ts'
 
+/** The lease is renewed after less than this time. */
+const RENEWAL_MS = 10_000
+
 describe('the watcher of authorizations', () => {
   let given: TestContext
   let seeded: Seed
@@ -21,6 +24,7 @@ describe('the watcher of authorizations', () => {
   afterEach(async () => {
     await Promise.all(loops.splice(0).map((loop) => loop.stop()))
     given.chains.test.down = false
+    given.clock.setOffset(0)
     await readRows(given.context.db, `update payments set next_look_at = 'infinity'`)
   })
   after(() => given.close())
@@ -68,6 +72,8 @@ describe('the watcher of authorizations', () => {
       (await readRows(given.context.db, `select expires_at from leases where name = 'authorizations:test'`))[0]
     start(given.context)
     const first = await waitFor('the first round', taken)
+    // The lease is renewed in a later round, when a part of its time has passed.
+    given.clock.setOffset(RENEWAL_MS)
     await waitFor('a later round', async () => JSON.stringify(await taken()) !== JSON.stringify(first))
     assert.equal(given.chains.test.calls, calls)
   })

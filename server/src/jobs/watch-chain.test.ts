@@ -17,6 +17,8 @@ import { watchChain } from './watch-chain.ts'
 const HEAD = 100n
 /** How many rounds a test waits before it checks that nothing more happened. */
 const ROUNDS = 5
+/** The lease is renewed after less than this time. */
+const RENEWAL_MS = 5_000
 
 for (const confirmations of [1, 4]) {
   describe(`watching payments at a depth of ${confirmations}`, () => {
@@ -104,6 +106,7 @@ function useWatch(confirmations: number) {
   const opened: { given?: TestContext } = {}
   const loops: Loop[] = []
   const counts = new Map<string, number>()
+  let clockOffsetMs = 0
   const watch = {
     intercept: (() => undefined) as FakeChain['intercept'],
     get given(): TestContext {
@@ -127,13 +130,18 @@ function useWatch(confirmations: number) {
       const until = watch.count('eth_blockNumber') + more
       await waitFor(`${more} rounds`, () => watch.count('eth_blockNumber') >= until)
     },
-    /** Waits until the lease shows that a round has begun. */
+    /**
+     * Waits until the lease shows that a round has begun. Moves the clock, because a lease that was renewed a moment
+     * ago is not renewed again.
+     */
     async nextRound(): Promise<void> {
       const readLease = async (): Promise<string> => {
         const rows = await readRows(watch.given.context.db, "select expires_at from leases where name = 'watch:test'")
         return String((rows[0]?.['expires_at'] as Date | undefined)?.getTime())
       }
       const known = await readLease()
+      clockOffsetMs += RENEWAL_MS
+      watch.given.clock.setOffset(clockOffsetMs)
       await waitFor('a round', async () => (await readLease()) !== known)
     },
     async pay(): Promise<Payment> {
@@ -156,7 +164,8 @@ function useWatch(confirmations: number) {
   })
   beforeEach(() => {
     watch.intercept = () => undefined
-    watch.given.clock.setOffset(0)
+    clockOffsetMs = 0
+    watch.given.clock.setOffset(clockOffsetMs)
     watch.chain.head = HEAD
     watch.chain.intercept = (call) => {
       counts.set(call.method, watch.count(call.method) + 1)

@@ -20,3 +20,11 @@ export function createClock(offsetMs = 0): MovableClock {
     },
   }
 }
+
+/**
+ * Returns the milliseconds since this process started. Moving a clock does not change this time. It is for the length of
+ * waits only.
+ */
+export function readProcessMs(): number {
+  return performance.now()
+}

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from './logger.ts'
+import { waitForStep } from './shared-steps.ts'
 
 export interface Loop {
   /** Waits for the current round to finish, and starts no further round. */
@@ -10,8 +10,9 @@ export interface Loop {
 const BACKOFF_INTERVALS_MAX = 20
 
 /**
- * Runs `round` repeatedly. Each round starts `intervalMs` after the previous one has ended. If a round throws, the
- * error is logged and the next round waits longer.
+ * Runs `round` repeatedly. Each round starts about `intervalMs` after the previous one has ended: up to half of this
+ * time earlier, so that the rounds of different loops begin together (`waitForStep`). If a round throws, the error is
+ * logged and the next round waits longer.
  */
 export function startLoop(
   { name, intervalMs, logger }: { name: string; intervalMs: number; logger: Logger },
@@ -31,7 +32,7 @@ export function startLoop(
         logger.warn({ err: error, loop: name, failures }, 'a round of background work failed')
       }
       const waitMs = intervalMs * Math.min(2 ** failures, BACKOFF_INTERVALS_MAX)
-      await delay(waitMs, undefined, { signal }).catch(() => undefined)
+      await waitForStep(waitMs, signal)
     }
   }
   const done = run()

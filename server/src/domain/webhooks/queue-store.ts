@@ -74,6 +74,32 @@ export interface ClaimBounds {
   readonly places: Places
 }
 
+/**
+ * Returns false if certainly no delivery is due. Locks nothing. Returns true if the first delivery of an endpoint is
+ * due, whether or not the endpoint is enabled, and if more than `hopsMax` endpoints have pending deliveries. The
+ * statement hops through the index `deliveries_due` from one endpoint to the next.
+ */
+export function mayHaveDue(now: Date, hopsMax: number): Query<boolean> {
+  return {
+    name: 'may_have_due_deliveries',
+    text: `with recursive hop (account_id, endpoint_id, first_at, hops) as (
+        select '', '', null::timestamptz, 0
+        union all
+        select n.account_id, n.endpoint_id, n.next_attempt_at, hop.hops + 1
+        from hop cross join lateral (
+          select account_id, endpoint_id, next_attempt_at from deliveries
+          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id, hop.endpoint_id)
+            and (leased_until is null or leased_until <= $1)
+          order by account_id, endpoint_id, next_attempt_at limit 1
+        ) n
+        where hop.hops <= $2 and (hop.first_at is null or hop.first_at > $1)
+      )
+      select from hop where first_at <= $1 or hops > $2 limit 1`,
+    values: [now, hopsMax],
+    read: changed,
+  }
+}
+
 /** Sorts after every endpoint id, because endpoint ids begin with `whk_`. */
 const BEHIND_ENDPOINTS = 'whl'
 
