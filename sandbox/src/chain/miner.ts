@@ -1,4 +1,4 @@
-import { callRpc, callRpcNumber } from './call-rpc.ts'
+import { callRpc, callRpcBatch } from './call-rpc.ts'
 import { ACTIVE_MS, IDLE_BLOCK_MS, MINE_BLOCKS_MAX, SAVE_INTERVAL_MS, SAVE_TIME_SHARE_MAX } from './limit.ts'
 import type { Enqueue } from './serial-queue.ts'
 
@@ -38,9 +38,9 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
     dirty = true
     activeUntil = performance.now() + ACTIVE_MS
   }
-  const isDue = async (): Promise<boolean> => {
+  const isDue = (hasWaiting: boolean): boolean => {
     const now = performance.now()
-    return now < activeUntil || now - minedAt >= IDLE_BLOCK_MS || (await hasWaiting(rpcUrl))
+    return now < activeUntil || now - minedAt >= IDLE_BLOCK_MS || hasWaiting
   }
   const saveWhenDue = async (): Promise<void> => {
     const startedAt = performance.now()
@@ -51,14 +51,17 @@ export const startMiner = ({ rpcUrl, blockTimeMs, enqueue, save }: MinerOptions)
     saveAfter = performance.now() + Math.max(SAVE_INTERVAL_MS, tookMs / SAVE_TIME_SHARE_MAX)
   }
   const tick = async (): Promise<void> => {
+    const found = await readChain(rpcUrl)
     // If a client has mined a block since the last tick, the chain becomes active too.
-    if (height !== (await readHeight(rpcUrl))) touch()
-    if (mining && (await isDue())) {
+    if (height !== found.height) touch()
+    ;({ height } = found)
+    if (mining && isDue(found.hasWaiting)) {
       await callRpc(rpcUrl, 'evm_mine')
       minedAt = performance.now()
-      if ((await callRpcNumber(rpcUrl, 'eth_getBlockTransactionCountByNumber', ['latest'])) > 0) touch()
+      const mined = await readChain(rpcUrl)
+      if (mined.transactions > 0) touch()
+      ;({ height } = mined)
     }
-    height = await readHeight(rpcUrl)
     await saveWhenDue()
   }
 
@@ -93,9 +96,23 @@ export const checkCount = (blocks: number, blocksMax: number): void => {
   throw new Error(`the number of blocks must be a whole number from 1 to ${blocksMax}`)
 }
 
-const readHeight = (rpcUrl: string): Promise<number> => callRpcNumber(rpcUrl, 'eth_blockNumber')
+type ChainState = {
+  readonly height: number
+  /** The number of transactions in the newest block. */
+  readonly transactions: number
+  /** Whether a transaction waits for a block. */
+  readonly hasWaiting: boolean
+}
 
-const hasWaiting = async (rpcUrl: string): Promise<boolean> => {
-  const status = await callRpc(rpcUrl, 'txpool_status')
-  return typeof status === 'object' && status !== null && 'pending' in status && Number(status.pending) > 0
+const CHAIN_STATE_CALLS = [
+  { method: 'eth_blockNumber', params: [] },
+  { method: 'eth_getBlockTransactionCountByNumber', params: ['latest'] },
+  { method: 'txpool_status', params: [] },
+]
+
+// One request, because this is read every second, also in an idle sandbox.
+const readChain = async (rpcUrl: string): Promise<ChainState> => {
+  const [height, transactions, status] = await callRpcBatch(rpcUrl, CHAIN_STATE_CALLS)
+  const hasWaiting = typeof status === 'object' && status !== null && 'pending' in status && Number(status.pending) > 0
+  return { height: Number(height), transactions: Number(transactions), hasWaiting }
 }

@@ -1,5 +1,6 @@
 import type { Hash, Hex } from 'viem'
 import { entryPointAddress } from '../chain/account-contracts.ts'
+import { postToNode } from '../chain/post-to-node.ts'
 import { limitConcurrency } from './limit-concurrency.ts'
 import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS, SIMULATIONS_MAX } from './limits.ts'
 
@@ -156,14 +157,8 @@ export function createChainNode(url: string) {
 
 async function post(url: string, body: unknown): Promise<unknown> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(CHAIN_TIMEOUT_MS),
-    })
-    const answer: unknown = await response.json()
-    if (typeof answer !== 'object' || answer === null) throw new Error(`HTTP ${response.status} without an answer`)
+    const answer = await postToNode(url, body, CHAIN_TIMEOUT_MS)
+    if (typeof answer !== 'object' || answer === null) throw new Error('the response is not an object')
     return answer
   } catch (error) {
     throw new ChainUnreachable('The chain cannot be reached.', { cause: error })
