@@ -13,6 +13,7 @@ import { checkPorts } from './processes/check-ports.ts'
 import type { SandboxFacts } from './state/sandbox-facts.ts'
 import { findFreePorts, makeDataDir } from './throw-away-sandbox.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
+import { prepareSandbox } from '../../test/support/sandbox/prepared-sandbox.ts'
 
 /** The time limit for the start of a whole sandbox, on a machine that may be busy. */
 const START_MS_MAX = 120_000
@@ -24,8 +25,8 @@ after(async () => {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
 })
 
-async function makeFolder(): Promise<string> {
-  const folder = await makeDataDir()
+async function makeFolder(prepared?: string): Promise<string> {
+  const folder = await makeDataDir(prepared)
   folders.push(folder)
   return folder
 }
@@ -120,7 +121,7 @@ it('runs once on a data directory, can start again after it was killed, and leav
 })
 
 it('if a part exits, ends with one message and stops the other parts', async () => {
-  const dataDir = await makeFolder()
+  const dataDir = await makeFolder(await prepareSandbox())
   const sandbox = startMain(await findFreePorts(), dataDir)
   await awaitFacts(sandbox, dataDir)
   const pids = readPids(dataDir)

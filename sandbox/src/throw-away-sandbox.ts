@@ -22,7 +22,7 @@ const SEARCHES_MAX = 100
 /** How often to try to start. Another program may start to use one of the ports after they were checked. */
 const STARTS_MAX = 5
 
-interface ThrowAwayOptions extends Omit<SandboxOptions, 'port' | 'dataDir'> {
+export interface ThrowAwayOptions extends Omit<SandboxOptions, 'port' | 'dataDir'> {
   /** The data directory of a stopped sandbox. The new sandbox starts with a copy of it. */
   readonly prepared?: string
 }

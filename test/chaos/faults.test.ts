@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runFaults } from '../support/faults/run-faults.ts'
+import { prepareSandbox } from '../support/sandbox/prepared-sandbox.ts'
 
 const PAYMENTS = 150
 
@@ -15,6 +16,7 @@ test('payments under random faults of the provider: each transfer on the chain b
     keys: 20,
     waves: 1,
     isHurried: true,
+    sandbox: { prepared: await prepareSandbox(), memory: 'large' },
   })
   assert.deepEqual(run.violations, [])
   assert.equal(run.evidence.payments.length, run.report.recorded)

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { send, type Answer, type AnswerBody } from '../support/http-client.ts'
 import { listChainTransfers } from '../support/faults/chain-transfers.ts'
 import { openFaultFixture, type FaultFixture } from '../support/faults/fault-fixture.ts'
+import { prepareSandbox } from '../support/sandbox/prepared-sandbox.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { RECIPIENT } from '../support/context/seed.ts'
 
@@ -22,7 +23,8 @@ const SETTLED_MS_MAX = 120_000
 describe('a flood of payments', () => {
   let fixture: FaultFixture
   before(async () => {
-    fixture = await openFaultFixture({ wallets: 4, agentsPerWallet: 1, keys: KEYS, capMicro: 1_000_000_000n })
+    const sandbox = { prepared: await prepareSandbox(), memory: 'large' } as const
+    fixture = await openFaultFixture({ wallets: 4, agentsPerWallet: 1, keys: KEYS, capMicro: 1_000_000_000n, sandbox })
   })
   after(async () => {
     await fixture.sandbox.stop()

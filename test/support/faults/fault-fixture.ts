@@ -1,5 +1,9 @@
 import { findSandboxDatabase, type SandboxDatabase } from '../sandbox/sandbox-database.ts'
-import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
+import {
+  startThrowAwaySandbox,
+  type ThrowAwayOptions,
+  type ThrowAwaySandbox,
+} from '../../../sandbox/src/throw-away-sandbox.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
 /** An agent, the wallet from which it pays, and its daily cap. */
@@ -40,13 +44,15 @@ export interface FaultFixtureOptions {
   readonly agentsPerWallet: number
   readonly keys: number
   readonly capMicro: bigint
+  /** Options of the sandbox. By default, it starts with an empty data directory and saves memory. */
+  readonly sandbox?: ThrowAwayOptions
 }
 
 const FUND_USDC = '100000'
 const MICRO = 1_000_000n
 
 export async function openFaultFixture(options: FaultFixtureOptions): Promise<FaultFixture> {
-  const sandbox = await startThrowAwaySandbox({ durable: false, enclaveProfile: 'fast' })
+  const sandbox = await startThrowAwaySandbox({ durable: false, enclaveProfile: 'fast', ...options.sandbox })
   try {
     const { control_url: controlUrl } = sandbox.facts
     const control = async (path: string, body: object = {}): Promise<AnswerBody> => {

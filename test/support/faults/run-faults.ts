@@ -11,7 +11,7 @@ import {
   type SignedSend,
   type Violation,
 } from './check-landings.ts'
-import { openFaultFixture } from './fault-fixture.ts'
+import { openFaultFixture, type FaultFixtureOptions } from './fault-fixture.ts'
 import { AMOUNT_MEAN, makePayments, type LoadReport } from './make-payments.ts'
 import { settleAll } from './settle-all.ts'
 
@@ -25,6 +25,7 @@ export interface FaultRunOptions {
   readonly keys: number
   readonly waves: number
   readonly isHurried?: boolean
+  readonly sandbox?: FaultFixtureOptions['sandbox']
   readonly onProgress?: (line: string) => void
 }
 
@@ -58,7 +59,8 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRun> {
   const { payments, waves, wallets, agentsPerWallet, onProgress } = options
   const perWave = BigInt(Math.ceil(payments / waves / (wallets * agentsPerWallet)))
   const capMicro = (perWave * AMOUNT_MEAN * BigInt(Math.min(waves * TENTHS_OF_WAVE, CAP_TENTHS_OF_WAVE))) / 10n
-  const fixture = await openFaultFixture({ wallets, agentsPerWallet, keys: options.keys, capMicro })
+  const { keys, sandbox = {} } = options
+  const fixture = await openFaultFixture({ wallets, agentsPerWallet, keys, capMicro, sandbox })
   try {
     const report = await makePayments(fixture, { ...options, waveSeconds: WAVE_SECONDS }, onProgress)
     const rounds = await settleAll(fixture, onProgress)

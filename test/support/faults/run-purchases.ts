@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from '../../../sandbox/src/seller/behaviour.ts'
-import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
+import { startThrowAwaySandbox, type ThrowAwayOptions } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../sandbox/payer-fixture.ts'
 import { findSandboxDatabase } from '../sandbox/sandbox-database.ts'
@@ -19,6 +19,8 @@ export interface PurchaseRunOptions {
   readonly payers: number
   /** How many purchases of one payer are under way at the same time. */
   readonly lanesPerPayer: number
+  /** Options of the sandbox. By default, it starts with an empty data directory and saves memory. */
+  readonly sandbox?: ThrowAwayOptions
 }
 
 export interface PurchaseRun {
@@ -89,7 +91,7 @@ const FAULTS: readonly WireBehaviour[] = [
  * chain with the service's records.
  */
 export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
-  const { fixture, close } = await openPurchaseFixture()
+  const { fixture, close } = await openPurchaseFixture(options.sandbox)
   const second = options.servers === 2 ? await fixture.sandbox.addServer({ port: 0 }) : null
   const bases = [fixture.baseUrl, ...(second === null ? [] : [second.baseUrl])]
   const counts = { settled: 0, refused: 0, retries: 0, looks: 0, kills: 0 }
@@ -113,8 +115,10 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
 }
 
 /** Starts a sandbox that only the caller uses. The caller may also be a program that is not a test. */
-export async function openPurchaseFixture(): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
-  const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast' })
+export async function openPurchaseFixture(
+  options: ThrowAwayOptions = {},
+): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
+  const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast', ...options })
   const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts
   const { query } = findSandboxDatabase(sandbox)
   const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {
