@@ -4,7 +4,7 @@ import type { ProblemCode } from '../../server/src/values/problem.ts'
 import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../../server/src/domain/grants/grant.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../support/context/enclave-context.ts'
 import { expectError, type Answer } from '../support/http-client.ts'
 import { answer } from '../support/context/people.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -21,20 +21,16 @@ const listRecipients = (count: number) =>
 
 /** The whole life of a grant, from opening to revoking, with the owner's signatures (D14, D15). */
 describe('grants in the dashboard', () => {
-  let sandbox: SandboxEnclave
   let server: ConsoleServer
   let fixture: GrantFixture
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    server = await openConsoleServer(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    server = await openConsoleServer(use)
   })
   beforeEach(async () => {
     fixture = await GrantFixture.open(server)
   })
-  after(async () => {
-    await server.close()
-    await sandbox.close()
-  })
+  after(() => server.close())
 
   test('is opened for the owner to sign, and shown with all its facts', async () => {
     const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

@@ -36,10 +36,7 @@ describe('wallet passkeys and owners in the dashboard', () => {
     enclave = await openSandboxEnclave()
     server = await openConsoleServer(enclave.use)
   })
-  after(async () => {
-    await server.close()
-    await enclave.close()
-  })
+  after(() => server.close())
 
   test('a person creates, names and removes a wallet passkey', async () => {
     const fixture = await openConsoleFixture(server)

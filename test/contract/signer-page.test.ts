@@ -7,7 +7,7 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { issueSigningRequest } from '../../server/src/domain/grants/issue-signing-request.ts'
 import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
 import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../support/context/enclave-context.ts'
 import { openOwned, openPending, type Owned } from '../support/context/grant-fixture.ts'
 import { changeOwners, createLegacyWallet, prepareChange, prepareMove } from '../support/context/owner-fixture.ts'
 import { addWalletOwner } from '../support/context/people.ts'
@@ -15,18 +15,14 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 
 /** The signer page decodes requests with code of its own. Here, it decodes requests that the service has made. */
 describe('what the service asks owners to sign, as the signer page reads it', () => {
-  let enclave: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    enclave = await openSandboxEnclave()
-    given = await openTestContext(enclave.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await enclave.close()
-  })
+  after(() => given.close())
 
   test('the record of a wallet is one, and is believed once an owner has signed it', async () => {
     const owned = await openOwned(ctx)

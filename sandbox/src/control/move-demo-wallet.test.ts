@@ -8,7 +8,7 @@ import { listLiveGrants } from '../../../server/src/domain/grants/grants-store.t
 import { getWalletRecord } from '../../../server/src/domain/owners/get-wallet-record.ts'
 import { findWallet } from '../../../server/src/domain/wallets/wallets-store.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../test/support/context/enclave-context.ts'
 import { createLegacyWallet, type LegacyWallet } from '../../../test/support/context/owner-fixture.ts'
 import { agent } from '../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
@@ -22,18 +22,14 @@ const TERMS = { maxPerTxMicro: microUsdc(1_000_000n), dailyCapMicro: microUsdc(2
 const MODE = 'test'
 
 describe('a demo wallet from before there were wallet passkeys', () => {
-  let enclave: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    enclave = await openSandboxEnclave()
-    given = await openTestContext(enclave.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await enclave.close()
-  })
+  after(() => given.close())
 
   test('is moved at the start, its record is signed and its grant is opened again, once', async () => {
     const { control, account, legacy, start } = await openLegacyDemo('demo one')

@@ -6,7 +6,9 @@ import {
   startTestEnclave,
   type TestEnclave,
 } from '../../../sandbox/test/support/test-enclave.ts'
+import type { Fault } from '../../../sandbox/src/enclave/faults.ts'
 import type { Config } from '../../../server/src/config.ts'
+import { share } from '../sandbox/share.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 
 /** An address where no chain runs. Wallets, signers and policies require no chain. */
@@ -23,13 +25,13 @@ export interface SandboxEnclave {
   readonly orderFault: TestEnclave['orderFault']
   readonly countFaults: TestEnclave['countFaults']
   clearFaults(): Promise<void>
-  close(): Promise<void>
 }
 
 /** The sandbox's enclave with a clock that can be moved. The proxy in front of it can delay and lose requests. */
 export interface ProxiedEnclave extends SandboxEnclave {
   readonly proxy: EnclaveProxy
   moveClock(offsetMs: number): Promise<void>
+  close(): Promise<void>
 }
 
 export async function openProxiedEnclave(): Promise<ProxiedEnclave> {
@@ -54,16 +56,21 @@ export async function openProxiedEnclave(): Promise<ProxiedEnclave> {
   }
 }
 
-export async function openSandboxEnclave(): Promise<SandboxEnclave> {
+/** Opens the enclave that the test files in this process share. Each file creates its own wallets. */
+export function openSandboxEnclave(): Promise<SandboxEnclave> {
+  return share('enclave', startSandboxEnclave)
+}
+
+async function startSandboxEnclave() {
   const dataDir = await makeDataDir()
   const enclave = await startTestEnclave({ dataDir, rpcUrl: NO_CHAIN })
   const wire = { apiUrl: enclave.url, appId: APP_ID, appSecret: APP_SECRET }
   return {
-    use: (config) => ({ ...config, enclave: wire }),
-    orderFault: (fault, count) => enclave.orderFault(fault, count),
+    use: (config: Config): Config => ({ ...config, enclave: wire }),
+    orderFault: (fault: Fault, count?: number) => enclave.orderFault(fault, count),
     countFaults: () => enclave.countFaults(),
     clearFaults: () => enclave.control('faults', { fault: 'none' }),
-    async close() {
+    close: async (): Promise<void> => {
       await enclave.stop()
       await removeDataDir(dataDir)
     },

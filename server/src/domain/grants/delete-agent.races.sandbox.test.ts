@@ -9,7 +9,7 @@ import {
   sessionOf,
   type SeededRequest,
 } from '../../../../test/support/context/connection-rows.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   openActive,
@@ -33,21 +33,17 @@ const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const HAS_GRANTS = { status: 409, code: 'has_active_grants' } as const
 
 describe('deleting an agent while something is created for it', () => {
-  let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
   let other: Context
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    given = await openTestContext(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
     other = given.openAnother()
     await openConnections(ctx.db, other.db)
   })
-  after(async () => {
-    await given.close()
-    await sandbox.close()
-  })
+  after(() => given.close())
 
   test('the deletion fails if a grant is created first', async () => {
     const owned = await openOwned(ctx)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/context/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   openOwned,
@@ -18,18 +18,14 @@ import type { Grant } from './grant.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
 describe('the life of a grant, with the enclave of the sandbox', () => {
-  let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    given = await openTestContext(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await sandbox.close()
-  })
+  after(() => given.close())
 
   test('each step writes one audit entry that names the actor', async () => {
     const { owned, grant, grantId } = await open()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
   listEnforced,
@@ -17,18 +17,14 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { Context } from '../context.ts'
 
 describe('the enclave has the new policy, and the service died before recording it', () => {
-  let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    given = await openTestContext(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await sandbox.close()
-  })
+  after(() => given.close())
 
   test('when the signature is requested again, the new grant is recorded as active, and there is nothing to sign', async () => {
     const { owned, old, next } = await openCrashed()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/context/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
@@ -36,18 +36,14 @@ const NOTHING_TO_REPLACE = { status: 409, code: 'grant_not_active' } as const
 
 /** Replacing a grant with one signature (D14), against the sandbox's enclave. */
 describe('a policy is replaced with one signature', () => {
-  let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    given = await openTestContext(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await sandbox.close()
-  })
+  after(() => given.close())
 
   test('the new grant is in force from the signature on, and the old one has ended', async () => {
     const { owned, old, next } = await openPair(ctx)

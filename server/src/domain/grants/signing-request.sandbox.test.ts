@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/context/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeUnsigned,
@@ -27,18 +27,14 @@ import { suspendGrant } from './suspend-grant.ts'
 const STALE = { status: 409, code: 'signing_request_stale' } as const
 
 describe('issueSigningRequest', () => {
-  let sandbox: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    sandbox = await openSandboxEnclave()
-    given = await openTestContext(sandbox.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await sandbox.close()
-  })
+  after(() => given.close())
 
   test('returns the same request until half of its lifetime is over', async () => {
     const { owned, grantId } = await open()

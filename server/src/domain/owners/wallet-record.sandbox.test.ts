@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readAudit } from '../../../../test/support/context/audit.ts'
-import { openSandboxEnclave, type SandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openSandboxEnclave } from '../../../../test/support/context/enclave-context.ts'
 import { openOwned, type Owned } from '../../../../test/support/context/grant-fixture.ts'
 import { changeOwners, usedOn } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
@@ -15,18 +15,14 @@ import { signWalletRecord } from './sign-wallet-record.ts'
 const INVALID = { status: 400, code: 'signature_invalid' } as const
 
 describe('the record of a wallet', () => {
-  let enclave: SandboxEnclave
   let given: TestContext
   let ctx: Context
   before(async () => {
-    enclave = await openSandboxEnclave()
-    given = await openTestContext(enclave.use)
+    const { use } = await openSandboxEnclave()
+    given = await openTestContext(use)
     ctx = given.context
   })
-  after(async () => {
-    await given.close()
-    await enclave.close()
-  })
+  after(() => given.close())
 
   test('names what belongs to the wallet, and is returned with the signatures of its owners', async () => {
     const owned = await openOwned(ctx)
