@@ -53,6 +53,11 @@ describe('the processes that run the tests', () => {
     assert.deepEqual(plan(sandbox, other), [[sandbox], [other]])
   })
 
+  test('files that share a sandbox run in an order of their own, not in the order of their paths', () => {
+    const [client, doctor, seller] = ['client', 'doctor', 'seller'].map((name) => `test/flows/${name}.test.ts`)
+    assert.deepEqual(plan(client ?? '', doctor ?? '', seller ?? ''), [[doctor, seller, client]])
+  })
+
   test('every file runs exactly once', () => {
     const files = [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, ...OTHERS]
     assert.deepEqual(

@@ -11,20 +11,43 @@ export interface TestProcess {
  * Groups of test files that share a sandbox. The files of a group run in one process, because the sandbox is opened
  * there. Browser tests also share the browser. The browser tests are in two groups that take about the same time,
  * because a single group would still be running long after all other tests have ended.
+ *
+ * The files run in the order of the patterns that match them. So a file that needs a sandbox without payments can be
+ * the first, and a file that changes the clock, a process or a chain can be the last.
  */
-const SHARING: readonly { readonly name: string; readonly files: string }[] = [
+const SHARING: readonly { readonly name: string; readonly files: readonly string[] }[] = [
   {
     name: 'test/browser-journeys',
-    files: 'test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts',
+    files: ['test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts'],
   },
-  { name: 'test/browser', files: 'test/browser/*' },
-  { name: 'test/conformance', files: 'test/conformance/*' },
+  { name: 'test/browser', files: ['test/browser/*'] },
+  { name: 'test/conformance', files: ['test/conformance/*'] },
   {
     name: 'test/flows',
-    files: 'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant,seller}.test.ts',
+    files: [
+      // The doctor must find that no payment was confirmed yet.
+      'test/flows/doctor.test.ts',
+      'test/flows/{model-mistakes,pay-and-confirm,provider-check,replace-grant,seller}.test.ts',
+      'test/flows/{wallets-from-before,withdrawals}.test.ts',
+      // Kills the server.
+      'test/flows/client.test.ts',
+      // Moves the time of a chain.
+      'test/flows/purchases.test.ts',
+    ],
   },
-  { name: 'test/flows-clock', files: 'test/flows/{first-wallet,refusals,two-processes}.test.ts' },
-  { name: 'sandbox/src-control-shared', files: 'sandbox/src/control/{consent,owners,routes/seller}.test.ts' },
+  { name: 'test/flows-clock', files: ['test/{chaos/tamper,flows/{first-wallet,refusals,two-processes}}.test.ts'] },
+  { name: 'test/flows-blocks', files: ['test/flows/{deposits,reorganization}.test.ts'] },
+  { name: 'test/flows-traces', files: ['test/flows/{connection-races,connection-secrets,secrets}.test.ts'] },
+  { name: 'test/chaos-kill', files: ['test/chaos/{kill,kill-withdrawal}.test.ts'] },
+  {
+    name: 'sandbox/src-control-shared',
+    files: [
+      // These files compare the sandbox's clock with the real time, before others move it.
+      'sandbox/src/control/control-api.test.ts',
+      'sandbox/src/control/routes/webhooks.test.ts',
+      'sandbox/src/control/{consent,owners,routes/seller}.test.ts',
+    ],
+  },
 ]
 /**
  * Test files that start programs and wait for them. Files that share a process save time, because the process loads the
@@ -67,18 +90,27 @@ const FIRST = [
 /** Distributes test files over processes. Returns the processes in the order in which they should start. */
 export function planProcesses(root: string, files: readonly string[]): readonly TestProcess[] {
   const groups = Map.groupBy(files, (file) => groupOf(root, file))
-  return [...groups].flatMap(([name, members]) => split(name, members)).toSorted((a, b) => rankOf(a) - rankOf(b))
+  return [...groups]
+    .flatMap(([name, members]) => split(name, putInOrder(name, members)))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** Returns the name of the group or the folder whose files share processes, or the file itself if it runs alone. */
 function groupOf(root: string, file: string): string {
-  const sharing = SHARING.find(({ files }) => matchesGlob(file, files))
+  const sharing = SHARING.find(({ files }) => files.some((glob) => matchesGlob(file, glob)))
   if (sharing !== undefined) return sharing.name
   const runsAlone =
     ALONE.some((glob) => matchesGlob(file, glob)) || TOP_HOOK.test(readFileSync(join(root, file), 'utf8'))
   if (runsAlone) return file
   const slow = SLOW.find(({ files }) => matchesGlob(file, files))
   return slow?.name ?? dirname(file).split('/').slice(0, 2).join('/')
+}
+
+/** Sorts the files of a group by the patterns that match them. Files that match the same pattern keep their order. */
+function putInOrder(name: string, files: readonly string[]): readonly string[] {
+  const patterns = SHARING.find((sharing) => sharing.name === name)?.files ?? []
+  const placeOf = (file: string): number => patterns.findIndex((glob) => matchesGlob(file, glob))
+  return files.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 /** Splits a group evenly into as many processes as it needs. */

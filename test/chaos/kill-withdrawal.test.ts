@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readBody } from '../support/http-client.ts'
 import type { Hold } from '../support/wires/enclave-proxy.ts'
 import {
@@ -9,8 +9,7 @@ import {
   waitForRecord,
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
-import { startStatementGate, type StatementGate } from '../support/database/statement-gate.ts'
-import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openGatedFixture, type GatedFixture } from '../support/sandbox/sandbox-fixture.ts'
 import {
   openWithdrawer,
   type WirePaymentRow,
@@ -30,7 +29,7 @@ interface Step {
   readonly isRecorded: boolean
   /** Whether the enclave signed before the server died. */
   readonly isSigned: boolean
-  readonly hold: (fixture: SandboxFixture, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
+  readonly hold: (fixture: GatedFixture) => Pick<Hold, 'held'> & Partial<Hold>
 }
 
 const STEPS: readonly Step[] = [
@@ -38,7 +37,7 @@ const STEPS: readonly Step[] = [
     name: 'before the withdrawal is recorded',
     isRecorded: false,
     isSigned: false,
-    hold: (_world, database) => database.hold('insert_payment', 'request'),
+    hold: ({ database }) => database.hold('insert_payment', 'request'),
   },
   {
     name: 'when it is recorded, before the enclave has the request',
@@ -56,29 +55,20 @@ const STEPS: readonly Step[] = [
     name: "when the enclave's answer is there, before it is written",
     isRecorded: true,
     isSigned: true,
-    hold: (_world, database) => database.hold('mark_many_payments_accepted', 'request'),
+    hold: ({ database }) => database.hold('mark_many_payments_accepted', 'request'),
   },
   {
     name: 'when it is written, before the HTTP answer goes out',
     isRecorded: true,
     isSigned: true,
-    hold: (_world, database) => database.hold('mark_many_payments_accepted', 'answer'),
+    hold: ({ database }) => database.hold('mark_many_payments_accepted', 'answer'),
   },
 ]
 
 describe('a server that is killed in the middle of a withdrawal', () => {
-  let fixture: OwnSandboxFixture
-  let database: StatementGate | undefined
+  let fixture: GatedFixture
   before(async () => {
-    fixture = await openSandboxFixture()
-    database = await startStatementGate(fixture.databaseUrl)
-    await fixture.sandbox.killServer('SIGTERM')
-    fixture.serverEnv['DATABASE_URL'] = database.url
-    await fixture.sandbox.startServer()
-  })
-  after(async () => {
-    await fixture.close()
-    await database?.close()
+    fixture = await openGatedFixture()
   })
 
   for (const step of STEPS) {
@@ -128,11 +118,10 @@ describe('a server that is killed in the middle of a withdrawal', () => {
     id: string | null
     hold: ReturnType<Step['hold']>
   }> {
-    if (database === undefined) throw new Error('nothing to hold')
     const payer = await createPayer(fixture)
     const withdrawer = await openWithdrawer(fixture, payer)
     const issued = await withdrawer.issue({ to: makeAddress(), amount_usdc: '2.50' })
-    const hold = step.hold(fixture, database)
+    const hold = step.hold(fixture)
     const lost = assert.rejects(withdrawer.sign(issued))
     await hold.held
     await fixture.sandbox.killServer('SIGKILL')

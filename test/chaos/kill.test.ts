@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Hold } from '../support/wires/enclave-proxy.ts'
 import {
   listPaymentEvents,
@@ -12,9 +12,8 @@ import {
   waitForRecord,
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
-import { startStatementGate, type StatementGate } from '../support/database/statement-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openGatedFixture, type GatedFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /**
  * After this time, all leases of a dead server have expired, and so have its attempts to pay. The reconciler's lease is
@@ -37,7 +36,7 @@ interface Step {
   readonly isSigned: boolean
   /** Whether the service had recorded the enclave's acceptance when the server died. */
   readonly isWritten: boolean
-  readonly hold: (fixture: SandboxFixture, database: StatementGate) => Pick<Hold, 'held'> & Partial<Hold>
+  readonly hold: (fixture: GatedFixture) => Pick<Hold, 'held'> & Partial<Hold>
 }
 
 const STEPS: readonly Step[] = [
@@ -57,29 +56,20 @@ const STEPS: readonly Step[] = [
     name: "when the enclave's answer is there, before it is written",
     isSigned: true,
     isWritten: false,
-    hold: (_world, database) => database.hold(ACCEPT_STATEMENT, 'request'),
+    hold: ({ database }) => database.hold(ACCEPT_STATEMENT, 'request'),
   },
   {
     name: 'after the acceptance is recorded, before the HTTP response is sent',
     isSigned: true,
     isWritten: true,
-    hold: (_world, database) => database.hold(ACCEPT_STATEMENT, 'answer'),
+    hold: ({ database }) => database.hold(ACCEPT_STATEMENT, 'answer'),
   },
 ]
 
 describe('a server that is killed in the middle of a payment', () => {
-  let fixture: OwnSandboxFixture
-  let database: StatementGate | undefined
+  let fixture: GatedFixture
   before(async () => {
-    fixture = await openSandboxFixture()
-    database = await startStatementGate(fixture.databaseUrl)
-    await fixture.sandbox.killServer('SIGTERM')
-    fixture.serverEnv['DATABASE_URL'] = database.url
-    await fixture.sandbox.startServer()
-  })
-  after(async () => {
-    await fixture.close()
-    await database?.close()
+    fixture = await openGatedFixture()
   })
 
   for (const step of STEPS) {
@@ -159,9 +149,9 @@ describe('a server that is killed in the middle of a payment', () => {
   })
 
   async function killDuringPayment(step: Step | undefined) {
-    if (step === undefined || database === undefined) throw new Error('nothing to hold')
+    if (step === undefined) throw new Error('nothing to hold')
     const payer = await createPayer(fixture, { dailyCapUsdc: CAP_USDC })
-    const hold = step.hold(fixture, database)
+    const hold = step.hold(fixture)
     const key = randomUUID()
     const lost = assert.rejects(pay(fixture, payer, { amount_usdc: AMOUNT_USDC, idempotency_key: key }))
     await hold.held

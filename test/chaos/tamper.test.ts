@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
 import { slotSealContext } from '../../server/src/domain/wallets/slot-seal-context.ts'
 import { SLOTS_PER_WALLET } from '../../server/src/domain/wallets/wallet.ts'
@@ -20,7 +20,7 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { address } from '../support/context/seed.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type OwnSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openClockFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const HOUR_SECONDS = 60 * 60
 /** An owner's signature expires after five minutes (D15). This is a second longer. */
@@ -79,11 +79,10 @@ const TAMPERINGS: readonly Tampering[] = [
 ]
 
 describe("the enclave enforces the signed policy, whatever the service's database contains", () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openClockFixture()
   })
-  after(() => fixture.close())
 
   for (const { name, grant, tamper, payment, prepare } of TAMPERINGS) {
     test(`a database row that was changed to allow ${name} moves no money`, async () => {

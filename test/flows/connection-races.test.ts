@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
+import type { AddedServer } from '../../sandbox/src/processes/servers.ts'
+import { openHostOf, type AgentHost } from '../support/sandbox/agent-host.ts'
 import {
   connect,
   exchangeCode,
@@ -10,19 +11,23 @@ import {
   startAuthorization,
   type OauthServer,
 } from '../support/sandbox/oauth-client.ts'
+import { openTracedFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** The number of concurrent requests. The token endpoint allows 60 a minute for one client and address (D33). */
 const REQUESTS = 50
 
 describe('connections on two server processes', () => {
-  let host: OwnAgentHost
+  let host: AgentHost
+  let second: AddedServer
   let servers: readonly [OauthServer, OauthServer]
   before(async () => {
-    host = await openAgentHost()
+    const { sandbox, dataDir } = await openTracedFixture()
+    host = openHostOf({ ...sandbox, dataDir }, sandbox.facts.workspace)
+    second = await host.addServer()
     const { authUrl } = host
-    servers = [{ authUrl }, { authUrl, processUrl: (await host.addServer()).baseUrl }]
+    servers = [{ authUrl }, { authUrl, processUrl: second.baseUrl }]
   })
-  after(() => host.close())
+  after(() => second.stop())
 
   const race = <Answer>(request: (server: OauthServer) => Promise<Answer>): Promise<Answer[]> =>
     Promise.all(Array.from({ length: REQUESTS }, (_, index) => request(servers[index % 2 === 0 ? 0 : 1])))

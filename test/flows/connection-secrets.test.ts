@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { openState } from '../../sandbox/src/state/sandbox-state.ts'
 import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
-import { openAgentHost, type OwnAgentHost } from '../support/sandbox/agent-host.ts'
+import { openHostOf, type AgentHost } from '../support/sandbox/agent-host.ts'
 import { connect, exchangeCode, refreshTokens } from '../support/sandbox/oauth-client.ts'
+import { openTracedFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 /** Stores cookies from `Set-Cookie` headers, like a browser. */
 class CookieJar {
@@ -25,11 +26,11 @@ class CookieJar {
 }
 
 describe('secrets of people and connections', () => {
-  let host: OwnAgentHost
+  let host: AgentHost
   before(async () => {
-    host = await openAgentHost({ LOG_LEVEL: 'trace' })
+    const { sandbox, dataDir } = await openTracedFixture()
+    host = openHostOf({ ...sandbox, dataDir }, sandbox.facts.workspace)
   })
-  after(() => host.close())
 
   test('no log line contains a code, token, cookie, recovery code or invitation, whatever goes wrong', async () => {
     const connection = await connect(host)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import {
   listDepositEvents,
   createPayer,
@@ -9,10 +9,11 @@ import {
   waitForRecord,
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { MINED_CONFIRMATIONS, openMinedFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-const CONFIRMATIONS = 2
-const REORGANIZED_BLOCKS = 3
+const CONFIRMATIONS = MINED_CONFIRMATIONS
+/** More blocks than the service waits for, so blocks are replaced whose deposits it has reported. */
+const REORGANIZED_BLOCKS = CONFIRMATIONS + 1
 /**
  * The number of blocks that are mined after each deposit while the server is stopped. The service reads blocks in
  * chunks, and with so many blocks, the deposits are in several chunks.
@@ -22,14 +23,14 @@ const GAP_BLOCKS = 600
 const LEASES_SECONDS = 31
 
 describe('deposits in the sandbox', () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   let payer: PayerFixture
   before(async () => {
-    fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
+    fixture = await openMinedFixture()
     payer = await createPayer(fixture, { plan: 'scale' })
-    await fixture.control('/chains/test', { mining: false })
+    // This block funds the payer's wallet.
+    await mine(1)
   })
-  after(() => fixture.close())
 
   test('a transfer from the faucet is reported once, with the right values', async () => {
     const wallet = await makeWallet(fixture, payer)

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { createPayer, pay, waitForRecord } from '../support/sandbox/payer-fixture.ts'
 import { runProgram } from '../support/sandbox/run-program.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 const DOCTOR = 'server/src/doctor/main.ts'
 
 describe('npm run doctor, next to a running sandbox', () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture()
+    fixture = await openSharedSandboxFixture()
     // The sandbox starts with blocks that may be older than the doctor accepts.
     for (const mode of ['test', 'live']) await fixture.control(`/chains/${mode}`, { mine: 1 })
   })
-  after(() => fixture.close())
 
   test('finds no fault, and reports that all is well once payments were confirmed', async () => {
     const first = await runProgram(DOCTOR, { env: fixture.environment() })

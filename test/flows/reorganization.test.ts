@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import {
   listDepositEvents,
   listPaymentEvents,
@@ -11,17 +11,15 @@ import {
   waitForRecord,
 } from '../support/sandbox/payer-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { MINED_CONFIRMATIONS, openMinedFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-const CONFIRMATIONS = 3
+const CONFIRMATIONS = MINED_CONFIRMATIONS
 
 describe('a chain that replaces blocks', () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture({ serverEnv: () => ({ TEST_CONFIRMATIONS: String(CONFIRMATIONS) }) })
-    await fixture.control('/chains/test', { mining: false })
+    fixture = await openMinedFixture()
   })
-  after(() => fixture.close())
 
   test('a payment stays pending until its block is deep enough, and is then confirmed', async () => {
     const payer = await createPayer(fixture)

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { createApiKeySecret } from '../../server/src/values/api-key.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, pay } from '../support/sandbox/payer-fixture.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openTracedFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
 describe('secrets', () => {
-  let fixture: OwnSandboxFixture
+  let fixture: SandboxFixture
   before(async () => {
-    fixture = await openSandboxFixture({ serverEnv: () => ({ LOG_LEVEL: 'trace' }) })
+    fixture = await openTracedFixture()
   })
-  after(() => fixture.close())
 
   test('no log line at any level contains a key, signature or password, whatever goes wrong', async () => {
     const payer = await createPayer(fixture)

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Body, type Client } from '../demo/http-client.ts'
 import { callRpc } from '../chain/call-rpc.ts'
-import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
+import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
-import { prepareSandbox } from '../../../test/support/sandbox/prepared-sandbox.ts'
+import { openControlSandbox } from '../../../test/support/sandbox/control-sandbox.ts'
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 const STATUS_MS_MAX = 60_000
 
 let sandbox: ThrowAwaySandbox
 let control: Client
-before(async () => {
-  sandbox = await startThrowAwaySandbox({ prepared: await prepareSandbox() })
+
+async function open(): Promise<void> {
+  sandbox = await openControlSandbox()
   control = createClient(sandbox.facts.control_url)
-})
-after(() => sandbox.remove())
+}
 
 /**
  * Creates a workspace with an agent and a funded wallet in test mode. By default, the owner signs the agent's grant.
@@ -61,6 +61,8 @@ async function injectFault(fault: string): Promise<void> {
 }
 
 describe('the facts', () => {
+  before(open)
+
   it('are those of sandbox.json, with the time', async () => {
     const { status, body } = await control.get('/')
     assert.equal(status, 200)
@@ -83,6 +85,8 @@ describe('the facts', () => {
 })
 
 describe('people', () => {
+  before(open)
+
   it('create a workspace with two keys that work', async () => {
     const { status, body } = await control.post('/workspaces', { name: 'Two Keys Ltd', plan: 'pro' })
     assert.equal(status, 201)
@@ -173,6 +177,8 @@ describe('people', () => {
 })
 
 describe('the faucet, the clock, the chains and the enclave', () => {
+  before(open)
+
   it('the faucet sends USDC to any address', async () => {
     const { pay, wallet } = await makeSpender({ fund: '0' })
     assert.equal(textAt((await pay('1')).body, 'error.code'), 'insufficient_balance')
@@ -279,6 +285,8 @@ describe('the faucet, the clock, the chains and the enclave', () => {
 })
 
 describe('an invalid request', () => {
+  before(open)
+
   const grant = { mode: 'test', agent_id: 'demo-agent', wallet: SHOP, max_per_tx_usdc: '1', daily_cap_usdc: '1' }
   const cases: readonly [string, object, number, RegExp][] = [
     ['/workspaces', {}, 400, /^name /],

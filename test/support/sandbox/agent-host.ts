@@ -37,16 +37,6 @@ export interface AgentHost {
   statusOfMe(token: string): Promise<number>
 }
 
-/** An agent host with a sandbox that only one test file uses. */
-export interface OwnAgentHost extends AgentHost {
-  close(): Promise<void>
-}
-
-export async function openAgentHost(serverEnv: Record<string, string> = {}): Promise<OwnAgentHost> {
-  const sandbox = await startThrowAwaySandbox({ serverEnv, prepared: await prepareSandbox(), memory: 'large' })
-  return { ...openHostOf(sandbox, sandbox.facts.workspace), close: () => sandbox.remove() }
-}
-
 /** An agent host in a shared sandbox, and a web site that publishes metadata documents of clients (D73). */
 export interface SharedAgentHost extends AgentHost {
   /** The service trusts the certificate of this web site. */
@@ -83,7 +73,10 @@ async function startSandboxWithDocuments() {
 }
 
 /** Returns an agent host that uses this workspace of the sandbox. Other tests may use the same sandbox. */
-export function openHostOf(sandbox: ThrowAwaySandbox, workspace: AgentHost['workspace']): AgentHost {
+export function openHostOf(
+  sandbox: Pick<ThrowAwaySandbox, 'facts' | 'dataDir' | 'addServer'>,
+  workspace: AgentHost['workspace'],
+): AgentHost {
   const { base_url: baseUrl, auth_url: authUrl, control_url: controlUrl } = sandbox.facts
   const control = async (path: string, body: object): Promise<AnswerBody> => {
     const answer = await call(controlUrl, 'POST', path, { body })

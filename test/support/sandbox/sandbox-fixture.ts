@@ -6,6 +6,7 @@ import { openState } from '../../../sandbox/src/state/sandbox-state.ts'
 import { findFreePorts, makeDataDir } from '../../../sandbox/src/throw-away-sandbox.ts'
 import type { QueryResultRow as Row } from 'pg'
 import type { Mode } from '../../../server/src/values/mode.ts'
+import { startStatementGate, type StatementGate } from '../database/statement-gate.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { prepareSandbox } from './prepared-sandbox.ts'
@@ -46,15 +47,15 @@ const ENCLAVE_OFFSET = 3
 
 export interface SandboxFixtureOptions {
   /**
-   * Returns settings of the server. The function receives the first of the sandbox's ports, so that the settings can
-   * contain the addresses of proxies in front of the sandbox's programs.
+   * Returns settings of the server. The function receives the first of the sandbox's ports and the URL of its database,
+   * so that the settings can contain the addresses of proxies in front of the sandbox's programs.
    */
-  readonly serverEnv?: (port: number) => Record<string, string> | Promise<Record<string, string>>
+  readonly serverEnv?: (port: number, databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 }
 
 /**
  * Opens the sandbox that the test files in this process share. Each file creates its own workspaces. No file may change
- * the clock, the processes or the chains of the sandbox.
+ * the clock, the processes or the chains of the sandbox, except the files that `scripts/plan-processes.ts` runs last.
  */
 export function openSharedSandboxFixture(): Promise<SandboxFixture> {
   return share('sandbox fixture', openSandboxFixture)
@@ -68,6 +69,60 @@ export function openClockFixture(): Promise<SandboxFixture> {
   return share('sandbox fixture with a clock', openSandboxFixture)
 }
 
+/** The number of confirmations that the service waits for on the test chain of `openMinedFixture()`. */
+export const MINED_CONFIRMATIONS = 3
+
+/**
+ * Opens a sandbox that several test files share and whose test chain contains only the blocks that they mine. They may
+ * replace blocks, stop the server and move the clock.
+ */
+export function openMinedFixture(): Promise<SandboxFixture> {
+  return share('sandbox fixture with mined blocks', async () => {
+    const serverEnv = (): Record<string, string> => ({ TEST_CONFIRMATIONS: String(MINED_CONFIRMATIONS) })
+    const fixture = await openSandboxFixture({ serverEnv })
+    await fixture.control('/chains/test', { mining: false })
+    return fixture
+  })
+}
+
+/** Opens a sandbox that several test files share and whose server logs everything. */
+export function openTracedFixture(): Promise<SandboxFixture> {
+  return share('sandbox fixture with traces', () => openSandboxFixture({ serverEnv: () => ({ LOG_LEVEL: 'trace' }) }))
+}
+
+/** A sandbox whose server is connected to PostgreSQL through a gate. */
+export interface GatedFixture extends SandboxFixture {
+  readonly database: StatementGate
+}
+
+/**
+ * Opens a sandbox that several test files share and whose server they kill at a statement. They may also move the clock
+ * and the time of the chains.
+ */
+export function openGatedFixture(): Promise<GatedFixture> {
+  return share('sandbox fixture with a gate', async () => {
+    let database: StatementGate | undefined
+    try {
+      const fixture = await openSandboxFixture({
+        serverEnv: async (_port, databaseUrl) => {
+          database = await startStatementGate(databaseUrl)
+          return { DATABASE_URL: database.url }
+        },
+      })
+      if (database === undefined) throw new Error('the sandbox has no gate')
+      const gate = database
+      const close = async (): Promise<void> => {
+        await fixture.close()
+        await gate.close()
+      }
+      return { ...fixture, database: gate, close }
+    } catch (error) {
+      await database?.close()
+      throw error
+    }
+  })
+}
+
 export async function openSandboxFixture(options: SandboxFixtureOptions = {}): Promise<OwnSandboxFixture> {
   const [port, dataDir] = await Promise.all([findFreePorts(), prepareSandbox().then(makeDataDir)])
   const enclave = await startEnclaveProxy(() => port + ENCLAVE_OFFSET)
@@ -75,7 +130,8 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
     await enclave.close()
     await rm(dataDir, { recursive: true, force: true })
   }
-  const serverEnv = { ...(await options.serverEnv?.(port)) }
+  const { url: databaseUrl, query } = findSandboxDatabase({ dataDir, port })
+  const serverEnv = { ...(await options.serverEnv?.(port, databaseUrl)) }
   let sandbox: Sandbox
   try {
     sandbox = await startSandbox({
@@ -91,7 +147,6 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
     throw error
   }
   const { facts } = sandbox
-  const { url: databaseUrl, query } = findSandboxDatabase({ dataDir, port })
   const control = connectControl(facts.control_url)
   return {
     sandbox,

@@ -5,8 +5,8 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { startFakeServer, type FakeServer } from '../../../../test/support/wires/fake-server.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createClient, textAt, type Body, type Client } from '../../demo/http-client.ts'
-import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../../throw-away-sandbox.ts'
-import { prepareSandbox } from '../../../../test/support/sandbox/prepared-sandbox.ts'
+import type { ThrowAwaySandbox } from '../../throw-away-sandbox.ts'
+import { openControlSandbox } from '../../../../test/support/sandbox/control-sandbox.ts'
 
 const SHOP = '0x52908400098527886E0F7030069857D2E4169EE7'
 const ARRIVAL_MS_MAX = 30_000
@@ -45,7 +45,7 @@ describe('webhooks of the control API', () => {
   let answer: number
   const received: Received[] = []
   before(async () => {
-    sandbox = await startThrowAwaySandbox({ prepared: await prepareSandbox() })
+    sandbox = await openControlSandbox()
     control = createClient(sandbox.facts.control_url)
     receiver = await startFakeServer((request, body, response) => {
       const event = JSON.parse(body) as WireEvent
@@ -57,10 +57,7 @@ describe('webhooks of the control API', () => {
     answer = 200
     received.length = 0
   })
-  after(async () => {
-    await sandbox.remove()
-    await receiver.close()
-  })
+  after(() => receiver.close())
 
   it('receive the events of a payment, when it is created and confirmed, with a valid signature', async () => {
     const slug = await makeSpender()
