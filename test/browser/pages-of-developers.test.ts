@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { call } from '../support/http-client.ts'
 import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
-import { button, joinDemo } from '../support/browser/pages.ts'
+import { button, joinDemo, showPage } from '../support/browser/pages.ts'
 import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { readCode } from '../support/sandbox/client-app.ts'
@@ -47,7 +47,7 @@ describe('the pages for developers and of the workspace, in both themes and at e
   ]
   for (const [name, path, title] of pages) {
     test(name, async () => {
-      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
+      await showPage(page, fixture.host.workspace, path())
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
     })

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
-import { joinDemo } from '../support/browser/pages.ts'
+import { joinDemo, showPage } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { postToConsole } from './owner-steps.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -61,7 +61,7 @@ describe('the pages about money, in both themes and at every width', () => {
   ]
   for (const [name, path, title, content] of pages) {
     test(name, async () => {
-      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
+      await showPage(page, fixture.host.workspace, path())
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       if (content !== undefined) await page.getByText(content).first().waitFor()
       await inspectPage(page, name)

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
-import { button, joinDemo, openConsent } from '../support/browser/pages.ts'
+import { button, joinDemo, openConsent, showPage } from '../support/browser/pages.ts'
 import { call } from '../support/http-client.ts'
 import { startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -55,7 +55,7 @@ describe('the state of agents and grants, as the dashboard shows it', () => {
       assert.equal(await row.getByText('100.00 USDC from').count(), label === 'Active' ? 1 : 0, id)
     }
     for (const [id, label] of labels) {
-      await page.goto(at(`agents/${id}`))
+      await showPage(page, fixture.host.workspace, `agents/${id}`)
       const main = page.getByRole('main')
       await main.getByText('24-hour limit').or(main.getByText('USDC remaining')).first().waitFor()
       assert.equal(await main.getByText(label, { exact: true }).count(), 2, `the badges of ${id} and its grant`)
@@ -66,7 +66,7 @@ describe('the state of agents and grants, as the dashboard shows it', () => {
   })
 
   test('the overview shows nothing as remaining on a grant that is suspended or expired', async () => {
-    await page.goto(at(''))
+    await showPage(page, fixture.host.workspace, '')
     const limits = page.getByRole('region', { name: '24-hour limits' }).getByRole('listitem')
     for (const [id, label] of labels.slice(0, 3)) {
       const item = limits.filter({ hasText: id })

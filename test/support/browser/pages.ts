@@ -44,6 +44,26 @@ export function personMenu(page: Page): Locator {
   return page.getByRole('navigation', { name: 'Workspaces and account' })
 }
 
+/**
+ * Shows another page of a workspace, as a link would. The dashboard, which must be open, is not loaded again. So the
+ * browser does not have to compile its code and that of axe for each page. The server sends the same file for every
+ * page of a workspace.
+ */
+export async function showPage(page: Page, { slug }: { readonly slug: string }, path: string): Promise<void> {
+  // The page before may have the same heading, so one with another heading is shown in between.
+  await follow(page, `/w/${slug}/test/nowhere`)
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  await follow(page, `/w/${slug}/test/${path}`)
+}
+
+/** Changes the page's address, and tells the dashboard's router so. */
+async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`
+    history.pushState(null, '', ${JSON.stringify(path)})
+    dispatchEvent(new PopStateEvent('popstate'))
+  `)
+}
+
 /** Signs in on the sign-in page, which must be open. */
 export async function signIn(page: Page): Promise<void> {
   await button(page, 'Sign in with a passkey').click()
