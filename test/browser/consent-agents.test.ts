@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { call } from '../support/http-client.ts'
 import {
@@ -17,10 +17,9 @@ import {
   signUp,
 } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import type { StorageState } from '../support/browser/context-pool.ts'
 
 const NOBODY = `0x${'5'.repeat(40)}`
-
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('choosing the agent and the wallet on the consent page, in a browser', () => {
   let fixture: BrowserFixture

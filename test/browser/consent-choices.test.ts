@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { swapAuthenticator } from '../support/browser/launch-browser.ts'
 import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { call } from '../support/http-client.ts'
@@ -13,6 +13,7 @@ import {
   consentHeading,
   countApprovals,
   createInvitation,
+  deny,
   fillSignUp,
   hasFocus,
   heading,
@@ -24,14 +25,13 @@ import {
   tabTo,
 } from '../support/browser/pages.ts'
 import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import type { StorageState } from '../support/browser/context-pool.ts'
 
 /** How long an open authorization request is valid. */
 const REQUEST_SECONDS = 10 * 60
 /** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
 const NOBODY = `0x${'5'.repeat(40)}`
-
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
 
 describe('the choices on the consent page, in a browser', () => {
   let fixture: BrowserFixture
@@ -173,6 +173,8 @@ describe('the choices on the consent page, in a browser', () => {
     await fact(page, /^Your role in this workspace does not allow this/).waitFor()
     assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
     await page.goBack()
+    await page.getByRole('status').filter({ hasText: 'Viewers can’t approve.' }).waitFor()
+    await page.getByLabel('Agent', { exact: true }).waitFor()
     await button(page, 'Deny').click()
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
   })
@@ -316,7 +318,7 @@ describe('the choices on the consent page, in a browser', () => {
     assert.equal(new URL(page.url()).origin, fixture.host.authUrl)
     assert.equal(await countApprovals(page, fixture.host.workspace.slug), approvals)
     await page.goBack()
-    await button(page, 'Deny').click()
+    await deny(page)
     assert.equal((await arrive(page)).searchParams.get('error'), 'access_denied')
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { CALLBACK_TITLE, connectWith, readCode, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { exchangeCode } from '../support/sandbox/oauth-client.ts'
 import {
@@ -9,6 +9,7 @@ import {
   button,
   consentHeading,
   countApprovals,
+  deny,
   heading,
   joinDemo,
   openConsent,
@@ -16,8 +17,7 @@ import {
 import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { answerPage, formatPage, startSite } from '../support/browser/site.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
-
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+import type { StorageState } from '../support/browser/context-pool.ts'
 
 describe('deciding on an application, in a browser', () => {
   let fixture: BrowserFixture
@@ -134,7 +134,7 @@ describe('deciding on an application, in a browser', () => {
     const approvals = await countApprovals(page, fixture.host.workspace.slug)
     const { url, state } = app.start()
     await openConsent(page, url)
-    await button(page, 'Deny').click()
+    await deny(page)
     const { searchParams } = await arrive(page)
     const answer = { error: 'access_denied', state, iss: fixture.host.authUrl }
     assert.deepEqual(Object.fromEntries(searchParams), answer)
@@ -143,7 +143,7 @@ describe('deciding on an application, in a browser', () => {
 
   for (const [decision, press] of [
     ['an approval', approve],
-    ['a denial', (page: Page) => button(page, 'Deny').click()],
+    ['a denial', deny],
   ] as const) {
     test(`after ${decision}, going back shows that the request was decided, and makes no other code`, async () => {
       const page = await enterOwner()

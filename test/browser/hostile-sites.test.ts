@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Person } from '../support/browser/launch-browser.ts'
 import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { approve, approveButton, countApprovals, heading, joinDemo, openConsent } from '../support/browser/pages.ts'
 import { answerPage, formatPage, startSite, type Site } from '../support/browser/site.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
-
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+import type { StorageState } from '../support/browser/context-pool.ts'
 
 const OUTCOME = 'Everything was tried'
 

@@ -3,7 +3,8 @@ import { randomInt } from 'node:crypto'
 import type { Browser } from 'playwright-core'
 import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
-import { launchBrowser, openPerson, type Person } from './launch-browser.ts'
+import { openPooledPerson, type EnterOptions as PooledOptions } from './context-pool.ts'
+import { launchBrowser, type Person } from './launch-browser.ts'
 import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
@@ -23,7 +24,7 @@ export interface OwnBrowserFixture extends BrowserFixture {
   close(): Promise<void>
 }
 
-type EnterOptions = Parameters<typeof openPerson>[1] & {
+type EnterOptions = Partial<PooledOptions> & {
   /**
    * Whether faults on this person's pages are ignored. When the browser blocks something on a hostile page, it reports
    * a fault.
@@ -92,7 +93,7 @@ function createBrowserFixture(browser: Browser, host: AgentHost): BrowserFixture
     browser,
     async enter({ faultsExpected = false, ...options } = {}) {
       const extraHTTPHeaders = { 'X-Forwarded-For': randomAddress() }
-      const person = await openPerson(browser, { baseURL: host.authUrl, extraHTTPHeaders, ...options })
+      const person = await openPooledPerson(browser, { baseURL: host.authUrl, extraHTTPHeaders, ...options })
       people.push({ ...person, faultsExpected })
       return person
     },

@@ -20,9 +20,11 @@ const TIMEOUT_MS = 20_000
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? (await findBrowser())
   // Chromium's own sandbox is off, because tests may run as root, and they open only our own pages. Names under
-  // `.example` (RFC 2606) lead to this computer.
+  // `.example` (RFC 2606) lead to this computer. All pages of a site share a process, so that the site's code is not
+  // compiled again for each person.
   const names = '--host-resolver-rules=MAP *.example 127.0.0.1'
-  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--no-zygote', names] })
+  const args = ['--no-sandbox', '--disable-gpu', '--no-zygote', '--process-per-site', names]
+  return await chromium.launch({ executablePath, args })
 }
 
 /**
@@ -34,13 +36,17 @@ export async function openPerson(
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<Person> {
   const context = await browser.newContext(options)
+  return await enterContext(context, () => context.close())
+}
+
+/** Opens a page for a person in an empty browser. `close` is called when the person leaves. */
+export async function enterContext(context: BrowserContext, close: () => Promise<void>): Promise<Person> {
   context.setDefaultTimeout(TIMEOUT_MS)
-  const page = await context.newPage()
   const faults: string[] = []
   context.on('page', (opened) => watch(opened, faults))
-  watch(page, faults)
+  const page = await context.newPage()
   const authenticator = await addAuthenticator(page)
-  return { context, page, faults, authenticator, close: () => context.close() }
+  return { context, page, faults, authenticator, close }
 }
 
 export interface Person {

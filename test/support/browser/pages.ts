@@ -93,6 +93,15 @@ export async function approve(page: Page): Promise<void> {
   await (await approveButton(page)).click()
 }
 
+/**
+ * Denies the request of an application. Waits first until it could be approved, because the buttons move while the page
+ * loads its data.
+ */
+export async function deny(page: Page): Promise<void> {
+  await approveButton(page)
+  await button(page, 'Deny').click()
+}
+
 /** Opens the link of an invitation as a signed-in person, and accepts it. */
 export async function acceptInvitation(page: Page, url: string): Promise<void> {
   await page.goto(url)

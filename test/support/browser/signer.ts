@@ -52,6 +52,11 @@ export function loseWalletPasskey(person: Pick<Person, 'context'>, { credentialI
   keptBy(person).delete(credentialId)
 }
 
+/** Takes all wallet passkeys away from a person who leaves, because another person may enter their browser next. */
+export function forgetWalletPasskeys({ context }: Pick<Person, 'context'>): void {
+  walletPasskeys.delete(context)
+}
+
 function keptBy({ context }: Pick<Person, 'context'>): Map<string, StoredCredential> {
   const kept = walletPasskeys.get(context) ?? new Map<string, StoredCredential>()
   walletPasskeys.set(context, kept)
