@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../sandbox/src/throw-away-sandbox.ts'
 import { launchBrowser, openPerson } from '../test/support/browser/launch-browser.ts'
 import { call } from '../test/support/http-client.ts'
-import { joinDemo } from '../test/support/browser/pages.ts'
+import { joinDemo } from '../test/support/browser/sign-up-over-http.ts'
 import { findSandboxDatabase } from '../test/support/sandbox/sandbox-database.ts'
 import { seedPayments } from './seed-payments.ts'
 
@@ -80,7 +80,8 @@ const browser = await launchBrowser()
 try {
   await seed(sandbox)
   const person = await openPerson(browser, { baseURL: sandbox.facts.auth_url, viewport: { width: 1280, height: 900 } })
-  await joinDemo(person.page, 'Ada Lovelace', sandbox.facts)
+  const { auth_url: authUrl, workspace } = sandbox.facts
+  await joinDemo(person, 'Ada Lovelace', { authUrl, workspace })
   await person.page.addInitScript(OBSERVER)
   await measurePages(person.page, sandbox)
 } finally {

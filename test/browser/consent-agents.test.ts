@@ -12,11 +12,10 @@ import {
   createInvitation,
   hasFocus,
   heading,
-  joinDemo,
   openConsent,
-  signUp,
 } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 import type { StorageState } from '../support/browser/context-pool.ts'
 
 const NOBODY = `0x${'5'.repeat(40)}`
@@ -28,9 +27,9 @@ describe('choosing the agent and the wallet on the consent page, in a browser', 
   before(async () => {
     fixture = await openBrowserFixture()
     app = await startClientApp(fixture.host)
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
-    signedIn = await page.context().storageState()
+    const person = await fixture.enter()
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    signedIn = await person.context.storageState()
   })
   afterEach(() => fixture.leave())
   after(async () => {
@@ -135,8 +134,9 @@ describe('choosing the agent and the wallet on the consent page, in a browser', 
     const owner = await enterOwner()
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
-    const { page } = await fixture.enter()
-    await signUp(page, 'Olga Ownelsewhere')
+    const person = await fixture.enter()
+    const { page } = person
+    await signUpOverHttp(person, 'Olga Ownelsewhere', fixture.host)
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     const workspace = page.getByLabel('Workspace', { exact: true })

@@ -17,14 +17,13 @@ import {
   fillSignUp,
   hasFocus,
   heading,
-  joinDemo,
   openConsent,
   signIn,
   signOut,
-  signUp,
   tabTo,
 } from '../support/browser/pages.ts'
 import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 import type { StorageState } from '../support/browser/context-pool.ts'
 
 /** How long an open authorization request is valid. */
@@ -40,9 +39,9 @@ describe('the choices on the consent page, in a browser', () => {
   before(async () => {
     fixture = await openClockBrowserFixture()
     app = await startClientApp(fixture.host)
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
-    signedIn = await page.context().storageState()
+    const person = await fixture.enter()
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    signedIn = await person.context.storageState()
   })
   afterEach(() => fixture.leave())
   after(async () => {
@@ -121,8 +120,9 @@ describe('the choices on the consent page, in a browser', () => {
   })
 
   test('a person who is not signed in signs in first, and returns to the same request', async () => {
-    const { page } = await fixture.enter()
-    await signUp(page, 'Wanda Wayfarer')
+    const person = await fixture.enter()
+    const { page } = person
+    await signUpOverHttp(person, 'Wanda Wayfarer', fixture.host)
     await acceptInvitation(page, fixture.host.workspace.invite_url)
     await signOut(page, 'Wanda Wayfarer')
     const authorization = app.start()
@@ -159,8 +159,9 @@ describe('the choices on the consent page, in a browser', () => {
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Viewer')
     const approvals = await countApprovals(owner, fixture.host.workspace.slug)
-    const { page } = await fixture.enter()
-    await signUp(page, 'Vera Viewer')
+    const person = await fixture.enter()
+    const { page } = person
+    await signUpOverHttp(person, 'Vera Viewer', fixture.host)
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     await page.getByRole('status').filter({ hasText: 'Viewers can’t approve.' }).waitFor()
@@ -183,8 +184,9 @@ describe('the choices on the consent page, in a browser', () => {
     const owner = await enterOwner()
     await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
     const url = await createInvitation(owner, 'Admin')
-    const { page } = await fixture.enter()
-    await signUp(page, 'Adam Admin')
+    const person = await fixture.enter()
+    const { page } = person
+    await signUpOverHttp(person, 'Adam Admin', fixture.host)
     await acceptInvitation(page, url)
     await openConsent(page, app.start().url)
     await approveButton(page)
@@ -203,7 +205,7 @@ describe('the choices on the consent page, in a browser', () => {
   test('a person who has signed out in another tab signs in again, and then decides again', async () => {
     const person = await fixture.enter()
     const { page } = person
-    await joinDemo(page, 'Tim Twotabs', fixture.host)
+    await joinDemo(person, 'Tim Twotabs', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approveButton(page)
@@ -217,8 +219,9 @@ describe('the choices on the consent page, in a browser', () => {
   })
 
   test('"Not you?" leads to another sign-in, and then to the same request', async () => {
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Nelly Notme', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Nelly Notme', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await button(page, 'Not you?').click()
@@ -268,8 +271,9 @@ describe('the choices on the consent page, in a browser', () => {
 
   test('a request that has expired cannot be approved, on a new page or on one that was left open', async () => {
     // The person's proof by passkey is as old as the request. So the page first asks for a new proof.
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Lou Late', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Lou Late', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approveButton(page)
@@ -283,8 +287,9 @@ describe('the choices on the consent page, in a browser', () => {
   })
 
   test('an approval requires a proof by passkey of the last ten minutes, in both modes', async () => {
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Petra Proof', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Petra Proof', fixture.host)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
     let proofs = 0
     await page.route('**/console/verification', async (route) => {
@@ -304,8 +309,9 @@ describe('the choices on the consent page, in a browser', () => {
   })
 
   test('a person at a signed-in browser without its passkey cannot approve, even by submitting the form by script', async () => {
-    const { page, authenticator } = await fixture.enter()
-    await joinDemo(page, 'Paul Passkeyless', fixture.host)
+    const person = await fixture.enter()
+    const { page, authenticator } = person
+    await joinDemo(person, 'Paul Passkeyless', fixture.host)
     await swapAuthenticator(page, authenticator)
     await fixture.host.control('/clock', { advance_seconds: PROOF_SECONDS + 1 })
     const approvals = await countApprovals(page, fixture.host.workspace.slug)

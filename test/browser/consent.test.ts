@@ -11,12 +11,12 @@ import {
   countApprovals,
   deny,
   heading,
-  joinDemo,
   openConsent,
 } from '../support/browser/pages.ts'
 import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { answerPage, formatPage, startSite } from '../support/browser/site.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import type { StorageState } from '../support/browser/context-pool.ts'
 
 describe('deciding on an application, in a browser', () => {
@@ -26,9 +26,9 @@ describe('deciding on an application, in a browser', () => {
   before(async () => {
     fixture = await openBrowserFixture()
     app = await startClientApp(fixture.host, { name: 'Robot Desk' })
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
-    signedIn = await page.context().storageState()
+    const person = await fixture.enter()
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    signedIn = await person.context.storageState()
   })
   afterEach(() => fixture.leave())
   after(async () => {

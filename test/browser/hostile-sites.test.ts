@@ -3,9 +3,10 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Person } from '../support/browser/launch-browser.ts'
 import { connectWith, startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
-import { approve, approveButton, countApprovals, heading, joinDemo, openConsent } from '../support/browser/pages.ts'
+import { approve, approveButton, countApprovals, heading, openConsent } from '../support/browser/pages.ts'
 import { answerPage, formatPage, startSite, type Site } from '../support/browser/site.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import type { StorageState } from '../support/browser/context-pool.ts'
 
 const OUTCOME = 'Everything was tried'
@@ -31,9 +32,9 @@ describe('pages of other sites, in a browser', () => {
       'another origin of our site': await serve('localhost'),
       'another site': await serve('evil.example'),
     }
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
-    signedIn = await page.context().storageState()
+    const person = await fixture.enter()
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    signedIn = await person.context.storageState()
   })
   afterEach(() => fixture.leave())
   after(async () => {

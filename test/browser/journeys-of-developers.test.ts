@@ -10,15 +10,15 @@ import {
   createInvitation,
   heading,
   openConsent,
-  signUp,
 } from '../support/browser/pages.ts'
 import { startReceiver } from '../support/wires/receiver.ts'
 import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
+import { signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 import { addEndpoint, createKey, doAndConfirm, enterOwner, goTo } from './owner-steps.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** Each test begins with the sign-up, and uses only what a person can see and click. */
+/** Each test begins with a new owner, and uses only what a person can see and click. */
 describe('what owners do with keys, webhooks, members and applications', () => {
   let fixture: OwnBrowserFixture
   before(async () => {
@@ -59,8 +59,9 @@ describe('what owners do with keys, webhooks, members and applications', () => {
     const owner = (await enterOwner(fixture, 'Olive Owner', 'House')).page
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
-    const guest = (await fixture.enter()).page
-    await signUp(guest, 'Guy Guest')
+    const person = await fixture.enter()
+    const guest = person.page
+    await signUpOverHttp(person, 'Guy Guest', fixture.host)
     await acceptInvitation(guest, link)
     await goTo(guest, 'Agents')
     assert.equal(await button(guest, 'New agent').count(), 0, 'a viewer is offered nothing to change')

@@ -25,7 +25,7 @@ const PHONE = { width: 375, height: 812 }
 const TERMS = { maxPerTx: '10', dailyCap: '50' }
 const ADD_OWNER = ['Create the passkey', 'Sign the change', 'Confirm the wallet']
 
-/** Each test begins with the sign-up, and uses only what a person can see and click. */
+/** Each test begins with a new owner, and uses only what a person can see and click. */
 describe('how owners keep and use their wallets', () => {
   let fixture: BrowserFixture
   before(async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
-import { confirm, button, heading, signUp } from '../support/browser/pages.ts'
+import { confirm, button, heading, openOverview } from '../support/browser/pages.ts'
+import { signUpOwner } from '../support/browser/sign-up-over-http.ts'
 import { listWalletPasskeys, onOtherDevice, withSigner } from '../support/browser/signer.ts'
 import type { BrowserFixture } from '../support/browser/browser-fixture.ts'
 import type { Person } from '../support/browser/launch-browser.ts'
@@ -13,13 +14,11 @@ const CREATE = 'Create the passkey'
 /** The buttons of the signer page that create a wallet with a new passkey. */
 export const CREATE_WALLET = [CREATE, 'Confirm the wallet'] as const
 
-/** Signs up a person and creates a workspace for them. Afterwards, the browser shows the workspace's overview. */
+/** Adds a new person with a workspace of their own. Afterwards, the browser shows the workspace's overview. */
 export async function enterOwner(fixture: BrowserFixture, name: string, workspace: string): Promise<Person> {
   const person = await fixture.enter()
-  await signUp(person.page, name)
-  await person.page.getByLabel('Workspace name').fill(workspace)
-  await button(person.page, 'Create workspace').click()
-  await heading(person.page, 'Overview').waitFor()
+  const slug = await signUpOwner(person, name, { authUrl: fixture.host.authUrl, workspace })
+  await openOverview(person.page, { slug })
   return person
 }
 

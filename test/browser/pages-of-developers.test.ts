@@ -4,9 +4,10 @@ import type { Page } from 'playwright-core'
 import { call } from '../support/http-client.ts'
 import { expectOneLine } from '../support/browser/expect-one-line.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
-import { button, joinDemo, showPage } from '../support/browser/pages.ts'
+import { button, openOverview, showPage } from '../support/browser/pages.ts'
 import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import { readCode } from '../support/sandbox/client-app.ts'
 import { connect, exchangeCode, registerClient, startAuthorization } from '../support/sandbox/oauth-client.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -22,8 +23,10 @@ describe('the pages for developers and of the workspace, in both themes and at e
   before(async () => {
     fixture = await openBrowserFixture()
     receiver = await startReceiver()
-    page = (await fixture.enter()).page
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
+    const person = await fixture.enter()
+    ;({ page } = person)
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    await openOverview(page, fixture.host.workspace)
     await seed()
   })
   after(async () => {

@@ -3,8 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
-import { joinDemo, showPage } from '../support/browser/pages.ts'
+import { openOverview, showPage } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import { postToConsole } from './owner-steps.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -20,8 +21,10 @@ describe('the pages about money, in both themes and at every width', () => {
   const ids: Record<string, string> = {}
   before(async () => {
     fixture = await openBrowserFixture()
-    page = (await fixture.enter()).page
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
+    const person = await fixture.enter()
+    ;({ page } = person)
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    await openOverview(page, fixture.host.workspace)
     await seed()
   })
   after(async () => {

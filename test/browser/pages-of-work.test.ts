@@ -10,12 +10,11 @@ import {
   button,
   createInvitation,
   heading,
-  joinDemo,
   openConsent,
   personMenu,
-  signUp,
 } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 
 const PHONE = { width: 375, height: 900 }
 const VIEWER_OBSTACLE = 'Viewers can’t approve.'
@@ -33,8 +32,9 @@ describe('the consent page and the pages of a workspace, in both themes and at e
   })
 
   test('the pages of consent', async () => {
-    const { page } = await fixture.enter()
-    await signUp(page, 'Ada Lovelace')
+    const person = await fixture.enter()
+    const { page } = person
+    await signUpOverHttp(person, 'Ada Lovelace', fixture.host)
     await openConsent(page, app.start().url)
     await inspectPage(page, 'consent-no-workspace')
     await acceptInvitation(page, fixture.host.workspace.invite_url)
@@ -66,12 +66,14 @@ describe('the consent page and the pages of a workspace, in both themes and at e
       host: 'a-quite-long-host-name.client.example',
     })
     try {
-      const owner = (await fixture.enter()).page
-      await joinDemo(owner, 'Olive Owner', fixture.host)
+      const inviter = await fixture.enter()
+      const owner = inviter.page
+      await joinDemo(inviter, 'Olive Owner', fixture.host)
       await owner.goto(`/w/${fixture.host.workspace.slug}/members`)
       const link = await createInvitation(owner, 'Viewer')
-      const { page } = await fixture.enter()
-      await signUp(page, 'Vera Viewer')
+      const person = await fixture.enter()
+      const { page } = person
+      await signUpOverHttp(person, 'Vera Viewer', fixture.host)
       await acceptInvitation(page, link)
       await openConsent(page, web.start().url)
       await page.getByRole('status').filter({ hasText: VIEWER_OBSTACLE }).waitFor()
@@ -90,8 +92,9 @@ describe('the consent page and the pages of a workspace, in both themes and at e
   })
 
   test('the pages of a workspace', async () => {
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Ada Augusta King, Countess of Lovelace', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Ada Augusta King, Countess of Lovelace', fixture.host)
     await page.goto(`/w/${fixture.host.workspace.slug}/test/developers/connections`)
     await page.getByText('No applications are connected in test mode').waitFor()
     await inspectPage(page, 'connections-empty')

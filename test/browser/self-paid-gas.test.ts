@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
-import { joinDemo } from '../support/browser/pages.ts'
 import { openOwnBrowserFixture, type OwnBrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import { openUsdcChain, type UsdcChain } from '../support/sandbox/usdc-chain.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -34,9 +34,10 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
   }
 
   test('an owner sees why a wallet without native coins cannot pay, sends it some, and it pays', async () => {
-    const { page } = await fixture.enter()
+    const person = await fixture.enter()
+    const { page } = person
     const { wallets } = fixture.host.workspace
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
     const refused = await pay()
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_gas'])
 

@@ -3,17 +3,9 @@ import { afterEach, before, describe, test } from 'node:test'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
-import {
-  acceptInvitation,
-  button,
-  confirm,
-  createInvitation,
-  hasFocus,
-  heading,
-  joinDemo,
-  signUp,
-} from '../support/browser/pages.ts'
+import { acceptInvitation, button, confirm, createInvitation, hasFocus, heading } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 import { enterOwner, goTo } from './owner-steps.ts'
 
 /**
@@ -36,8 +28,9 @@ describe('the parts of the dashboard that every page has', () => {
     await goTo(owner, 'Members')
     const link = await createInvitation(owner, 'Viewer')
     await button(owner, 'Create another link').waitFor()
-    const guest = (await fixture.enter()).page
-    await signUp(guest, 'Guy Guest')
+    const person = await fixture.enter()
+    const guest = person.page
+    await signUpOverHttp(person, 'Guy Guest', fixture.host)
     await acceptInvitation(guest, link)
 
     await owner.reload()
@@ -121,8 +114,9 @@ describe('the parts of the dashboard that every page has', () => {
   })
 
   test('one of many agents is selected by typing a part of its id', async () => {
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Mia Many', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Mia Many', fixture.host)
     for (let index = 0; index < MANY_AGENTS; index += 1) {
       const body = { id: `many-${index}` }
       const answer = await call(fixture.host.baseUrl, 'POST', '/v1/agents', {

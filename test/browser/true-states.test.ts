@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo } from '../support/browser/sign-up-over-http.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
-import { button, joinDemo, openConsent, showPage } from '../support/browser/pages.ts'
+import { button, openConsent, openOverview, showPage } from '../support/browser/pages.ts'
 import { call } from '../support/http-client.ts'
 import { startClientApp, type ClientApp } from '../support/sandbox/client-app.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -24,8 +25,10 @@ describe('the state of agents and grants, as the dashboard shows it', () => {
   before(async () => {
     fixture = await openBrowserFixture()
     app = await startClientApp(fixture.host)
-    page = (await fixture.enter()).page
-    await joinDemo(page, 'Ada Lovelace', fixture.host)
+    const person = await fixture.enter()
+    ;({ page } = person)
+    await joinDemo(person, 'Ada Lovelace', fixture.host)
+    await openOverview(page, fixture.host.workspace)
     await addAgent('limited-bot', { recipient_allowlist: [RECIPIENT] })
     const stopped = await addAgent('stopped-bot', {})
     await fixture.host.control(`/grants/${stopped}/suspend`, {})

@@ -12,13 +12,13 @@ import {
   createInvitation,
   fillSignUp,
   heading,
-  joinDemo,
   openConsent,
   signIn,
   signOut,
   signUp,
 } from '../support/browser/pages.ts'
 import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
+import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 
 /** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
@@ -38,7 +38,8 @@ describe('workspaces and their members, in a browser', () => {
   /** Signs up a person and creates a workspace for them. Afterwards, the browser shows the workspace's page. */
   const enterOwner = async (name: string, workspace: string): Promise<Person> => {
     const person = await fixture.enter()
-    await signUp(person.page, name)
+    await signUpOverHttp(person, name, fixture.host)
+    await person.page.goto('/')
     await createWorkspace(person.page, workspace)
     return person
   }
@@ -66,14 +67,14 @@ describe('workspaces and their members, in a browser', () => {
     await open.getByText('As admin', { exact: true }).waitFor()
 
     const guest = await fixture.enter()
-    await signUp(guest.page, 'Guy Guest')
+    await signUpOverHttp(guest, 'Guy Guest', fixture.host)
     await guest.page.goto(url)
     await guest.page.getByText('Olive Owner invited you.').waitFor()
     await acceptInvitation(guest.page, url)
     await guest.page.getByText('Your role: admin').waitFor()
 
     const late = await fixture.enter()
-    await signUp(late.page, 'Lara Late')
+    await signUpOverHttp(late, 'Lara Late', fixture.host)
     await late.page.goto(url)
     await heading(late.page, 'This invitation can’t be used').waitFor()
     assert.equal(await late.page.getByRole('button', { name: /^Join/ }).count(), 0)
@@ -118,7 +119,7 @@ describe('workspaces and their members, in a browser', () => {
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
     const guest = await fixture.enter()
-    await signUp(guest.page, 'Guy Guest')
+    await signUpOverHttp(guest, 'Guy Guest', fixture.host)
     await acceptInvitation(guest.page, url)
     await openMembers(guest.page)
     await memberRow(guest.page, 'Olive Owner').waitFor()
@@ -166,8 +167,9 @@ describe('workspaces and their members, in a browser', () => {
   })
 
   test('disconnecting an application ends its tokens at once', async () => {
-    const { page } = await fixture.enter()
-    await joinDemo(page, 'Dora Demo', fixture.host)
+    const person = await fixture.enter()
+    const { page } = person
+    await joinDemo(person, 'Dora Demo', fixture.host)
     const authorization = app.start()
     await openConsent(page, authorization.url)
     await approve(page)
@@ -245,7 +247,7 @@ describe('workspaces and their members, in a browser', () => {
 
 async function enterWithOffer(fixture: BrowserFixture, name: string, url: string): Promise<Person> {
   const person = await fixture.enter()
-  await signUp(person.page, name)
+  await signUpOverHttp(person, name, fixture.host)
   await person.page.goto(url)
   await person.page.getByRole('button', { name: /^Join / }).waitFor()
   return person

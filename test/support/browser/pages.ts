@@ -1,5 +1,4 @@
 import type { Locator, Page } from 'playwright-core'
-import type { AgentHost } from '../sandbox/agent-host.ts'
 
 /**
  * The actions of a person on the dashboard's pages. Elements are found by role and name, as assistive technology finds
@@ -42,6 +41,12 @@ export async function signOut(page: Page, name: string): Promise<void> {
 /** Finds the menu that opens after a click on the person's name. */
 export function personMenu(page: Page): Locator {
   return page.getByRole('navigation', { name: 'Workspaces and account' })
+}
+
+/** Loads the overview of a workspace in test mode. The signed-in person must be a member of it. */
+export async function openOverview(page: Page, { slug }: { readonly slug: string }): Promise<void> {
+  await page.goto(`/w/${slug}/test`)
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
 }
 
 /**
@@ -107,12 +112,6 @@ export async function acceptInvitation(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('button', { name: /^Join / }).click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-}
-
-/** Signs up a person, who then becomes an owner of the sandbox's workspace. */
-export async function joinDemo(page: Page, name: string, { workspace }: Pick<AgentHost, 'workspace'>): Promise<void> {
-  await signUp(page, name)
-  await acceptInvitation(page, workspace.invite_url)
 }
 
 /** Counts the approved connections in the audit log of a workspace. The signed-in person must be a member of it. */
