@@ -13,6 +13,18 @@ import { connect, exchangeCode, registerClient, startAuthorization } from '../su
 import { waitFor } from '../support/wait-for.ts'
 import { postToConsole } from './owner-steps.ts'
 
+/** One page of each route. The inspections do not load the dashboard again for each page. */
+const FIRST_PAGES = new Set([
+  'keys',
+  'webhooks',
+  'webhook',
+  'delivery',
+  'events',
+  'event',
+  'examples',
+  'connections',
+  'plan',
+])
 const KINDS = ['payment.created', 'payment.confirmed', 'permission.granted']
 
 describe('the pages for developers and of the workspace, in both themes and at every width', () => {
@@ -53,6 +65,13 @@ describe('the pages for developers and of the workspace, in both themes and at e
       await showPage(page, fixture.host.workspace, path())
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
       await inspectPage(page, name)
+    })
+  }
+
+  for (const [name, path, title] of pages.filter(([name]) => FIRST_PAGES.has(name))) {
+    test(`${name}, as the first page that the browser loads`, async () => {
+      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
     })
   }
 

@@ -13,6 +13,11 @@ const RECIPIENT = '0x52908400098527886E0F7030069857D2E4169EE7'
 const AGENT = 'demo-agent'
 type Refusal = Readonly<{ id: string; resource_url: string | null }>
 
+/** One page of each route. The inspections do not load the dashboard again for each page. */
+const FIRST_PAGES = new Set([
+  ...['payments', 'payment', 'refusal', 'agents', 'agent', 'wallets', 'wallet', 'recipients'],
+  ...['grants', 'grant-new', 'grant-active', 'grant-replace'],
+])
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 
 describe('the pages about money, in both themes and at every width', () => {
@@ -69,6 +74,13 @@ describe('the pages about money, in both themes and at every width', () => {
       if (content !== undefined) await page.getByText(content).first().waitFor()
       await inspectPage(page, name)
       assert.match(await page.title(), / · Bursar$/)
+    })
+  }
+
+  for (const [name, path, title] of pages.filter(([name]) => FIRST_PAGES.has(name))) {
+    test(`${name}, as the first page that the browser loads`, async () => {
+      await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
     })
   }
 
