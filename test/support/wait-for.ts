@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const POLL_MS = 25
+const POLL_MS_MIN = 10
+const POLL_MS_MAX = 100
+/** A poll comes after this share of the time that has passed. So a long wait takes few polls, and ends hardly later. */
+const POLL_SHARE = 0.1
 const WAIT_MS_MAX = 20_000
 
 /**
@@ -13,11 +16,12 @@ export async function waitFor<Found>(
   look: () => Promise<Found | null | undefined | false> | Found | null | undefined | false,
   msMax = WAIT_MS_MAX,
 ): Promise<Found> {
-  const deadlineMs = performance.now() + msMax
+  const startMs = performance.now()
   for (;;) {
     const found = await look()
     if (found !== null && found !== undefined && found !== false) return found
-    if (performance.now() > deadlineMs) throw new Error(`waited ${msMax} ms in vain: ${what}`)
-    await delay(POLL_MS)
+    const waitedMs = performance.now() - startMs
+    if (waitedMs > msMax) throw new Error(`waited ${msMax} ms in vain: ${what}`)
+    await delay(Math.min(Math.max(waitedMs * POLL_SHARE, POLL_MS_MIN), POLL_MS_MAX))
   }
 }
