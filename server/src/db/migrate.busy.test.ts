@@ -10,7 +10,8 @@ import { waitFor } from '../../../test/support/wait-for.ts'
 const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
 /** With this table timeout, PostgreSQL detects a deadlock before the timeout ends. */
 const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
-const INDEX_BUILD = `query ilike 'create %index concurrently%' and wait_event_type = 'Lock'`
+/** The indexes of `grants` are built before, and may wait for a moment too: for an older read in this database. */
+const INDEX_BUILD = `query ilike 'create %index concurrently%on payments %' and wait_event_type = 'Lock'`
 const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`
 const HAS_LOOKED = `clock_timestamp() - query_start > 1.5 * current_setting('deadlock_timeout')::interval`
 
@@ -117,7 +118,8 @@ describe('migrate, while another process is working', () => {
     await become(INDEX_BUILD)
     // Try repeatedly: while a session checks for a deadlock, PostgreSQL does not show the session as waiting,
     // so this query misses it.
-    const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where ${INDEX_BUILD}`
+    const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and ${INDEX_BUILD}`
     await waitFor('the backend to be terminated', async () => (await observer.query(terminate)).rowCount !== 0)
     await cut
     await worker.query('commit')
