@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const POLL_MS_MIN = 10
+const POLL_MS_MIN = 25
 const POLL_MS_MAX = 100
 /** A poll comes after this share of the time that has passed. So a long wait takes few polls, and ends hardly later. */
 const POLL_SHARE = 0.1
