@@ -1,12 +1,12 @@
 // Builds a program into a folder: `node scripts/bundle-program.ts <entry> <folder>`. The program is one file then,
-// instead of thousands of modules.
+// instead of thousands of modules. With the flag `--load-built-ins`, it starts in less time, but needs Node 20.16 or 22.3.
 import { relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { BUILT_NAME } from '../sandbox/src/processes/programs.ts'
 import { keepPaths } from './keep-paths.ts'
 import { loadBuiltIns } from './load-built-ins.ts'
 
-const [entry = '', folder = ''] = process.argv.slice(2)
+const [entry = '', folder = '', ...flags] = process.argv.slice(2)
 
 const bundle = await rolldown({
   input: entry,
@@ -14,7 +14,7 @@ const bundle = await rolldown({
   logLevel: 'warn',
   plugins: [
     keepPaths((file) => `new URL(${JSON.stringify(relative(folder, file))}, import.meta.url).href`),
-    loadBuiltIns(),
+    ...(flags.includes('--load-built-ins') ? [loadBuiltIns()] : []),
   ],
 })
 // All code is in one file. If a running program loaded other files later, it would not find them after the next build.

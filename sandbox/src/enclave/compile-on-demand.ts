@@ -5,7 +5,8 @@ type Validate = ReturnType<Compile>
 
 /**
  * Returns Fastify's own compiler of schemas, but each schema is compiled when a request first needs it. The schemas of
- * all routes would take a sixth of the enclave's start, and most sandboxes need only a few of them.
+ * all routes would take a sixth of the enclave's start, and most sandboxes need only a few of them. The service has a
+ * function like this, but the enclave shares no code with the service that it checks.
  */
 export function compileOnDemand(): ReturnType<typeof buildValidators> {
   const build = buildValidators()
