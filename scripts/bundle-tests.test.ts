@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createPlaceMapper } from './map-places.ts'
 
 const PROGRAM = fileURLToPath(new URL('bundle-tests.ts', import.meta.url))
 const SOURCES = {
@@ -46,10 +47,18 @@ describe('the bundles of test processes', () => {
   })
 
   test('a failure names the line of the source, in a process with its own instances of the modules', () => {
-    const { status, stderr } = runNode(['--enable-source-maps', join(folder, 'bundles', 'failing.mjs')])
+    const bundles = join(folder, 'bundles')
+    const { status, stderr } = runNode([join(bundles, 'failing.mjs')])
     assert.equal(status, 1)
     assert.match(stderr, /Error: opened: 0/)
-    assert.ok(stderr.includes(`${source('third.ts')}:4:7`), stderr)
+    assert.ok(!stderr.includes(source('third.ts')), stderr)
+    const place = `${join(bundles, 'failing.mjs')}:${/failing\.mjs:(\d+:\d+)\)?$/m.exec(stderr)?.[1]}`
+    const mapPlaces = createPlaceMapper(bundles)
+    const expected = `${source('third.ts')}:4:7`
+    assert.ok(mapPlaces(stderr).includes(expected), stderr)
+    assert.equal(mapPlaces(`test at ${place}`), `test at ${expected}`)
+    assert.equal(mapPlaces(`test at ${relative(process.cwd(), place)}`), `test at ${expected}`)
+    assert.equal(mapPlaces('at other.mjs:1:1'), 'at other.mjs:1:1')
   })
 
   test('an import that is not found ends the build', () => {

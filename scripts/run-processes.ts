@@ -1,9 +1,11 @@
 // Runs test processes: `node scripts/run-processes.ts [options] <entry …>`. An entry is a module that runs its test
 // files. Unlike `node --test`, this program keeps the order of the entries, and gives a process a longer time limit
 // than a single test.
+import { dirname } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
+import { createPlaceMapper } from './map-places.ts'
 
 /**
  * The largest size of a semi-space, a part of the young generation, in MiB. A test process creates many objects, and
@@ -26,14 +28,11 @@ const events = run({
   files: positionals,
   concurrency: Number(values.concurrency),
   timeout: Number(values['process-timeout']),
-  execArgv: [
-    `--test-timeout=${values['test-timeout']}`,
-    `--max-semi-space-size=${SEMI_SPACE_MIB}`,
-    // The test files are bundled. With this flag, failures name the places in the sources.
-    '--enable-source-maps',
-  ],
+  execArgv: [`--test-timeout=${values['test-timeout']}`, `--max-semi-space-size=${SEMI_SPACE_MIB}`],
 })
 events.on('test:summary', ({ file, success }) => {
   if (file === undefined) process.exitCode = success ? 0 : 1
 })
-events.compose(spec).pipe(process.stdout)
+const [firstEntry = ''] = positionals
+const mapPlaces = createPlaceMapper(dirname(firstEntry))
+for await (const text of events.compose(spec)) process.stdout.write(mapPlaces(String(text)))

@@ -31,30 +31,41 @@ export interface ContractCheck {
   checkDelivery(delivery: Pick<Received, 'headers' | 'body'>): void
 }
 
-let rendered: Promise<string> | null = null
+/** The contract with its compiled schemas. All services of a process share it, because compiling takes long. */
+interface Contract {
+  readonly operations: readonly Operation[]
+  /** The names of the headers of responses, and those of webhook requests. */
+  readonly headers: readonly string[]
+  readonly webhookHeaders: readonly string[]
+  /** Returns the schema at a JSON pointer whose steps are not yet escaped. */
+  readonly schemaAt: (...steps: readonly string[]) => ValidateFunction | undefined
+}
+
+let opened: Promise<Contract> | null = null
+
+async function openContract(): Promise<Contract> {
+  const contract = JSON.parse(await renderOpenapi()) as Json
+  forbidOtherMembers(contract)
+  const ajv = new Ajv2020.default({ strict: false, validateSchema: false, validateFormats: false })
+  ajv.addSchema(contract, 'contract')
+  const { headers, parameters } = contract['components'] as { readonly headers: Json; readonly parameters: Json }
+  return {
+    operations: listOperations(contract),
+    headers: Object.keys(headers),
+    webhookHeaders: Object.keys(parameters),
+    // Ajv keeps each schema that it has compiled.
+    schemaAt: (...steps) => ajv.getSchema(`contract#/${steps.map((step) => step.replaceAll('/', '~1')).join('/')}`),
+  }
+}
 
 /**
  * Opens a check of responses against the contract that the routes generate: the status, the code, the exact members of
  * an error and its details, and the headers with their types.
  */
 export async function openContractCheck(): Promise<ContractCheck> {
-  rendered ??= renderOpenapi()
-  const contract = JSON.parse(await rendered) as Json
-  forbidOtherMembers(contract)
-  const ajv = new Ajv2020.default({ strict: false, validateSchema: false, validateFormats: false })
-  ajv.addSchema(contract, 'contract')
-  const operations = listOperations(contract)
-  const validators = new Map<string, ValidateFunction | undefined>()
-  const headers = Object.keys((contract['components'] as { headers: Json }).headers)
-  const webhookHeaders = Object.keys((contract['components'] as { parameters: Json }).parameters)
+  opened ??= openContract()
+  const { operations, headers, webhookHeaders, schemaAt } = await opened
   const seen = new Set<string>()
-
-  const validatorOf = ({ method, path }: Operation, status: string): ValidateFunction | undefined => {
-    const steps = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema']
-    const pointer = `contract#/${steps.map((step) => step.replaceAll('/', '~1')).join('/')}`
-    if (!validators.has(pointer)) validators.set(pointer, ajv.getSchema(pointer))
-    return validators.get(pointer)
-  }
 
   return {
     declared: operations.flatMap(listDeclared),
@@ -69,22 +80,23 @@ export async function openContractCheck(): Promise<ContractCheck> {
       const response = operation.responses[status]
       assert.ok(response !== undefined, `${name} is not in the contract: ${answer.text}`)
       const body = JSON.parse(answer.text) as { readonly error?: { readonly type: string; readonly code?: string } }
-      const validate = validatorOf(operation, status)
+      const steps = ['paths', operation.path, method, 'responses', status, 'content', 'application/json', 'schema']
+      const validate = schemaAt(...steps)
       assert.ok(validate?.(body) === true, `${name}: ${JSON.stringify(validate?.errors)} ${answer.text}`)
       for (const header of headers) checkHeader({ name: `${name} ${header}`, answer, header, response })
       if (body.error !== undefined) seen.add(`${name} ${body.error.code ?? body.error.type}`)
     },
     checkDelivery({ headers: given, body }) {
       const event = JSON.parse(String(body)) as { readonly type: string }
-      const steps = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application~1json', 'schema']
-      const validate = ajv.getSchema(`contract#/${steps.join('/')}`)
+      const steps = ['webhooks', event.type, 'post', 'requestBody', 'content', 'application/json', 'schema']
+      const validate = schemaAt(...steps)
       assert.ok(validate?.(event) === true, `${event.type}: ${JSON.stringify(validate?.errors)} ${String(body)}`)
       for (const name of webhookHeaders) checkWebhookHeader(name, given[name.toLowerCase()])
     },
   }
 
   function checkWebhookHeader(name: string, text: unknown): void {
-    const validate = ajv.getSchema(`contract#/components/parameters/${name}/schema`)
+    const validate = schemaAt('components', 'parameters', name, 'schema')
     const value = /^\d+$/.test(String(text)) ? Number(text) : text
     assert.ok(validate?.(value) === true, `${name}: ${JSON.stringify(validate?.errors)} ${String(text)}`)
   }
@@ -94,7 +106,7 @@ export async function openContractCheck(): Promise<ContractCheck> {
     const text = answer.headers[header.toLowerCase()]
     if (text === undefined) return
     assert.ok(header in response.headers, `${name} is not in the contract`)
-    const validate = ajv.getSchema(`contract#/components/headers/${header}/schema`)
+    const validate = schemaAt('components', 'headers', header, 'schema')
     const value = /^\d+$/.test(String(text)) ? Number(text) : text
     assert.ok(validate?.(value) === true, `${name}: ${JSON.stringify(validate?.errors)} ${String(text)}`)
   }

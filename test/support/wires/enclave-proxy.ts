@@ -1,4 +1,4 @@
-import { createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
+import { Agent, createServer, request as connectHttp, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A proxy between the service and the enclave. Tests can read and hold back requests with it. */
@@ -71,6 +71,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
   const losing: ((lost: ProxiedRequest) => void)[] = []
   const rewriting = new Set<(asked: ProxiedRequest, answer: EnclaveAnswer) => EnclaveAnswer>()
   let isCut = false
+  const agent = new Agent({ keepAlive: true })
 
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = []
@@ -98,7 +99,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
       gate.reached()
       await gate.opened
     }
-    const forwarded = await forward(findPort(), asked)
+    const forwarded = await forward(agent, findPort(), asked)
     const answer = [...rewriting].reduce((sum, rewrite) => rewrite(asked, sum), forwarded)
     if (gate?.side === 'answer') {
       gate.reached()
@@ -145,7 +146,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
     loseChange() {
       const taken = Promise.withResolvers<ProxiedRequest>()
       losing.push(taken.resolve)
-      return { arrive: async () => (await forward(findPort(), await taken.promise)).status }
+      return { arrive: async () => (await forward(agent, findPort(), await taken.promise)).status }
     },
     cut: () => {
       isCut = true
@@ -159,6 +160,7 @@ export async function startEnclaveProxy(findPort: () => number): Promise<Enclave
       await new Promise((resolve) => {
         server.close(resolve)
       })
+      agent.destroy()
     },
   }
 }
@@ -170,9 +172,13 @@ interface EnclaveAnswer {
 }
 
 /** Forwards the names and values of headers, the path and the body unchanged, because all of them may be signed. */
-async function forward(port: number, { method, path, headers, body }: ProxiedRequest): Promise<EnclaveAnswer> {
+async function forward(
+  agent: Agent,
+  port: number,
+  { method, path, headers, body }: ProxiedRequest,
+): Promise<EnclaveAnswer> {
   return await new Promise((resolve, reject) => {
-    const sent = connectHttp({ host: 'localhost', port, method, path, headers, agent: false }, (answer) => {
+    const sent = connectHttp({ host: '127.0.0.1', port, method, path, headers, agent }, (answer) => {
       const chunks: Buffer[] = []
       answer.on('data', (chunk: Buffer) => chunks.push(chunk))
       answer.once('error', reject)
