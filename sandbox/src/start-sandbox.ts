@@ -22,6 +22,8 @@ export interface SandboxOptions {
   readonly onProgress?: (line: string) => void
   /** Settings of the server that differ from the sandbox's defaults. */
   readonly serverEnv?: Environment
+  /** How many slots the server and the control API give to a new wallet, if not as many as by default. */
+  readonly walletSlots?: number
   /**
    * The address of the enclave for its clients, if a proxy is in front of it. Clients sign this address as part of
    * their requests.
@@ -107,7 +109,8 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   stops.unshift(() => foundations.stop())
   const databaseUrl = await watched(foundations.databaseUrl)
 
-  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl })
+  const { walletSlots } = options
+  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl, walletSlots })
   const seller = new Seller(() =>
     fleet.start({
       name: 'seller',

@@ -27,6 +27,7 @@ describe('readConfig', () => {
     assert.equal(config.role, 'all')
     assert.deepEqual([config.host, config.port, config.authPort], ['127.0.0.1', 4100, null])
     assert.equal(config.enclave.apiUrl, 'https://api.privy.io')
+    assert.equal(config.walletSlots, 50)
     assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 7))
     assert.deepEqual(config.chains.live, {
       mode: 'live',
@@ -89,6 +90,8 @@ describe('readConfig', () => {
     ['PORT', '80a', /PORT must be a whole number/],
     ['PORT', '-1', /PORT must be a whole number/],
     ['TEST_CONFIRMATIONS', '0', /TEST_CONFIRMATIONS must be a whole number from 1/],
+    ['WALLET_SLOTS', '0', /WALLET_SLOTS must be a whole number from 1 to 50/],
+    ['WALLET_SLOTS', '51', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['TEST_USDC', '0x123', /TEST_USDC must be an EVM address/],
     ['TEST_EXPLORER_URL', 'https://explorer.example/', /TEST_EXPLORER_URL must be an origin .*, or none/],
     ['LIVE_EXPLORER_URL', 'javascript:alert(1)', /LIVE_EXPLORER_URL must be an origin/],

@@ -4,6 +4,7 @@ import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
 import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
+import { WALLET_SLOTS_MAX } from './values/wallet-slots.ts'
 
 export type ProcessRole = 'all' | 'api' | 'worker'
 
@@ -48,6 +49,8 @@ export interface Config {
   readonly encryptionKey: Buffer
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
+  /** How many slots a new wallet gets. */
+  readonly walletSlots: number
   /** Who may sign up: anyone, or only people with a valid invitation. */
   readonly signUp: SignUpPolicy
   /** Where owners of wallets get test USDC; null if there is no such place. */
@@ -123,6 +126,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
     chains,
+    walletSlots: reader.integer('WALLET_SLOTS', WALLET_SLOTS_MAX, { min: 1, max: WALLET_SLOTS_MAX }),
     signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',

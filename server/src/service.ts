@@ -66,6 +66,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
+    walletSlots: config.walletSlots,
     outbound,
     resources,
     relyingParty: toRelyingParty(config.authUrl),

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
 import { slotSealContext } from '../../server/src/domain/wallets/slot-seal-context.ts'
-import { SLOTS_PER_WALLET } from '../../server/src/domain/wallets/wallet.ts'
 import { openEnclave } from '../../server/src/enclave/open-enclave.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { createSealer } from '../../server/src/lib/sealing.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
+import { FEW_SLOTS } from '../support/few-slots.ts'
 import type { ProxiedRequest } from '../support/wires/enclave-proxy.ts'
 import { send, type Answer, call } from '../support/http-client.ts'
 import {
@@ -161,7 +161,7 @@ describe("the enclave enforces the signed policy, whatever the service's databas
       const answer = await askEnclave('PATCH', path, { replay: signed, body })
       assert.equal(answer.status, 401, answer.text)
     }
-    const [free, other] = [await policyPath(payer, SLOTS_PER_WALLET), await policyPath(await createPayer(fixture))]
+    const [free, other] = [await policyPath(payer, FEW_SLOTS), await policyPath(await createPayer(fixture))]
     for (const elsewhere of [free, other]) {
       assert.equal((await askEnclave('PATCH', elsewhere, { replay: signed })).status, 401)
     }
@@ -170,7 +170,7 @@ describe("the enclave enforces the signed policy, whatever the service's databas
 
   test('the key of a slot that no grant uses moves nothing', async () => {
     const payer = await createPayer(fixture)
-    assert.equal((await sendWithSlot(payer, 'free', SLOTS_PER_WALLET)).kind, 'refused')
+    assert.equal((await sendWithSlot(payer, 'free', FEW_SLOTS)).kind, 'refused')
     assert.equal((await sendWithSlot(payer, 'used', 1)).kind, 'accepted')
   })
 

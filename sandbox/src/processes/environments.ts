@@ -10,10 +10,12 @@ export interface ServerFacts {
   readonly addresses: Addresses
   readonly state: SandboxState
   readonly databaseUrl: string
+  /** How many slots a new wallet gets, if not as many as by default. */
+  readonly walletSlots?: number | undefined
 }
 
 /** Returns the server's environment. The server has no other configuration, as in production. */
-export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts): Environment {
+export function serverEnvironment({ addresses, state, databaseUrl, walletSlots }: ServerFacts): Environment {
   return {
     BURSAR_ENV: 'development',
     BASE_URL: addresses.baseUrl,
@@ -40,6 +42,7 @@ export function serverEnvironment({ addresses, state, databaseUrl }: ServerFacts
     WEBHOOKS_TO_LOOPBACK: 'true',
     LOG_LEVEL: 'info',
     CLOCK_OFFSET_MS: String(state.clockOffsetMs),
+    ...(walletSlots === undefined ? {} : { WALLET_SLOTS: String(walletSlots) }),
   }
 }
 

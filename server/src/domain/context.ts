@@ -21,6 +21,8 @@ export interface Context {
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
+  /** How many slots a new wallet gets. */
+  readonly walletSlots: number
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
   readonly outbound: OutboundPolicy
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */

@@ -1,6 +1,6 @@
-import { SLOTS_PER_WALLET } from '../domain/wallets/wallet.ts'
 import { normalizePublicKey } from '../enclave/normalize-public-key.ts'
 import { generateSignerKey } from '../enclave/signer-key.ts'
+import { WALLET_SLOTS_MAX } from '../values/wallet-slots.ts'
 import { CODE_REFUSED, compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { describeLanding, awaitLanding, dataOf, hasLanded, sendTransfer } from './check-sends.ts'
 import { createCheckWallet } from './create-check-wallet.ts'
@@ -12,11 +12,11 @@ import { toRecord, type ProviderResponse } from './provider-wire.ts'
 const READ_MS_MAX = 3_000
 const READ_POLL_MS = 500
 
-/** Step 12: a wallet with as many slots as the service creates. */
+/** Step 12: a wallet with as many slots as the service creates at most. */
 export async function checkAllSlots(run: CheckRun, { ownerId }: CheckWallet): Promise<Outcome> {
-  const title = `a wallet with ${SLOTS_PER_WALLET} signers, each under an empty policy`
-  const expected = `200, the owner, ${SLOTS_PER_WALLET} signers as written; read back: ${SLOTS_PER_WALLET} signers as written`
-  const publicKeys = Array.from({ length: SLOTS_PER_WALLET }, () => generateSignerKey().publicKey)
+  const title = `a wallet with ${WALLET_SLOTS_MAX} signers, each under an empty policy`
+  const expected = `200, the owner, ${WALLET_SLOTS_MAX} signers as written; read back: ${WALLET_SLOTS_MAX} signers as written`
+  const publicKeys = Array.from({ length: WALLET_SLOTS_MAX }, () => generateSignerKey().publicKey)
   const [failure, created] = await createCheckWallet(run, { label: 'slots', ownerId, publicKeys })
   if (created === null) return compare(false, { title, expected, actual: failure })
   const { response, slots } = created

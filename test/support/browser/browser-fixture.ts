@@ -5,6 +5,7 @@ import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.t
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { openPooledPerson, type EnterOptions as PooledOptions } from './context-pool.ts'
 import { launchBrowser, type Person } from './launch-browser.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
@@ -74,6 +75,7 @@ async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
     serverEnv: { TRUSTED_PROXIES: '127.0.0.1', ...serverEnv },
     prepared: await prepareSandbox(),
     memory: 'large',
+    walletSlots: FEW_SLOTS,
   })
   return { ...sandbox, close: () => sandbox.remove() }
 }

@@ -4,6 +4,7 @@ import type { Context } from '../../../server/src/domain/context.ts'
 import { createClock, type MovableClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
 import { openContext } from '../../../server/src/service.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { startFakeChain, type FakeChain } from '../wires/fake-chain.ts'
 import { startFakeEnclave, type FakeEnclave } from '../wires/fake-enclave.ts'
 import { createFreshDatabase } from '../database/fresh-database.ts'
@@ -47,6 +48,7 @@ export async function openTestContext(change: (config: Config) => Config = (conf
     PRIVY_API_URL: enclave.url,
     TEST_RPC_URLS: test.url,
     LIVE_RPC_URLS: live.url,
+    WALLET_SLOTS: String(FEW_SLOTS),
     LOG_LEVEL: 'silent',
   }
   const config = change(readConfig(settings))

@@ -4,6 +4,7 @@ import {
   type ThrowAwayOptions,
   type ThrowAwaySandbox,
 } from '../../../sandbox/src/throw-away-sandbox.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 
 /** An agent, the wallet from which it pays, and its daily cap. */
@@ -52,7 +53,12 @@ const FUND_USDC = '100000'
 const MICRO = 1_000_000n
 
 export async function openFaultFixture(options: FaultFixtureOptions): Promise<FaultFixture> {
-  const sandbox = await startThrowAwaySandbox({ durable: false, enclaveProfile: 'fast', ...options.sandbox })
+  const sandbox = await startThrowAwaySandbox({
+    durable: false,
+    enclaveProfile: 'fast',
+    walletSlots: FEW_SLOTS,
+    ...options.sandbox,
+  })
   try {
     const { control_url: controlUrl } = sandbox.facts
     const control = async (path: string, body: object = {}): Promise<AnswerBody> => {

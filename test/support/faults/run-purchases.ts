@@ -5,6 +5,7 @@ import { call, type JsonAnswer } from '../http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../sandbox/payer-fixture.ts'
 import { findSandboxDatabase } from '../sandbox/sandbox-database.ts'
 import type { SandboxFixture } from '../sandbox/sandbox-fixture.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { createResource, readCounters, type SoldResource, type WireBehaviour } from '../sandbox/seller.ts'
 import { openUsdcChain } from '../sandbox/usdc-chain.ts'
 import { waitFor } from '../wait-for.ts'
@@ -118,7 +119,12 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
 export async function openPurchaseFixture(
   options: ThrowAwayOptions = {},
 ): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
-  const sandbox = await startThrowAwaySandbox({ durable: true, enclaveProfile: 'fast', ...options })
+  const sandbox = await startThrowAwaySandbox({
+    durable: true,
+    enclaveProfile: 'fast',
+    walletSlots: FEW_SLOTS,
+    ...options,
+  })
   const { base_url: baseUrl, chains, control_url: controlUrl } = sandbox.facts
   const { query } = findSandboxDatabase(sandbox)
   const control = async (path: string, body: object = {}): Promise<JsonAnswer> => {

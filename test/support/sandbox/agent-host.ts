@@ -8,6 +8,7 @@ import { createSandboxWorkspace } from './create-sandbox-workspace.ts'
 import { prepareSandbox } from './prepared-sandbox.ts'
 import { share } from './share.ts'
 import { openUsdcChain, type UsdcChain } from './usdc-chain.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { call, type AnswerBody } from '../http-client.ts'
 import { startDocumentServer, type DocumentServer } from '../wires/document-server.ts'
 
@@ -60,7 +61,12 @@ async function startSandboxWithDocuments() {
     const certificate = join(folder, 'certificate.pem')
     await writeFile(certificate, documents.certificate)
     const serverEnv = { NODE_EXTRA_CA_CERTS: certificate }
-    const sandbox = await startThrowAwaySandbox({ serverEnv, prepared: await prepareSandbox(), memory: 'large' })
+    const sandbox = await startThrowAwaySandbox({
+      serverEnv,
+      prepared: await prepareSandbox(),
+      memory: 'large',
+      walletSlots: FEW_SLOTS,
+    })
     const close = async (): Promise<void> => {
       await sandbox.remove()
       await removeAll()

@@ -9,6 +9,7 @@ import type { Mode } from '../../../server/src/values/mode.ts'
 import { startStatementGate, type StatementGate } from '../database/statement-gate.ts'
 import { startEnclaveProxy, type EnclaveProxy } from '../wires/enclave-proxy.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
+import { FEW_SLOTS } from '../few-slots.ts'
 import { prepareSandbox } from './prepared-sandbox.ts'
 import { findSandboxDatabase } from './sandbox-database.ts'
 import { share } from './share.ts'
@@ -140,6 +141,7 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
       serverEnv,
       enclaveUrl: enclave.url,
       enclaveProfile: 'fast',
+      walletSlots: FEW_SLOTS,
       memory: 'large',
     })
   } catch (error) {
@@ -159,7 +161,8 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
     databaseUrl,
     environment: () => {
       const addresses = { ...addressesFrom(port), enclaveUrl: enclave.url }
-      return { ...serverEnvironment({ addresses, state: openState(dataDir).current, databaseUrl }) }
+      const { current: state } = openState(dataDir)
+      return { ...serverEnvironment({ addresses, state, databaseUrl, walletSlots: FEW_SLOTS }) }
     },
     control,
     advanceClock: async (seconds) => void (await control('/clock', { advance_seconds: seconds })),

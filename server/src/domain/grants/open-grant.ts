@@ -8,7 +8,7 @@ import { findAgent } from '../agents/agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { SLOTS_PER_WALLET } from '../wallets/wallet.ts'
+import { listSlots } from '../wallets/slots-store.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
@@ -52,7 +52,10 @@ export async function openGrant(
     if (wallet === null) throw problem('wallet_not_found')
     if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
     if (ofAgent > 0) throw problem('grant_exists')
-    if (slot === null) throw problem('grant_limit_reached', { details: { grants_max: SLOTS_PER_WALLET } })
+    if (slot === null) {
+      const [slots] = await transaction.batch([listSlots(wallet)])
+      throw problem('grant_limit_reached', { details: { grants_max: slots.length } })
+    }
     const grant = makePending({ policy, accountId, mode, agentId, walletAddress: address, slot, createdAt })
     const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details: describeGrant(grant) } as const
     await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: grant.id })])

@@ -24,7 +24,7 @@ import { buildPolicyRules, type PolicyRule } from '../../enclave/policy-rules.ts
 import { createAgent } from '../agents/create-agent.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { SLOTS_PER_WALLET } from '../wallets/wallet.ts'
+import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
@@ -66,7 +66,7 @@ describe('a grant is the content of a slot', () => {
     const owned = await openOwned(ctx)
     const read = async () => (await ctx.enclave.readWallet(owned.wallet.enclaveWalletId)).signers
     const before = await read()
-    assert.equal(before.length, SLOTS_PER_WALLET)
+    assert.equal(before.length, ctx.walletSlots)
     const { id } = await openActive(ctx, owned)
     await signChange(ctx, owned, { grantId: id, change: 'revoke' })
     assert.deepEqual(await read(), before)
@@ -87,19 +87,19 @@ describe('a grant is the content of a slot', () => {
   })
 
   test('agents that are granted at once get slots of their own, and the wallet has 50', async () => {
-    const owned = await openOwned(ctx)
+    const owned = await openOwned({ ...ctx, walletSlots: WALLET_SLOTS_MAX })
     const { accountId, mode, wallet, actor } = owned
     const open = async (number: number): Promise<Grant> => {
       const agentId = agent(`agent ${number}`)
       await createAgent(ctx, { accountId, mode, id: agentId, actor })
       return await openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...makeTerms(), actor })
     }
-    const grants = await Promise.all(Array.from({ length: SLOTS_PER_WALLET }, (_, number) => open(number)))
-    assert.equal(new Set(grants.map(({ slot }) => slot)).size, SLOTS_PER_WALLET)
-    await assert.rejects(open(SLOTS_PER_WALLET), {
+    const grants = await Promise.all(Array.from({ length: WALLET_SLOTS_MAX }, (_, number) => open(number)))
+    assert.equal(new Set(grants.map(({ slot }) => slot)).size, WALLET_SLOTS_MAX)
+    await assert.rejects(open(WALLET_SLOTS_MAX), {
       status: 409,
       code: 'grant_limit_reached',
-      details: { grants_max: SLOTS_PER_WALLET },
+      details: { grants_max: WALLET_SLOTS_MAX },
     })
     const [other, , , , , , , freed] = grants
     assert.ok(freed !== undefined && other !== undefined)
@@ -107,10 +107,23 @@ describe('a grant is the content of a slot', () => {
     await changeUnsigned(ctx, owned, { grantId: freed.id, change: 'revoke' })
     await changeUnsigned(later(ctx, 1_000), owned, { grantId: other.id, change: 'revoke' })
     const again = await openGrant(ctx, {
-      ...{ accountId, mode, actor, wallet: wallet.address, agentId: agent(`agent ${SLOTS_PER_WALLET}`) },
+      ...{ accountId, mode, actor, wallet: wallet.address, agentId: agent(`agent ${WALLET_SLOTS_MAX}`) },
       ...makeTerms(),
     })
     assert.equal(again.slot, freed.slot)
+  })
+
+  test('a wallet keeps the number of slots that it was created with', async () => {
+    const owned = await openOwned({ ...ctx, walletSlots: 1 })
+    const { accountId, mode, wallet, actor } = owned
+    await openPending(ctx, owned)
+    await createAgent(ctx, { accountId, mode, id: agent('second'), actor })
+    const second = { accountId, mode, agentId: agent('second'), wallet: wallet.address, ...makeTerms(), actor }
+    await assert.rejects(openGrant(ctx, second), {
+      status: 409,
+      code: 'grant_limit_reached',
+      details: { grants_max: 1 },
+    })
   })
 
   test('a slot that was never used is preferred to one that was freed', async () => {

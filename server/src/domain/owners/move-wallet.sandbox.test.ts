@@ -28,7 +28,7 @@ import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
-import { SLOTS_PER_WALLET } from '../wallets/wallet.ts'
+import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { getWalletRecord } from './get-wallet-record.ts'
 import { openOwnerChange } from './open-owner-change.ts'
@@ -54,11 +54,12 @@ describe('a wallet that a sign-in passkey owns', () => {
 
   test('is moved to a wallet passkey by one signature, which ends its grants, and then works as any other', async () => {
     const { owned, legacy, to } = await openLegacy()
-    const { requestId, challenge, rpId } = await prepareMove(ctx, owned, { ...legacy, to })
+    const withAllSlots = { ...ctx, walletSlots: WALLET_SLOTS_MAX }
+    const { requestId, challenge, rpId } = await prepareMove(withAllSlots, owned, { ...legacy, to })
     assert.equal(rpId, ctx.relyingParty.id)
     await submit(ctx, owned, { requestId, assertion: legacy.signIn.assert(challenge) })
 
-    const moved = await expectMoved(owned, legacy, to)
+    const moved = await expectMoved(owned, legacy, to, WALLET_SLOTS_MAX)
     const grants = await readRows(ctx.db, 'select id, status from grants where wallet_address = $1', [
       moved.wallet.address,
     ])
@@ -77,7 +78,7 @@ describe('a wallet that a sign-in passkey owns', () => {
     const second = await addWalletOwner(ctx, owned.actor.id)
     await changeOwners(ctx, moved, { kind: 'add_owner', credentialId: second.credentialId })
     const { signers } = await ctx.enclave.readWallet(moved.wallet.enclaveWalletId)
-    assert.equal(signers.length, SLOTS_PER_WALLET)
+    assert.equal(signers.length, WALLET_SLOTS_MAX)
     await expectMoveRejected(owned, legacy, to, MOVED)
   })
 
@@ -91,7 +92,7 @@ describe('a wallet that a sign-in passkey owns', () => {
     )
     assert.deepEqual(
       rows.map(({ slot }) => slot),
-      Array.from({ length: SLOTS_PER_WALLET }, (_, index) => index + 1),
+      Array.from({ length: ctx.walletSlots }, (_, index) => index + 1),
     )
     for (const { slot, signer_private_key_sealed: sealed } of rows) {
       const place = { accountId: owned.accountId, mode: owned.mode, walletAddress: legacy.wallet.address }
@@ -268,14 +269,19 @@ describe('a wallet that a sign-in passkey owns', () => {
    * Checks that the service and the enclave have recorded the new owner. Returns the workspace with the moved wallet
    * and its new owner.
    */
-  async function expectMoved(owned: Owned, legacy: LegacyWallet, to: Owned['owner']): Promise<Owned> {
+  async function expectMoved(
+    owned: Owned,
+    legacy: LegacyWallet,
+    to: Owned['owner'],
+    slots = ctx.walletSlots,
+  ): Promise<Owned> {
     const wallet = await findNow(owned, legacy)
     assert.ok(wallet !== null && wallet.signInOwner === null)
     assert.deepEqual(await readOwners(ctx, { wallet }), [to.credentialId])
     assert.deepEqual(await ctx.enclave.readQuorum(wallet.ownerQuorumId), [to.publicKeySpki])
     const { ownerQuorumId, signers } = await ctx.enclave.readWallet(wallet.enclaveWalletId)
     assert.equal(ownerQuorumId, wallet.ownerQuorumId)
-    assert.equal(signers.length, SLOTS_PER_WALLET)
+    assert.equal(signers.length, slots)
     return { ...owned, wallet, owner: to }
   }
 

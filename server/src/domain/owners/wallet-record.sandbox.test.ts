@@ -8,7 +8,6 @@ import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
 import { listSlots } from '../wallets/slots-store.ts'
-import { SLOTS_PER_WALLET } from '../wallets/wallet.ts'
 import { getWalletRecord } from './get-wallet-record.ts'
 import { signWalletRecord } from './sign-wallet-record.ts'
 
@@ -40,7 +39,7 @@ describe('the record of a wallet', () => {
       version: 1,
       wallet_id: wallet.enclaveWalletId,
     })
-    assert.equal(slots.length, SLOTS_PER_WALLET)
+    assert.equal(slots.length, ctx.walletSlots)
     assert.deepEqual(assertions, [])
     assert.deepEqual(owners, [
       { credentialId: owner.credentialId, publicKey: owner.publicKeySpki, name: 'Wallet passkey' },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { SLOTS_PER_WALLET, type WalletSlot } from './wallet.ts'
+import type { WalletSlot } from './wallet.ts'
 
 /** A slot that no wallet has yet. */
 export interface NewSlot extends WalletSlot {
@@ -19,12 +19,12 @@ const SLOTS_AT_ONCE_MAX = 10
  * fails, the slots that were already created are never used.
  */
 export async function createSlots(
-  { enclave }: Pick<Context, 'enclave'>,
+  { enclave, walletSlots }: Pick<Context, 'enclave' | 'walletSlots'>,
   { ownerQuorumId }: { ownerQuorumId: string },
 ): Promise<NewSlot[]> {
   const created: NewSlot[] = []
-  for (let first = 1; first <= SLOTS_PER_WALLET; first += SLOTS_AT_ONCE_MAX) {
-    const count = Math.min(SLOTS_AT_ONCE_MAX, SLOTS_PER_WALLET - first + 1)
+  for (let first = 1; first <= walletSlots; first += SLOTS_AT_ONCE_MAX) {
+    const count = Math.min(SLOTS_AT_ONCE_MAX, walletSlots - first + 1)
     const numbers = Array.from({ length: count }, (_, index) => first + index)
     created.push(...(await Promise.all(numbers.map((slot) => createSlot(enclave, { slot, ownerQuorumId })))))
   }

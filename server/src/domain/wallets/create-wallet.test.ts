@@ -18,13 +18,13 @@ import { createWallet } from './create-wallet.ts'
 import { listOwners } from './owners-store.ts'
 import { slotSealContext } from './slot-seal-context.ts'
 import { listSlots } from './slots-store.ts'
-import { SLOTS_PER_WALLET } from './wallet.ts'
+import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
 import { countWallets, findWallet } from './wallets-store.ts'
 
 describe('createWallet', () => {
   let given: TestContext
   before(async () => {
-    given = await openTestContext()
+    given = await openTestContext((config) => ({ ...config, walletSlots: WALLET_SLOTS_MAX }))
   })
   after(() => given.close())
 
@@ -45,11 +45,11 @@ describe('createWallet', () => {
     const slots = await ctx.db.runRelaxed(listSlots(wallet))
     assert.deepEqual(
       slots.map(({ slot }) => slot),
-      Array.from({ length: SLOTS_PER_WALLET }, (_, index) => index + 1),
+      Array.from({ length: WALLET_SLOTS_MAX }, (_, index) => index + 1),
     )
-    assert.equal(new Set(slots.flatMap(({ policyId, signerId }) => [policyId, signerId])).size, 2 * SLOTS_PER_WALLET)
-    assert.equal(enclave.created.filter((path) => path === '/v1/policies').length, SLOTS_PER_WALLET)
-    assert.equal(enclave.created.filter((path) => path === '/v1/key_quorums').length, SLOTS_PER_WALLET + 1)
+    assert.equal(new Set(slots.flatMap(({ policyId, signerId }) => [policyId, signerId])).size, 2 * WALLET_SLOTS_MAX)
+    assert.equal(enclave.created.filter((path) => path === '/v1/policies').length, WALLET_SLOTS_MAX)
+    assert.equal(enclave.created.filter((path) => path === '/v1/key_quorums').length, WALLET_SLOTS_MAX + 1)
   })
 
   test('a wallet with signers other than those of its slots is not recorded', async () => {

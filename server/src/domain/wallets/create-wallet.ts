@@ -26,7 +26,7 @@ import type { Wallet, WalletPasskey } from './wallet.ts'
  * `rate_limit_exceeded`, but not for the operator, who acts in the sandbox (D33).
  */
 export async function createWallet(
-  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'sealer' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'sealer' | 'signer' | 'walletSlots'>,
   {
     accountId,
     mode,
@@ -84,12 +84,12 @@ async function getOwnPasskey(
 }
 
 async function createAtEnclave(
-  { enclave }: Pick<Context, 'enclave'>,
+  { enclave, walletSlots }: Pick<Context, 'enclave' | 'walletSlots'>,
   { name, owner }: { name: string; owner: WalletPasskey },
 ) {
   const publicKeys = [toSpki(owner.publicKeyCose)]
   const ownerQuorumId = await enclave.createQuorum({ publicKeys, name: 'Wallet owners' })
-  const slots = await createSlots({ enclave }, { ownerQuorumId })
+  const slots = await createSlots({ enclave, walletSlots }, { ownerQuorumId })
   const signers = slots.map(({ signerId, policyId }) => ({ signerId, policyIds: [policyId] }))
   const idempotencyKey = randomUUID()
   const made = await enclave.createWallet({ ownerQuorumId, signers, name, idempotencyKey })

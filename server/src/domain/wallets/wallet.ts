@@ -62,6 +62,3 @@ export const BALANCES_READ_MAX = 100
 
 /** Each person can have this many wallet passkeys. */
 export const WALLET_PASSKEYS_MAX = 10
-
-/** A wallet is created with this many slots. So at most this many agents can have a grant on it. */
-export const SLOTS_PER_WALLET = 50
