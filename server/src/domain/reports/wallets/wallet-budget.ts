@@ -41,7 +41,7 @@ export const WALLETS_PAGE_DEFAULT = 20
 
 /**
  * The grants of a page together allow at most this many recipients, so that a response has at most a few MB. A wallet
- * has 50 slots, each with up to two grants of 100 recipients, so every wallet fits on a page.
+ * has at most 50 slots, each with up to two grants of 100 recipients, so every wallet fits on a page.
  */
 export const PAGE_RECIPIENTS_MAX = 10_000
 
