@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { expectError, readBody } from '../support/http-client.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
-import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ describe('outages', () => {
   before(async () => {
     given = await openTestService(async (config) => {
       proxy = await startTcpProxy(config.database.url)
-      return { ...config, database: { ...config.database, url: proxy.url } }
+      return withJobs({ ...config, database: { ...config.database, url: proxy.url } })
     })
     seeded = await seed(given.context)
   })

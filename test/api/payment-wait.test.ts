@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { readRows } from '../support/database/read-rows.ts'
-import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 interface Payment {
@@ -25,7 +25,7 @@ const STOP_MS_MAX = 5_000
 describe('GET /v1/payments/{id}?wait (D57)', () => {
   let given: TestService
   before(async () => {
-    given = await openTestService()
+    given = await openTestService(withJobs)
   })
   after(() => given.close())
 

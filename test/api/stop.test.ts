@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { readBody } from '../support/http-client.ts'
 import { seed } from '../support/context/seed.ts'
-import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts'
 const STOP_MS_MAX = 5_000
 
 test('a stop finishes the current payment, accepts no new connection, and ends although clients keep their connections open', async () => {
-  const given = await openTestService()
+  const given = await openTestService(withJobs)
   const seeded = await seed(given.context)
   const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   given.enclave.behave = () => {

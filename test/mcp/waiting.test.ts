@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { RECIPIENT, seed } from '../support/context/seed.ts'
 import { callTool, PROTOCOL_VERSIONS, toolRequest } from '../support/service/mcp-client.ts'
-import { openTestService } from '../support/service/test-service.ts'
+import { openTestService, withJobs } from '../support/service/test-service.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait-for.ts'
 const STOP_MS_MAX = 5_000
 
 test('a client that leaves does not delay a stop, and a stop ends the calls that wait, in both protocol versions (D72)', async () => {
-  const given = await openTestService()
+  const given = await openTestService(withJobs)
   try {
     const seeded = await seed(given.context)
     const args = { agent_id: seeded.agentId, to: RECIPIENT, amount_usdc: '1', purchase_id: 'one' }

@@ -12,6 +12,7 @@ import {
 } from '../support/service/oauth-server.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
+import { withJobs } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 describe('the authorization server during a failure', () => {
@@ -21,7 +22,7 @@ describe('the authorization server during a failure', () => {
   before(async () => {
     given = await openOauthServer(async (config) => {
       proxy = await startTcpProxy(config.database.url)
-      return { ...config, database: { ...config.database, url: proxy.url } }
+      return withJobs({ ...config, database: { ...config.database, url: proxy.url } })
     })
     client = await given.register()
   })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
-import { openPipelinedConnection } from './pipelined-connection.ts'
+import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import { openPool } from './open-pool.ts'
 import type { GatheredQuery } from './gathered-query.ts'
 import { Gatherer } from './gatherer.ts'
@@ -62,12 +62,12 @@ export const PLANNER_OPTIONS = [
 export class Database {
   readonly #pool: pg.Pool
   readonly #connections: TransactionConnections
-  readonly #sharedConnections: readonly ReturnType<typeof openPipelinedConnection>[]
+  readonly #sharedConnections: readonly PipelinedConnection[]
   readonly #gatherer: Gatherer
   readonly #durableGatherer: Gatherer
   readonly #readers: Readers
   readonly #deferredWrites: DeferredWrites
-  #nextShared = 0
+  #lastInTurn: Promise<unknown> = Promise.resolve()
 
   constructor(config: DatabaseConfig, logger: Logger) {
     const connection: pg.ClientConfig = {
@@ -105,10 +105,7 @@ export class Database {
 
   /** Runs a read, or a write that a power failure may undo, such as a rate counter, on a shared connection. */
   runRelaxed<Result>(query: Query<Result>): Promise<Result> {
-    const connection = this.#sharedConnections[this.#nextShared]
-    this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
-    if (connection === undefined) throw new Error('the database has no shared connections')
-    return connection.run(query)
+    return this.#chooseShared().run(query)
   }
 
   /**
@@ -136,9 +133,7 @@ export class Database {
 
   /** Runs two statements as `runRelaxed` does, in one round trip. */
   async runRelaxedPair<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
-    const connection = this.#sharedConnections[this.#nextShared]
-    this.#nextShared = (this.#nextShared + 1) % this.#sharedConnections.length
-    if (connection === undefined) throw new Error('the database has no shared connections')
+    const connection = this.#chooseShared()
     return await Promise.all([connection.run(first), connection.run(second)])
   }
 
@@ -187,6 +182,17 @@ export class Database {
   }
 
   /**
+   * Runs one statement as `runDurable` does, once all earlier statements of this method have ended. It is for the
+   * background jobs, which begin their rounds together: otherwise, each of them would open a connection.
+   */
+  async runInTurn<Result>(query: Query<Result>): Promise<Result> {
+    const result = this.#lastInTurn.then(() => this.runDurable(query))
+    // The caller handles the error. The next statement must run anyway.
+    this.#lastInTurn = result.catch(() => undefined)
+    return await result
+  }
+
+  /**
    * Runs `verb` in a transaction, and commits if `verb` has not done so. If `verb` throws, the transaction is rolled
    * back. If the transaction conflicts with another one (serialization failure, deadlock), `verb` runs again. So it
    * must have no effects other than SQL. `precedence` decides who gets a free connection first.
@@ -202,6 +208,11 @@ export class Database {
         if (attempt >= TRANSACTION_ATTEMPTS_MAX || !isRetryable(error)) throw error
       }
     }
+  }
+
+  /** Returns the shared connection with the fewest statements, so a second one is opened only while the first is busy. */
+  #chooseShared(): PipelinedConnection {
+    return this.#sharedConnections.reduce((best, other) => (other.running < best.running ? other : best))
   }
 
   async #attempt<Result>(verb: (transaction: Transaction) => Promise<Result>, precedence: Precedence): Promise<Result> {

@@ -9,9 +9,11 @@ import type { PipelinedConnection } from './pipelined-connection.ts'
  */
 export const ITEMS_WAITING_MAX = 10_000
 
+type Connection = Pick<PipelinedConnection, 'run' | 'close'>
+
 /** A queue of items and results of any type. */
 type AnyQueue = Pick<GatherQueue<unknown, unknown>, 'isReady' | 'rejectWaiting'> & {
-  runNext(run: PipelinedConnection['run']): Promise<DatabaseUnavailable | null>
+  runNext(run: Connection['run']): Promise<DatabaseUnavailable | null>
 }
 
 /**
@@ -22,8 +24,8 @@ type AnyQueue = Pick<GatherQueue<unknown, unknown>, 'isReady' | 'rejectWaiting'>
  * while the next statement uses another connection.
  */
 export class Gatherer {
-  readonly #connections: readonly PipelinedConnection[]
-  readonly #idle: PipelinedConnection[]
+  readonly #connections: readonly Connection[]
+  readonly #idle: Connection[]
   readonly #queues = new Map<object, AnyQueue>()
   /** The queues that have items ready, each once. They take turns. */
   readonly #turns: AnyQueue[] = []
@@ -31,7 +33,7 @@ export class Gatherer {
   #isClosed = false
   #waiting = 0
 
-  constructor(connections: readonly PipelinedConnection[]) {
+  constructor(connections: readonly Connection[]) {
     this.#connections = connections
     this.#idle = [...connections]
   }
@@ -86,7 +88,7 @@ export class Gatherer {
     }
   }
 
-  async #sendNext(queue: AnyQueue, connection: PipelinedConnection): Promise<void> {
+  async #sendNext(queue: AnyQueue, connection: Connection): Promise<void> {
     const lost = await queue.runNext((query) => connection.run(query))
     this.#idle.push(connection)
     // The waiting items are rejected too, because they would only wait again for the same error.

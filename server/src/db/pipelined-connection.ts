@@ -9,6 +9,8 @@ import { readResult } from './query.ts'
  * and each commits separately. The connection is opened on first use, and again after a failure.
  */
 export interface PipelinedConnection {
+  /** The number of statements without a result. */
+  readonly running: number
   run<Result>(query: Query<Result>): Promise<Result>
   close(): Promise<void>
 }
@@ -22,6 +24,7 @@ export function openPipelinedConnection(
 ): PipelinedConnection {
   let connection: Promise<pg.Client> | null = null
   let current: pg.Client | null = null
+  let running = 0
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...config, pipeline: true })
@@ -45,8 +48,12 @@ export function openPipelinedConnection(
   }
 
   return {
+    get running() {
+      return running
+    },
     async run(query) {
       connection ??= connect()
+      running += 1
       const result = await connection
         .then((client) => {
           const statement = { name: query.name, text: query.text, values: [...query.values] }
@@ -56,6 +63,9 @@ export function openPipelinedConnection(
         })
         .catch((error: unknown) => {
           throw translateError(error)
+        })
+        .finally(() => {
+          running -= 1
         })
       return readResult(query, result)
     },

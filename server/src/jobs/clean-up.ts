@@ -39,15 +39,17 @@ const STEPS: readonly Step[] = [
 /**
  * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
  * connections that were never used, old errors of connections, users without a workspace, counters, deliveries,
- * refusals, sellers' answers and requests that owners were asked to sign. If a step fails, the others still run, and
- * the first error is thrown at the end.
+ * refusals, sellers' answers and requests that owners were asked to sign. The steps run one after the other, so that
+ * they need one database connection. If a step fails, the others still run, and the first error is thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {
   const options = { name: 'clean-up', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
-    const outcomes = await Promise.allSettled(STEPS.map((step) => repeat(ctx, { step, renewLease, signal })))
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    const errors: unknown[] = []
+    for (const step of STEPS) {
+      await repeat(ctx, { step, renewLease, signal }).catch((error: unknown) => errors.push(error))
+    }
+    if (errors.length > 0) throw errors[0]
   })
 }
 
@@ -56,7 +58,7 @@ async function repeat(
   { step, renewLease, signal }: { step: Step; renewLease: RenewLease; signal: AbortSignal },
 ): Promise<void> {
   for (let count = 0; count < STEPS_PER_ROUND_MAX && !signal.aborted; count += 1) {
-    if (count > 0 && !(await renewLease())) return
+    if (!(await renewLease())) return
     if ((await step(ctx)) === 0) return
   }
 }

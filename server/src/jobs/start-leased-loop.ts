@@ -43,7 +43,7 @@ export function startLeasedLoop(
   const renewLease: RenewLease = async () => {
     renewedAt = null
     const now = ctx.clock.now()
-    const isOurs = await ctx.db.runDurable(takeLease(name, holder, now, new Date(now.getTime() + leaseMs)))
+    const isOurs = await ctx.db.runInTurn(takeLease(name, holder, now, new Date(now.getTime() + leaseMs)))
     if (isOurs) renewedAt = now
     return isOurs
   }
@@ -62,7 +62,7 @@ export function startLeasedLoop(
   return {
     async stop() {
       await loop.stop()
-      await ctx.db.runDurable(giveBackLease(name, holder))
+      await ctx.db.runInTurn(giveBackLease(name, holder))
     },
   }
 }

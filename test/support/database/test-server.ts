@@ -7,21 +7,30 @@ export function findTestServer(): string {
   return url
 }
 
-/** Does something that only one of the run's processes may do at a time. `lock` is a number that names it. */
-export async function withServerLock(lock: number, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  await withClient(findTestServer(), async (client) => {
-    // The lock is released when the connection ends.
-    await client.query('select pg_advisory_lock($1)', [lock])
-    await work(client)
-  })
+let pool: pg.Pool | undefined
+
+/**
+ * Runs a statement on the shared PostgreSQL, outside of the databases of tests. A process keeps its connection for the
+ * next statement, because a new connection costs more processor time than most statements. The connection does not keep
+ * the process alive.
+ */
+export async function runOnServer(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
+  return await openServerPool().query(text, [...values])
 }
 
-export async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+/** Does something that only one of the run's processes may do at a time. `lock` is a number that names it. */
+export async function withServerLock(lock: number, work: () => Promise<void>): Promise<void> {
+  const client = await openServerPool().connect()
   try {
-    await work(client)
+    await client.query('select pg_advisory_lock($1)', [lock])
+    await work()
   } finally {
-    await client.end()
+    // The lock is released when the connection ends.
+    client.release(true)
   }
+}
+
+function openServerPool(): pg.Pool {
+  pool ??= new pg.Pool({ connectionString: findTestServer(), allowExitOnIdle: true, idleTimeoutMillis: 0 })
+  return pool
 }

@@ -22,12 +22,18 @@ export interface TestService extends TestContext {
   countRows(): Promise<Readonly<Record<string, number>>>
 }
 
-/** Opens the whole service on a free port, with a fresh database. Fake servers replace the enclave and the chains. */
+/** Adds the background jobs to a test service. */
+export const withJobs = (config: Config): Config => ({ ...config, role: 'all' })
+
+/**
+ * Opens the service on a free port, with a fresh database. Fake servers replace the enclave and the chains. The
+ * background jobs run only if `change` adds them (`withJobs`), because most tests would only wait for their first round.
+ */
 export async function openTestService(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<TestService> {
   const given = await openTestContext()
-  const config = await change(given.config)
+  const config = await change({ ...given.config, role: 'api' })
   const service = await openService(config).catch(async (error: unknown) => {
     await given.close()
     throw error
