@@ -54,5 +54,8 @@ const SMALL = {
   max_wal_size: '128MB',
 }
 
-/** Settings for clusters that a test deletes. Their data need not survive a crash of the machine. */
-const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/**
+ * Settings for clusters that a test deletes. Their data need not survive a crash of the machine. Nothing is vacuumed or
+ * analyzed in the background, because that starts a process every few seconds, and plans would depend on when it runs.
+ */
+const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }

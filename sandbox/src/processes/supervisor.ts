@@ -34,11 +34,17 @@ export class Supervisor {
     const program = await startProgram({ ...spec, memory, onExit })
     record.add(program.pid)
     this.#running.add(program)
-    // The clock may have been moved while the program was starting.
-    await program.setClockOffset(state.current.clockOffsetMs)
     const kill = async (signal: NodeJS.Signals): Promise<void> => {
       await program.kill(signal)
       if (this.#running.delete(program)) record.remove(program.pid)
+    }
+    try {
+      // The clock may have been moved while the program was starting.
+      await program.setClockOffset(state.current.clockOffsetMs)
+    } catch (error) {
+      // The caller has no program that it could stop.
+      await kill('SIGKILL')
+      throw error
     }
     return { ...program, kill, stop: () => kill('SIGTERM') }
   }

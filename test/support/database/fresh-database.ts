@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
 import { migrate } from '../../../server/src/db/migrate.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { findTestServer, runOnServer, withServerLock } from './test-server.ts'
@@ -47,7 +48,16 @@ async function makeTemplate(): Promise<void> {
   await runOnServer(`drop database if exists ${unfinished}`)
   await runOnServer(`create database ${unfinished}`)
   await migrate(databaseUrl(unfinished), createClock())
+  // The first connection after a migration writes a file with what every later connection loads first. Each copy of the
+  // template contains this file. Otherwise, the first connection to each copy would write it.
+  await connectOnce(databaseUrl(unfinished))
   await runOnServer(`alter database ${unfinished} rename to ${TEMPLATE}`)
+}
+
+async function connectOnce(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.end()
 }
 
 function readMigrations(): string {
