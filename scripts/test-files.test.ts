@@ -23,6 +23,11 @@ test('a file, a folder and a glob select their tests, each one once', () => {
   assert.equal(unmatched, undefined)
 })
 
+test('a glob that also matches folders and other files selects only tests', () => {
+  assert.deepEqual(findTestFiles(root, ['server/**']).files, ['server/src/a.test.ts'])
+})
+
 test('an argument that selects no test is reported', () => {
   assert.equal(findTestFiles(root, ['server', 'nothing/*.test.ts']).unmatched, 'nothing/*.test.ts')
+  assert.equal(findTestFiles(root, ['server/src/b.ts']).unmatched, 'server/src/b.ts')
 })

@@ -17,7 +17,9 @@ export function findTestFiles(
 ): { readonly files: readonly string[]; readonly unmatched: string | undefined } {
   const found = (patterns.length === 0 ? ALL_TESTS : patterns).map((pattern) => {
     const isFolder = statSync(join(root, pattern), { throwIfNoEntry: false })?.isDirectory() ?? false
-    return { pattern, files: globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, { cwd: root }) }
+    const matches = globSync(isFolder ? join(pattern, '**/*.test.ts') : pattern, { cwd: root })
+    // A glob such as `server/**` also matches folders and other sources.
+    return { pattern, files: matches.filter((path) => path.endsWith('.test.ts')) }
   })
   return {
     files: [...new Set(found.flatMap(({ files }) => files))].toSorted(),

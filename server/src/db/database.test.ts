@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { createLogger } from '../lib/logger.ts'
+import { Database } from './database.ts'
+import type { Query } from './query.ts'
+
+const CALLS = 10
+/** Returns the process of the database server that belongs to the connection. It takes long enough to see an overlap. */
+const CONNECTION: Query<number> = {
+  name: '',
+  text: 'select pg_backend_pid() as pid from pg_sleep(0.01)',
+  values: [],
+  read: ([row]) => Number(row?.['pid']),
+}
+const FAILURE: Query<number> = { ...CONNECTION, text: 'select 1 / 0 as pid' }
+
+describe('the connections of a process', () => {
+  let fresh: FreshDatabase
+  let db: Database
+  before(async () => {
+    fresh = await createFreshDatabase()
+  })
+  beforeEach(() => {
+    db = new Database({ url: fresh.url, connectionsMax: 8 }, createLogger('silent'))
+  })
+  afterEach(() => db.close())
+  after(() => fresh.drop())
+
+  test('relaxed statements share one connection while they do not overlap, and otherwise two', async () => {
+    const found = new Set<number>()
+    for (let call = 0; call < CALLS; call += 1) found.add(await db.runRelaxed(CONNECTION))
+    assert.equal(found.size, 1)
+    const overlapping = await Promise.all(Array.from({ length: CALLS }, () => db.runRelaxed(CONNECTION)))
+    assert.equal(new Set(overlapping).size, 2)
+  })
+
+  test('statements in turn need one connection, also if they begin together; durable ones need several', async () => {
+    const inTurn = await Promise.all(Array.from({ length: CALLS }, () => db.runInTurn(CONNECTION)))
+    assert.equal(new Set(inTurn).size, 1)
+    const durable = await Promise.all(Array.from({ length: CALLS }, () => db.runDurable(CONNECTION)))
+    assert.ok(new Set(durable).size > 1)
+  })
+
+  test('a statement in turn runs although an earlier one fails', async () => {
+    const [failed, next] = await Promise.allSettled([db.runInTurn(FAILURE), db.runInTurn(CONNECTION)])
+    assert.equal(failed.status, 'rejected')
+    assert.equal(next.status, 'fulfilled')
+  })
+})
