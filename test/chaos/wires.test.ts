@@ -42,9 +42,13 @@ describe('connections that break', () => {
     })
   })
   after(async () => {
-    await fixture.close()
-    await restarted?.stop()
-    await chainWire?.close()
+    try {
+      await fixture.close()
+      await restarted?.stop()
+    } finally {
+      // The wire is open even if the sandbox did not start, and would keep this process alive.
+      await chainWire?.close()
+    }
   })
 
   test('while the chain is unreachable, a payment is 503 and is not recorded, and later payments succeed', async () => {

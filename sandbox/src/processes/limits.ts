@@ -2,10 +2,7 @@
 export const READY_MS_MAX = 30_000
 /** How long a program may take to finish its work after it was asked to stop. Then it is killed. */
 export const STOP_MS_MAX = 10_000
-/**
- * The time limit of a message to another local process and its reply. It takes milliseconds, but once took more than
- * 5 s on a machine that did much else.
- */
+/** The time limit of a message to another local process and its reply. On a busy machine, it has taken more than 5 s. */
 export const CLOCK_ACK_MS_MAX = 15_000
 /**
  * How long the programs of a killed sandbox may keep running. They notice at once that it is gone, and finish their

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { startRawServer } from '../../../test/support/wires/raw-server.ts'
 import { createLogger } from '../lib/logger.ts'
 import { Database } from './database.ts'
+import { DatabaseUnavailable } from './errors.ts'
 import type { Query } from './query.ts'
 
 const CALLS = 10
-/** Returns the process of the database server that belongs to the connection. It takes long enough to see an overlap. */
+/**
+ * Returns which process of PostgreSQL serves the connection. Because of the short sleep, statements that are sent
+ * together overlap.
+ */
 const CONNECTION: Query<number> = {
   name: '',
   text: 'select pg_backend_pid() as pid from pg_sleep(0.01)',
@@ -46,5 +51,25 @@ describe('the connections of a process', () => {
     const [failed, next] = await Promise.allSettled([db.runInTurn(FAILURE), db.runInTurn(CONNECTION)])
     assert.equal(failed.status, 'rejected')
     assert.equal(next.status, 'fulfilled')
+  })
+
+  test('if the database does not respond, all statements in turn fail after one attempt, and the next one tries again', async () => {
+    const silent = await startRawServer(() => undefined)
+    const lost = new Database(
+      { url: `postgres://a@127.0.0.1:${silent.port}/b`, connectionsMax: 8 },
+      createLogger('silent'),
+    )
+    try {
+      for (const attempts of [1, 2]) {
+        const outcomes = await Promise.allSettled(Array.from({ length: CALLS }, () => lost.runInTurn(CONNECTION)))
+        for (const outcome of outcomes) {
+          assert.ok(outcome.status === 'rejected' && outcome.reason instanceof DatabaseUnavailable)
+        }
+        assert.equal(silent.connections.made, attempts)
+      }
+    } finally {
+      await lost.close()
+      await silent.close()
+    }
   })
 })

@@ -67,7 +67,8 @@ export class Database {
   readonly #durableGatherer: Gatherer
   readonly #readers: Readers
   readonly #deferredWrites: DeferredWrites
-  #lastInTurn: Promise<unknown> = Promise.resolve()
+  /** Settles when the last statement of `runInTurn` has ended. Rejects if that statement lost the database. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(config: DatabaseConfig, logger: Logger) {
     const connection: pg.ClientConfig = {
@@ -183,12 +184,24 @@ export class Database {
 
   /**
    * Runs one statement as `runDurable` does, once all earlier statements of this method have ended. It is for the
-   * background jobs, which begin their rounds together: otherwise, each of them would open a connection.
+   * background jobs, which begin their rounds together: otherwise, each of them would open a connection. If a statement
+   * loses the database, the statements that wait for it fail with `DatabaseUnavailable`, because each of them would only
+   * wait again for the same error.
    */
   async runInTurn<Result>(query: Query<Result>): Promise<Result> {
-    const result = this.#lastInTurn.then(() => this.runDurable(query))
-    // The caller handles the error. The next statement must run anyway.
-    this.#lastInTurn = result.catch(() => undefined)
+    const result = this.#lastTurn.then(() => this.runDurable(query))
+    const turn = result
+      .catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) throw error
+        if (error instanceof CommitUnknown) throw new DatabaseUnavailable(error.message, { cause: error })
+      })
+      .finally(() => {
+        // No statement waits any longer, so the next one tries the database again.
+        if (this.#lastTurn === turn) this.#lastTurn = Promise.resolve()
+      })
+    // The caller handles the error of its own statement.
+    turn.catch(() => undefined)
+    this.#lastTurn = turn
     return await result
   }
 

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import pg from 'pg'
 import { migrate } from '../../../server/src/db/migrate.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
+import { runUnlimited } from './read-rows.ts'
 import { findTestServer, runOnServer, withServerLock } from './test-server.ts'
 
 const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url)
@@ -50,14 +50,8 @@ async function makeTemplate(): Promise<void> {
   await migrate(databaseUrl(unfinished), createClock())
   // The first connection after a migration writes a file with what every later connection loads first. Each copy of the
   // template contains this file. Otherwise, the first connection to each copy would write it.
-  await connectOnce(databaseUrl(unfinished))
+  await runUnlimited(databaseUrl(unfinished), 'select 1', [])
   await runOnServer(`alter database ${unfinished} rename to ${TEMPLATE}`)
-}
-
-async function connectOnce(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.end()
 }
 
 function readMigrations(): string {

@@ -31,6 +31,10 @@ export async function withServerLock(lock: number, work: () => Promise<void>): P
 }
 
 function openServerPool(): pg.Pool {
-  pool ??= new pg.Pool({ connectionString: findTestServer(), allowExitOnIdle: true, idleTimeoutMillis: 0 })
+  if (pool === undefined) {
+    pool = new pg.Pool({ connectionString: findTestServer(), allowExitOnIdle: true, idleTimeoutMillis: 0 })
+    // PostgreSQL ends the idle connection if it stops before this process does.
+    pool.on('error', () => undefined)
+  }
   return pool
 }

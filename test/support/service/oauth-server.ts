@@ -69,7 +69,7 @@ export interface OauthServer extends TestService {
   refresh(tokens: Pick<WireTokens & ApprovedCode, 'client' | 'refresh_token'>, changes?: Changes): Promise<Answer>
 }
 
-/** Opens a whole service behind a proxy. It has a workspace with an owner. */
+/** Opens a test service behind a proxy. It has a workspace with an owner. */
 export async function openOauthServer(
   change: (config: Config) => Config | Promise<Config> = (config) => config,
 ): Promise<OauthServer> {
