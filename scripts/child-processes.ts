@@ -26,9 +26,11 @@ export interface ChildResult {
  */
 export class ChildProcesses {
   readonly #running = new Set<ChildProcess>()
+  #isStopped = false
 
-  /** Runs a program until it exits. Rejects if the program cannot be started. */
+  /** Runs a program until it exits. Rejects if the program cannot be started. After `stopAll`, starts nothing. */
   async run(file: string, args: readonly string[], { cwd, env, output }: ChildOptions): Promise<ChildResult> {
+    if (this.#isStopped) return { exitCode: 1, output: '' }
     const pipe = output === 'pass' ? 'inherit' : 'pipe'
     const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', pipe, pipe] })
     this.#running.add(child)
@@ -46,8 +48,9 @@ export class ChildProcesses {
     }
   }
 
-  /** Stops every process group. Waits only for a limited time. */
+  /** Stops every process group, for good. Waits only for a limited time. */
   async stopAll(): Promise<void> {
+    this.#isStopped = true
     await Promise.all([...this.#running].map(stopGroup))
   }
 }

@@ -85,6 +85,8 @@ const FIRST = [
   '**/*-plans.test.ts',
   'sandbox/src/**',
   'test/{flows,conformance,contract,webhooks}/**',
+  'test/{api,console,docs}/**',
+  'server/src/enclave/**',
 ]
 
 /** Distributes test files over processes. Returns the processes in the order in which they should start. */

@@ -1,12 +1,13 @@
-// `npm test [file, folder or glob …]` runs the static checks, then every test on a throw-away PostgreSQL. With
-// arguments, it runs only the selected tests. The last output is Node's own summary.
+// `npm test [file, folder or glob …]` runs every test on a throw-away PostgreSQL, and the static checks beside them. If
+// a check fails, the tests are stopped. With arguments, it runs only the selected tests. The last output is Node's own
+// summary.
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ChildProcesses } from './child-processes.ts'
-import { findLeftProcesses } from './left-processes.ts'
+import { findLeftProcesses, type LeftProcess } from './left-processes.ts'
 import { planProcesses, type TestProcess } from './plan-processes.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
 import { runStaticChecks } from './static-checks.ts'
@@ -18,7 +19,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
  * The number of processes that run at once, in addition to one per core. Tests spend more time waiting for other
  * processes and the database than computing.
  */
-const CONCURRENCY_BEYOND_CORES = 3
+const CONCURRENCY_BEYOND_CORES = 4
 /** The folder for compiled sources of the programs that build the tests and run them. It remains after the run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** The time limit of a test. */
@@ -48,30 +49,35 @@ async function run(patterns: readonly string[]): Promise<number> {
   const env = createEnvironment()
   scratch = makeScratchFolder()
   try {
-    const entries = await prepare(files, { folder: scratch, env, withChecks: patterns.length === 0 })
-    if (entries === null || isStopping) return 1
-    const exitCode = await runTests(entries, scratch, env)
-    return !isStopping && (await endLeftProcesses()) ? 1 : exitCode
+    const exitCodes = await Promise.all([
+      buildAndTest(files, scratch, env),
+      patterns.length === 0 ? checkStatically(env) : 0,
+    ])
+    const left = isStopping ? [] : await endLeftProcesses()
+    for (const { pid, command } of left) process.stdout.write(`A test left a process behind (${pid}): ${command}\n`)
+    return left.length > 0 ? 1 : Math.max(...exitCodes)
   } finally {
     if (!isStopping) await removeScratch()
   }
 }
 
-/**
- * Builds the tests and what they use. At the same time, runs the static checks, which do not read the builds. Returns
- * the paths of the modules to run, or null if something failed.
- */
-async function prepare(
-  files: readonly string[],
-  { folder, env, withChecks }: { folder: string; env: NodeJS.ProcessEnv; withChecks: boolean },
-): Promise<string[] | null> {
-  const [entries, hasPassed] = await Promise.all([
-    // Tests import the SDK's build, so it must exist before they are bundled.
-    build(env).then((isBuilt) => (isBuilt ? bundle(planProcesses(ROOT, files), folder, env) : null)),
-    withChecks ? runStaticChecks(children, { root: ROOT, env }) : true,
-  ])
-  if (!hasPassed && !isStopping) process.stdout.write('The static checks failed; the tests were not run.\n')
-  return hasPassed ? entries : null
+/** Builds the tests and what they use, runs them, and returns the exit code. */
+async function buildAndTest(files: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+  // Tests import the SDK's build, so it must exist before they are bundled.
+  if (!(await build(env))) return 1
+  const entries = await bundle(planProcesses(ROOT, files), folder, env)
+  if (entries === null || isStopping) return 1
+  return await runTests(entries, folder, env)
+}
+
+/** Runs the static checks and returns the exit code. If one fails, everything else is stopped. */
+async function checkStatically(env: NodeJS.ProcessEnv): Promise<number> {
+  const failures = await runStaticChecks(children, { root: ROOT, env })
+  if (failures.length === 0) return 0
+  if (isStopping) return 1
+  await stop()
+  process.stdout.write(`${failures.join('\n')}\nThe tests were stopped, because a static check failed.\n`)
+  return 1
 }
 
 /** Builds the dashboard and the signer page, which the servers in the tests serve, and the programs of the sandbox. */
@@ -144,12 +150,17 @@ function createEnvironment(): NodeJS.ProcessEnv {
 
 async function stopBy(signal: (typeof STOP_SIGNALS)[number]): Promise<void> {
   if (isStopping) return
+  await stop()
+  process.exit(128 + constants.signals[signal])
+}
+
+/** Stops all processes of this run, and deletes its files. */
+async function stop(): Promise<void> {
   isStopping = true
   await children.stopAll()
   await stopDatabase()
   await endLeftProcesses()
   await removeScratch()
-  process.exit(128 + constants.signals[signal])
 }
 
 async function stopDatabase(): Promise<void> {
@@ -162,16 +173,15 @@ async function removeScratch(): Promise<void> {
   if (scratch !== null) await rm(scratch, { recursive: true, force: true })
 }
 
-/** Kills the processes that a test has left running. Returns whether there were any. */
-async function endLeftProcesses(): Promise<boolean> {
+/** Kills all processes of this run that are still running, and returns them. */
+async function endLeftProcesses(): Promise<readonly LeftProcess[]> {
   const left = await findLeftProcesses(`${RUN_MARK.name}=${RUN_MARK.value}`)
-  for (const { pid, command } of left) {
-    process.stdout.write(`A test left a process behind (${pid}): ${command}\n`)
+  for (const { pid } of left) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
       // The process has already exited.
     }
   }
-  return left.length > 0
+  return left
 }
