@@ -28,6 +28,11 @@ export class ChildProcesses {
   readonly #running = new Set<ChildProcess>()
   #isStopped = false
 
+  /** Whether `stopAll` was called. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   /** Runs a program until it exits. Rejects if the program cannot be started. After `stopAll`, starts nothing. */
   async run(file: string, args: readonly string[], { cwd, env, output }: ChildOptions): Promise<ChildResult> {
     if (this.#isStopped) return { exitCode: 1, output: '' }

@@ -85,7 +85,8 @@ const FIRST = [
   '**/*-plans.test.ts',
   'sandbox/src/**',
   'test/{flows,conformance,contract,webhooks}/**',
-  'test/{api,console,docs}/**',
+  'test/{api,console,docs,mcp,oauth}/**',
+  '**/*.sandbox.test.ts',
   'server/src/enclave/**',
 ]
 

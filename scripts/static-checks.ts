@@ -31,7 +31,10 @@ const CHECKS_AT_ONCE = 2
 const GO_SETTINGS = { GOMAXPROCS: '1', GOGC: '400' }
 const MS_PER_SECOND = 1_000
 
-/** Runs all checks, prints whether each has passed, and returns the names and outputs of those that failed. */
+/**
+ * Runs all checks, prints whether each has passed, and returns the names and outputs of those that failed. Checks that
+ * are stopped count as failed, and nothing is printed for them.
+ */
 export async function runStaticChecks(
   children: ChildProcesses,
   { root, env }: { root: string; env: NodeJS.ProcessEnv },
@@ -49,7 +52,7 @@ export async function runStaticChecks(
   return failures
 }
 
-/** Runs a check, and prints whether it has passed. */
+/** Runs a check, and prints whether it has passed, unless it was stopped. */
 async function runCheck(
   children: ChildProcesses,
   { name, command, args }: Check,
@@ -58,6 +61,6 @@ async function runCheck(
   const startedAt = performance.now()
   const result = await children.run(command, args, { ...place, output: 'keep' })
   const seconds = ((performance.now() - startedAt) / MS_PER_SECOND).toFixed(1)
-  process.stdout.write(`${result.exitCode === 0 ? '✔' : '✖'} ${name} (${seconds} s)\n`)
+  if (!children.isStopped) process.stdout.write(`${result.exitCode === 0 ? '✔' : '✖'} ${name} (${seconds} s)\n`)
   return result
 }
