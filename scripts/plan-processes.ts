@@ -20,7 +20,16 @@ const SHARING: readonly { readonly name: string; readonly files: readonly string
     name: 'test/browser-journeys',
     files: ['test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts'],
   },
-  { name: 'test/browser', files: ['test/browser/*'] },
+  {
+    name: 'test/browser',
+    files: [
+      // These files need no sandbox.
+      'test/browser/{inspection,signer-page,signer-takeover}.test.ts',
+      'test/browser/!(consent-choices|passkeys|workspaces).test.ts',
+      // These files share a second sandbox, and move its clock. A sandbox that starts late is idle for less time.
+      'test/browser/*',
+    ],
+  },
   { name: 'test/conformance', files: ['test/conformance/*'] },
   {
     name: 'test/flows',
