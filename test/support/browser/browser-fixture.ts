@@ -5,10 +5,12 @@ import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.t
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { openPooledPerson, type EnterOptions as PooledOptions } from './context-pool.ts'
 import { launchBrowser, type Person } from './launch-browser.ts'
-import { FEW_SLOTS } from '../few-slots.ts'
 import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
+
+/** How many slots a wallet gets. One of the tests needs six grants on a wallet. */
+const SLOTS = 6
 
 /** A sandbox, a browser, and the people who use it. */
 export interface BrowserFixture {
@@ -75,7 +77,7 @@ async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
     serverEnv: { TRUSTED_PROXIES: '127.0.0.1', ...serverEnv },
     prepared: await prepareSandbox(),
     memory: 'large',
-    walletSlots: FEW_SLOTS,
+    walletSlots: SLOTS,
   })
   return { ...sandbox, close: () => sandbox.remove() }
 }
