@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import type { Hash } from 'viem'
 import { startTestChain } from '../../test/support/test-chain.ts'
 import type { TestChain } from '../../test/support/test-chain.ts'
@@ -12,6 +12,10 @@ import { openGrant, transfer } from '../../test/support/test-grant.ts'
 import type { TestGrant, TransferInput } from '../../test/support/test-grant.ts'
 import type { WireTransaction } from '../../test/support/test-client.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
+
+interface PooledTransaction {
+  readonly from: string
+}
 
 let chain: TestChain
 let enclave: TestEnclave
@@ -26,6 +30,9 @@ after(async () => {
   await chain.stop()
   await removeDataDir(enclave.dataDir)
 })
+
+// A test that fails must not leave the next ones without blocks.
+afterEach(() => chain.setMining(true))
 
 async function openFundedGrant(): Promise<TestGrant> {
   const grant = await openGrant(enclave, chain.usdc)
@@ -47,6 +54,12 @@ const waitForStatus = async (id: string, status: string) => {
 const waitForHash = async (id: string): Promise<Hash> => {
   await waitFor("the transaction's hash", async () => (await findTx(id)).transaction_hash !== null)
   return (await findTx(id)).transaction_hash ?? '0x'
+}
+/** Waits until the transaction is in the chain's pool. The enclave stores its hash before it sends it. */
+const findInPool = async (id: string): Promise<PooledTransaction> => {
+  const hash = await waitForHash(id)
+  const look = async () => (await chain.rpc('eth_getTransactionByHash', [hash])) as PooledTransaction | null
+  return await waitFor('the transaction to be in the pool', look)
 }
 const countNonces = async (grant: TestGrant, tag: string) =>
   Number(await chain.rpc('eth_getTransactionCount', [grant.wallet.address, tag]))
@@ -192,7 +205,7 @@ for (const sponsor of [true, false]) {
     await chain.setCoin(grant.wallet.address, 10n ** 18n)
     chain.setMining(false)
     const answers = [await pay(grant, { sponsor }), await pay(grant, { sponsor }), await pay(grant, { sponsor })]
-    for (const { transaction_id } of answers) await waitForHash(transaction_id)
+    for (const { transaction_id } of answers) await findInPool(transaction_id)
     await chain.rpc('anvil_dropAllTransactions')
     assert.equal(await countNonces(grant, 'pending'), 0)
     chain.setMining(true)
@@ -225,8 +238,8 @@ test('if another transaction uses the nonce of a bundle, its user operation is b
   const grant = await openFundedGrant()
   chain.setMining(false)
   const { transaction_id } = await pay(grant)
+  const bundle = await findInPool(transaction_id)
   const hash = await waitForHash(transaction_id)
-  const bundle = (await chain.rpc('eth_getTransactionByHash', [hash])) as { from: string; to: string; input: string }
   await chain.rpc('anvil_dropAllTransactions')
   // Another transaction of the same sender uses the bundle's nonce. The same can happen after the enclave restarted
   // from an older state.
