@@ -224,8 +224,8 @@ describe('refreshTokens', () => {
         await run()
         return wire.count() - before
       }
-      // The first calls open the database connections and prepare their statements. The refused one presents an unknown
-      // token: it runs the same statements, but writes no record, which could still be under way during the count.
+      // The first calls open the database connections and prepare their statements. The refused call presents an unknown
+      // token, because that error is not recorded. A record is written later, and would disturb the count.
       const warm = await seedConnection(ctx)
       const { refreshToken } = issued(await exchange(ways, warm))
       issued(await refresh(ways, warm, refreshToken))
