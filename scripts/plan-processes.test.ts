@@ -19,14 +19,15 @@ const OTHERS = [
   'test/api/a.test.ts',
 ]
 const HOOKED = 'server/src/values/hooked.test.ts'
+const KILLING = 'test/chaos/a.test.ts'
 
 describe('the processes that run the tests', () => {
   let root: string
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'bursar-plan-'))
-    for (const file of [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, ...OTHERS]) {
+    for (const file of [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, KILLING, ...OTHERS]) {
       mkdirSync(dirname(join(root, file)), { recursive: true })
-      const hook = file === HOOKED ? 'after(() => {})\n' : '  after(() => {})\n'
+      const hook = file === HOOKED ? 'afterEach(() => {})\n' : 'after(() => {})\n  afterEach(() => {})\n'
       writeFileSync(join(root, file), hook)
     }
   })
@@ -42,9 +43,9 @@ describe('the processes that run the tests', () => {
     assert.deepEqual(plan('test/api/a.test.ts', ...BROWSER, ...JOURNEYS), [BROWSER, JOURNEYS, ['test/api/a.test.ts']])
   })
 
-  test('a file that stops processes or has a hook at the top level runs alone', () => {
-    const alone = [HOOKED, 'server/src/db/a.test.ts']
-    assert.deepEqual(plan(...alone, MANY[0] ?? ''), [...alone.map((file) => [file]), [MANY[0]]])
+  test('a file that stops processes, or has a hook for each test at the top level, runs alone', () => {
+    const others = MANY.slice(0, 2)
+    assert.deepEqual(plan(KILLING, HOOKED, ...others), [[KILLING], [HOOKED], others])
   })
 
   test('files that start programs share a process too, but at most four of them', () => {
@@ -59,7 +60,7 @@ describe('the processes that run the tests', () => {
   })
 
   test('every file runs exactly once', () => {
-    const files = [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, ...OTHERS]
+    const files = [...MANY, ...FLOWS, ...BROWSER, ...JOURNEYS, HOOKED, KILLING, ...OTHERS]
     assert.deepEqual(
       plan(...files)
         .flat()

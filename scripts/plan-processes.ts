@@ -67,23 +67,22 @@ const SLOW: readonly { readonly name: string; readonly files: string }[] = [
   { name: 'server/src-sandbox', files: '**/*.sandbox.test.ts' },
   { name: 'sandbox/src-control', files: 'sandbox/src/control/**' },
 ]
-/**
- * Test files that stop processes, measure time or inspect their own process. Each of them runs in its own process.
- */
+/** Test files that take long, stop processes or inspect their own process. Each of them runs in its own process. */
 const ALONE = [
-  'test/{chaos,house}/**',
-  'sandbox/src/*.test.ts',
-  'sandbox/src/{chain,postgres,state}/**',
-  'server/src/lib/outbound/**',
-  'server/src/db/**',
+  'test/chaos/**',
+  'test/house/house.test.ts',
+  'sandbox/src/{main,start-sandbox}.test.ts',
+  'sandbox/src/chain/usdc.test.ts',
+  'sandbox/src/postgres/**',
+  'server/src/db/migrate.busy.test.ts',
   '**/*-plans.test.ts',
-  'scripts/**',
 ]
 /**
- * Matches a hook at the top level of a file. Such a hook would run for the tests of every file in its process, so the
- * file gets its own process.
+ * Matches a hook at the top level of a file that runs for each test. It would run for the tests of every file in its
+ * process, so the file gets its own process. Other hooks at the top level run before the first test of the process and
+ * after the last one.
  */
-const TOP_HOOK = /^(?:before|after|beforeEach|afterEach)\(/m
+const TOP_HOOK = /^(?:beforeEach|afterEach)\(/m
 /** One process runs at most this many files, so that it does not run long after the other processes have ended. */
 const FILES_MAX = 24
 const SLOW_FILES_MAX = 4
@@ -92,6 +91,7 @@ const FIRST = [
   'test/browser/**',
   'test/chaos/**',
   '**/*-plans.test.ts',
+  'test/house/**',
   'sandbox/src/**',
   'test/{flows,conformance,contract,webhooks}/**',
   'test/{api,console,docs,mcp,oauth}/**',
