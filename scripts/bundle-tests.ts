@@ -13,6 +13,8 @@ import { keepPaths } from './keep-paths.ts'
 const NOT_BUNDLED = ['oidc-provider', 'oxc-parser', 'playwright-core', 'rolldown']
 /** Marks the modules that exist only during this build. Each of them imports the test files of one process. */
 const ENTRY_PREFIX = '\0process:'
+/** The last statement of a bundle, when all tests are declared (`scripts/stop-tracking.mjs`). */
+const STOP_TRACKING = 'globalThis.stopTracking?.()\n'
 
 const [list = '', folder = ''] = process.argv.slice(2)
 const processes = JSON.parse(readFileSync(list, 'utf8')) as Readonly<Record<string, readonly string[]>>
@@ -42,8 +44,10 @@ function writeEntries(): Plugin {
     resolveId: { filter: { id: new RegExp(`^${ENTRY_PREFIX}`) }, handler: (id) => id },
     load: {
       filter: { id: new RegExp(`^${ENTRY_PREFIX}`) },
-      handler: (id) =>
-        (processes[id.slice(ENTRY_PREFIX.length)] ?? []).map((file) => `import ${JSON.stringify(file)}\n`).join(''),
+      handler: (id) => {
+        const files = processes[id.slice(ENTRY_PREFIX.length)] ?? []
+        return `${files.map((file) => `import ${JSON.stringify(file)}\n`).join('')}${STOP_TRACKING}`
+      },
     },
   }
 }

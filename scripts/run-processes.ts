@@ -12,6 +12,7 @@ import { createPlaceMapper } from './map-places.ts'
  * with more room it collects garbage less often.
  */
 const SEMI_SPACE_MIB = 32
+const STOP_TRACKING = new URL('stop-tracking.mjs', import.meta.url).href
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,7 +29,11 @@ const events = run({
   files: positionals,
   concurrency: Number(values.concurrency),
   timeout: Number(values['process-timeout']),
-  execArgv: [`--test-timeout=${values['test-timeout']}`, `--max-semi-space-size=${SEMI_SPACE_MIB}`],
+  execArgv: [
+    `--test-timeout=${values['test-timeout']}`,
+    `--max-semi-space-size=${SEMI_SPACE_MIB}`,
+    `--import=${STOP_TRACKING}`,
+  ],
 })
 events.on('test:summary', ({ file, success }) => {
   if (file === undefined) process.exitCode = success ? 0 : 1
