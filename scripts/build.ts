@@ -77,6 +77,7 @@ const BUILDS = [
       'sdk/src',
       'scripts/bundle-program.ts',
       'scripts/keep-paths.ts',
+      'scripts/small-output.ts',
       ...SHARED_SOURCES,
     ],
     build: buildCommandLine,

@@ -5,6 +5,7 @@ import { rolldown } from 'rolldown'
 import { BUILT_NAME } from '../sandbox/src/processes/programs.ts'
 import { keepPaths } from './keep-paths.ts'
 import { loadBuiltIns } from './load-built-ins.ts'
+import { SMALL_OUTPUT } from './small-output.ts'
 
 const [entry = '', folder = '', ...flags] = process.argv.slice(2)
 
@@ -18,5 +19,5 @@ const bundle = await rolldown({
   ],
 })
 // All code is in one file. If a running program loaded other files later, it would not find them after the next build.
-await bundle.write({ dir: folder, format: 'esm', entryFileNames: BUILT_NAME, codeSplitting: false })
+await bundle.write({ dir: folder, format: 'esm', entryFileNames: BUILT_NAME, codeSplitting: false, ...SMALL_OUTPUT })
 await bundle.close()

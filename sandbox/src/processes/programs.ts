@@ -19,6 +19,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const SHARED_SOURCES = [
   'scripts/bundle-program.ts',
   'scripts/keep-paths.ts',
+  'scripts/small-output.ts',
   'scripts/load-built-ins.ts',
   'sandbox/src/processes/hash-sources.ts',
   'package-lock.json',
