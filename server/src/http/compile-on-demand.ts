@@ -9,13 +9,15 @@ type Validate = ReturnType<CompileValidator>
 type SerializerBuilder = ReturnType<typeof buildSerializers>
 type Serialize = ReturnType<ReturnType<SerializerBuilder>>
 
+/** Shared by all servers of a process, so that each schema is compiled once. Tests open hundreds of servers. */
+const validators = buildValidators()
+
 /**
  * Returns Fastify's own schema compilers, but each schema is compiled when a request first needs it. Compiling the
  * schemas of all routes would take more than a quarter of a process's start. Instead, the first request to a route
  * takes some milliseconds longer.
  */
 export function compileOnDemand(): Compilers {
-  const validators = buildValidators()
   const serializers = buildSerializers()
   const buildValidator: ValidatorBuilder = (schemas, options) => {
     const compile = validators(schemas, options)
