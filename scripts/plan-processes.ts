@@ -86,17 +86,18 @@ const TOP_HOOK = /^(?:beforeEach|afterEach)\(/m
 /** One process runs at most this many files, so that it does not run long after the other processes have ended. */
 const FILES_MAX = 24
 const SLOW_FILES_MAX = 4
-/** The slow tests, which start first. The others follow in the order of their paths. */
+/**
+ * The slow tests, which start first, and those that mostly wait. The others follow in the order of their paths. The last
+ * ones are the tests of requests, which rarely wait, so both cores are used until the end.
+ */
 const FIRST = [
   'test/browser/**',
   'test/chaos/**',
   '**/*-plans.test.ts',
   'test/house/**',
   'sandbox/src/**',
-  'test/{flows,conformance,contract,webhooks}/**',
-  'test/{api,console,docs,mcp,oauth}/**',
+  'test/{flows,conformance,contract,webhooks,docs}/**',
   '**/*.sandbox.test.ts',
-  'server/src/enclave/**',
 ]
 
 /** Distributes test files over processes. Returns the processes in the order in which they should start. */
