@@ -8,9 +8,9 @@ export interface TestProcess {
 }
 
 /**
- * Groups of test files that share a sandbox. The files of a group run in one process, because the sandbox is opened
- * there. Browser tests also share the browser. The browser tests are in two groups that take about the same time,
- * because a single group would still be running long after all other tests have ended.
+ * Groups of test files. The files of a group run in one process. Most groups share a sandbox, which is opened there.
+ * Browser tests also share the browser. The browser tests are in two groups that take about the same time, because a
+ * single group would still be running long after all other tests have ended.
  *
  * The files run in the order of the patterns that match them. So a file that needs a sandbox without payments can be
  * the first, and a file that changes the clock, a process or a chain can be the last.
@@ -57,6 +57,8 @@ const SHARING: readonly { readonly name: string; readonly files: readonly string
       'sandbox/src/control/{consent,owners,routes/seller}.test.ts',
     ],
   },
+  // These files share no sandbox. They wait for blocks and for the time of leases, so they should not be the last ones.
+  { name: 'server/src-jobs', files: ['server/src/jobs/*'] },
 ]
 /**
  * Test files that start programs and wait for them. Files that share a process save time, because the process loads the
@@ -97,6 +99,7 @@ const FIRST = [
   'test/house/**',
   'sandbox/src/**',
   'test/{flows,conformance,contract,webhooks,docs}/**',
+  'server/src/{jobs/*,enclave/transactions.test.ts}',
   '**/*.sandbox.test.ts',
 ]
 
