@@ -57,5 +57,12 @@ const SMALL = {
 /**
  * Settings for clusters that a test deletes. Their data need not survive a crash of the machine. Nothing is vacuumed or
  * analyzed in the background, because that starts a process every few seconds, and plans would depend on when it runs.
+ * Shared memory is in files of the cluster. Otherwise, a cluster that is killed and then deleted would leave it behind.
  */
-const THROW_AWAY = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }
+const THROW_AWAY = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  dynamic_shared_memory_type: 'mmap',
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync, existsSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync, existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -106,9 +106,10 @@ test('no acknowledged row is lost if the server is killed on purpose, and onExit
   assert.deepEqual(details, [])
 })
 
-test('a server that exits is reported once', async (t) => {
+test('a server that exits is reported once, and leaves no shared memory outside of its cluster', async (t) => {
   const details: string[] = []
-  const server = await start(t, join(makeFolder(), 'data'), await findFreePort(), {
+  const dataDir = join(makeFolder(), 'data')
+  const server = await start(t, dataDir, await findFreePort(), {
     onExit: (detail) => details.push(detail),
   })
   process.kill(server.pid, 'SIGKILL')
@@ -116,6 +117,7 @@ test('a server that exits is reported once', async (t) => {
   await server.stop()
   assert.equal(details.length, 1)
   assert.match(details[0] ?? '', /^PostgreSQL ended \(SIGKILL\), see .*data\.log$/)
+  assert.notDeepEqual(readdirSync(join(dataDir, 'pg_dynshmem')), [])
 })
 
 test('a port that is in use causes one clear message', async (t) => {
