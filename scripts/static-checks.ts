@@ -26,7 +26,8 @@ const CHECKS_AT_ONCE = 2
 
 /**
  * `tsc` and oxlint's types are Go programs. Checks and tests already run side by side, so a program on several cores
- * only adds work. Collecting garbage less often saves another fifth of the time.
+ * only adds work. They collect no garbage unless they reach the limit of memory, which saves more than a fifth of the
+ * time.
  */
 const GO_SETTINGS = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '4GiB' }
 const MS_PER_SECOND = 1_000
