@@ -122,30 +122,40 @@ describe('changes are sent to open pages', () => {
     assert.ok(others.every(({ isEnded }) => !isEnded))
   })
 
-  test('pages that disconnect before they get a response leave nothing behind', async () => {
-    const { listen, browser, path } = await openConsoleFixture()
-    const release = await holdTable(server.context.db, 'members')
-    const gone = Array.from({ length: 5 }, () => {
-      const outgoing = request(`${server.url}${path}`, {
-        agent: false,
-        headers: {
-          cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-          host: server.host,
-        },
-      })
-      outgoing.on('error', () => undefined)
-      outgoing.end()
-      return outgoing
-    })
-    await waitFor('their look-ups', async () => {
-      const text = `select count(*) as waiting from pg_locks where not granted and relation = 'members'::regclass`
-      const rows = await readRows(server.context.db, text)
-      return Number(rows[0]?.['waiting']) > 0
-    })
-    for (const outgoing of gone) outgoing.destroy()
-    await release()
+  test('pages that disconnect before they get a response replace no open page', async () => {
+    const { seeded, listen, browser, path } = await openConsoleFixture()
     const open = await Promise.all(Array.from({ length: 5 }, () => listen()))
     await Promise.all(open.map((source) => source.waitFor('ready')))
+    const release = await holdTable(server.context.db, 'members')
+    try {
+      const gone = Array.from({ length: 5 }, () => {
+        const outgoing = request(`${server.url}${path}`, {
+          agent: false,
+          headers: {
+            cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+            host: server.host,
+          },
+        })
+        outgoing.on('error', () => undefined)
+        outgoing.end()
+        return outgoing
+      })
+      await waitFor('their look-ups', async () => {
+        const text = `select count(*) as waiting from pg_locks where not granted and relation = 'members'::regclass`
+        const rows = await readRows(server.context.db, text)
+        return Number(rows[0]?.['waiting']) > 0
+      })
+      await Promise.all(
+        gone.map(async (outgoing) => {
+          outgoing.destroy()
+          await new Promise((resolve) => outgoing.once('close', resolve))
+        }),
+      )
+    } finally {
+      await release()
+    }
+    await pay(seeded)
+    await Promise.all(open.map((source) => source.waitFor('change')))
     assert.ok(open.every(({ isEnded }) => !isEnded))
   })
 

@@ -18,17 +18,23 @@ import { useAction } from '../components/use-action.ts'
 export function InvitationPage() {
   const token = useParams()['token'] ?? ''
   const here = `/invite/${encodeURIComponent(token)}`
-  const { data: session } = useQuery(sessionQuery)
+  const session = useQuery(sessionQuery)
   const offer = useQuery(offeredInvitationQuery(token))
 
   if (offer.data !== undefined) {
     return (
       <>
         <Offer invitation={offer.data} />
-        {session !== null && session !== undefined ? (
-          <Accept token={token} userName={session.user.name} workspaceName={offer.data.workspace.name} here={here} />
-        ) : (
-          <SignInFirst here={here} />
+        {session.data === undefined && session.error === null && <Loading />}
+        {session.data === undefined && <ErrorNotice error={session.error} onRetry={() => void session.refetch()} />}
+        {session.data === null && <SignInFirst here={here} />}
+        {session.data !== undefined && session.data !== null && (
+          <Accept
+            token={token}
+            userName={session.data.user.name}
+            workspaceName={offer.data.workspace.name}
+            here={here}
+          />
         )}
       </>
     )
