@@ -6,12 +6,12 @@ import { after, before, describe, test } from 'node:test'
 import { planProcesses } from './plan-processes.ts'
 
 const MANY = Array.from(
-  { length: 25 },
+  { length: 49 },
   (_, index) => `server/src/domain/many/${String(index).padStart(2, '0')}.test.ts`,
 )
 const BROWSER = Array.from({ length: 13 }, (_, index) => `test/browser/${String(index).padStart(2, '0')}.test.ts`)
 const JOURNEYS = ['test/browser/journeys-of-money.test.ts', 'test/browser/pages-of-money.test.ts']
-const FLOWS = MANY.slice(0, 6).map((file) => file.replace('server/src/domain/many', 'test/flows'))
+const FLOWS = MANY.slice(0, 9).map((file) => file.replace('server/src/domain/many', 'test/flows'))
 const OTHERS = [
   'server/src/chain/a.sandbox.test.ts',
   'server/src/chain/b.test.ts',
@@ -35,8 +35,8 @@ describe('the processes that run the tests', () => {
 
   const plan = (...files: string[]) => planProcesses(root, files).map((process) => process.files)
 
-  test('files of a folder share a process, and more than twenty-four are split evenly', () => {
-    assert.deepEqual(plan(...MANY), [MANY.slice(0, 13), MANY.slice(13)])
+  test('files of a folder share a process, and more than forty-eight are split evenly', () => {
+    assert.deepEqual(plan(...MANY), [MANY.slice(0, 25), MANY.slice(25)])
   })
 
   test('the browser tests share two processes, which start first', () => {
@@ -48,8 +48,8 @@ describe('the processes that run the tests', () => {
     assert.deepEqual(plan(KILLING, HOOKED, ...others), [[KILLING], [HOOKED], others])
   })
 
-  test('files that start programs share a process too, but at most four of them', () => {
-    assert.deepEqual(plan(...FLOWS), [FLOWS.slice(0, 3), FLOWS.slice(3)])
+  test('files that start programs share a process too, but at most eight of them', () => {
+    assert.deepEqual(plan(...FLOWS), [FLOWS.slice(0, 5), FLOWS.slice(5)])
     const [sandbox = '', other = ''] = OTHERS
     assert.deepEqual(plan(sandbox, other), [[sandbox], [other]])
   })

@@ -48,6 +48,7 @@ const SHARING: readonly { readonly name: string; readonly files: readonly string
   { name: 'test/flows-blocks', files: ['test/flows/{deposits,reorganization}.test.ts'] },
   { name: 'test/flows-traces', files: ['test/flows/{connection-races,connection-secrets,secrets}.test.ts'] },
   { name: 'test/chaos-kill', files: ['test/chaos/{kill,kill-withdrawal}.test.ts'] },
+  { name: 'test/chaos-faults', files: ['test/chaos/{faults,flood,lost-acceptance,wires}.test.ts'] },
   {
     name: 'sandbox/src-control-shared',
     files: [
@@ -86,21 +87,23 @@ const ALONE = [
  */
 const TOP_HOOK = /^(?:beforeEach|afterEach)\(/m
 /** One process runs at most this many files, so that it does not run long after the other processes have ended. */
-const FILES_MAX = 24
-const SLOW_FILES_MAX = 4
+const FILES_MAX = 48
+const SLOW_FILES_MAX = 8
 /**
- * The slow tests, which start first, and those that mostly wait. The others follow in the order of their paths. The last
- * ones are the tests of requests, which rarely wait, so both cores are used until the end.
+ * The slow tests, which start first, and those that mostly wait. The others follow in the order of their paths. They
+ * rarely wait, so both cores are used until the end.
  */
 const FIRST = [
   'test/browser/**',
   'test/chaos/**',
   '**/*-plans.test.ts',
   'test/house/**',
+  'server/src/{jobs/*,enclave/transactions.test.ts}',
   'sandbox/src/**',
   'test/{flows,conformance,contract,webhooks,docs}/**',
-  'server/src/{jobs/*,enclave/transactions.test.ts}',
   '**/*.sandbox.test.ts',
+  '{cli,sdk}/**',
+  'test/{api,console}/**',
 ]
 
 /** Distributes test files over processes. Returns the processes in the order in which they should start. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { request, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { holdTable } from '../support/database/hold-table.ts'
-import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { announce } from '../support/context/delivery-rows.ts'
 import { send } from '../support/http-client.ts'
@@ -126,6 +127,7 @@ describe('changes are sent to open pages', () => {
     const { seeded, listen, browser, path } = await openConsoleFixture()
     const open = await Promise.all(Array.from({ length: 5 }, () => listen()))
     await Promise.all(open.map((source) => source.waitFor('ready')))
+    const arrivals = watchArrivals(path)
     const release = await holdTable(server.context.db, 'members')
     try {
       const gone = Array.from({ length: 5 }, () => {
@@ -140,18 +142,11 @@ describe('changes are sent to open pages', () => {
         outgoing.end()
         return outgoing
       })
-      await waitFor('their look-ups', async () => {
-        const text = `select count(*) as waiting from pg_locks where not granted and relation = 'members'::regclass`
-        const rows = await readRows(server.context.db, text)
-        return Number(rows[0]?.['waiting']) > 0
-      })
-      await Promise.all(
-        gone.map(async (outgoing) => {
-          outgoing.destroy()
-          await new Promise((resolve) => outgoing.once('close', resolve))
-        }),
-      )
+      await waitFor('the requests', () => arrivals.sockets.length === gone.length)
+      for (const outgoing of gone) outgoing.destroy()
+      await waitFor('the server to notice', () => arrivals.sockets.every(({ closed }) => closed))
     } finally {
+      arrivals.stop()
       await release()
     }
     await pay(seeded)
@@ -199,6 +194,17 @@ describe('changes are sent to open pages', () => {
     await send(server.url, { path: '/v1/payments', key: seeded.key, body: paymentBody(seeded, changes) })
   }
 })
+
+/** Collects the connections, on the server's side, of the requests for `path` that arrive from now on. */
+function watchArrivals(path: string) {
+  const sockets: Socket[] = []
+  const note = (message: unknown) => {
+    const { request: incoming, socket } = message as { readonly request: IncomingMessage; readonly socket: Socket }
+    if (incoming.url === path) sockets.push(socket)
+  }
+  subscribe('http.server.request.start', note)
+  return { sockets, stop: () => void unsubscribe('http.server.request.start', note) }
+}
 
 /** How long the server may take to stop. If a stop did not end the streams, the server would cut them much later. */
 const STOP_MS_MAX = 5_000
