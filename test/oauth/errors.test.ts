@@ -12,11 +12,12 @@ import {
   type OauthServer,
   type RegisteredClient,
 } from '../support/service/oauth-server.ts'
+import { ANY_CHARACTER } from '../support/any-character.ts'
 
 const RUNS = 150
 const SERVER: oauth.AuthorizationServer = { issuer: AUTH_URL }
 
-const text = fc.string({ unit: 'binary', maxLength: 80 })
+const text = fc.string({ unit: ANY_CHARACTER, maxLength: 80 })
 const bytes = fc.uint8Array({ maxLength: 300 })
 
 describe('errors of the JSON endpoints', () => {

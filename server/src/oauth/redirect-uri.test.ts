@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
+import { ANY_CHARACTER } from '../../../test/support/any-character.ts'
 
 const OWN_ORIGINS = ['https://pay.example.com', 'http://localhost:4101']
 
@@ -181,7 +182,10 @@ describe('a redirect URI', () => {
   })
 
   test('is rejected, or a URL parser reads it unchanged', () => {
-    const part = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', '.', '@', ':', '%2e', '\\'))
+    const part = fc.oneof(
+      fc.string({ unit: ANY_CHARACTER, maxLength: 4 }),
+      fc.constantFrom('a', '.', '@', ':', '%2e', '\\'),
+    )
     const tail = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(fc.constantFrom('https://', 'http://127.0.0.1', 'https://a.example'), tail, (start, tail) => {
