@@ -16,7 +16,7 @@ export function addChangesRoute(http: HttpServer, { ctx }: ConsoleContext): void
     // There is no HEAD route, because a HEAD response has no body and so no events.
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      // The page may be gone since it sent the request. A stream for it would replace one of an open page.
+      // The page may have disconnected since it sent the request. Its stream would replace the stream of an open page.
       if (reply.raw.destroyed) return reply
       const { account } = currentMembership(request)
       const place = { accountId: account.id, mode: request.query.mode }
