@@ -1,7 +1,7 @@
 // Builds one module for each test process: `node scripts/bundle-tests.ts <list> <folder>`. The list is a JSON object
 // with the test files of each process. Code that several processes use is in files that they share.
 //
-// A test process needs up to two thousand modules, and there are more than sixty processes. Loading a bundle takes less
+// A test process needs up to two thousand modules, and there are more than fifty processes. Loading a bundle takes less
 // processor time than loading the modules one by one. All bundles together are built in about five seconds (decision
 // 0050).
 import { readFileSync } from 'node:fs'
