@@ -148,8 +148,9 @@ describe('webhook endpoints', () => {
     await deleteEndpoint(ctx, { ...subject, actor: OPERATOR })
     const rows = await readRows(
       ctx.db,
-      'select endpoint_id, status, finished_at is null as is_open from deliveries where account_id = $1 order by 1',
-      [account.id],
+      `select endpoint_id, status, finished_at is null as is_open from deliveries
+        where account_id = $1 order by endpoint_id = $2 desc`,
+      [account.id, endpoint.id],
     )
     assert.deepEqual(rows, [
       { endpoint_id: endpoint.id, status: 'canceled', is_open: false },
