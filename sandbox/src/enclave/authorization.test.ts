@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { createSoftwarePasskey } from '../software-passkey.ts'
 import type { UpdateWalletBody } from './schemas.ts'
-import { sdk } from '../../test/support/test-client.ts'
+import { loadSdk } from '../../test/support/test-client.ts'
 import { makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import { assertRequest, formatPolicy, openGrant, signedUpdate } from '../../test/support/test-grant.ts'
@@ -145,13 +145,13 @@ test("an expired request is 401 by the enclave's own clock, which the sandbox mo
 })
 
 test('a quorum requires exactly its threshold of signatures, each by another member', async () => {
-  const keys = await Promise.all([1, 2, 3].map(async () => await sdk.generateP256KeyPair()))
+  const keys = await Promise.all([1, 2, 3].map(async () => await loadSdk().generateP256KeyPair()))
   const quorum = await enclave.client.keyQuorums().create({
     public_keys: keys.map((key) => key.publicKey),
     authorization_threshold: 2,
   })
   const wallet = await enclave.client.wallets().create({ chain_type: 'ethereum', owner_id: quorum.id })
-  const stranger = await sdk.generateP256KeyPair()
+  const stranger = await loadSdk().generateP256KeyPair()
   const [one = '', two = '', three = ''] = keys.map((key) => key.privateKey)
   const update = async (...privateKeys: string[]) =>
     await enclave.client.wallets().update(wallet.id, {
@@ -167,7 +167,7 @@ test('a quorum requires exactly its threshold of signatures, each by another mem
 })
 
 test('only its owner changes and deletes a policy; without an owner, the app may do it alone', async () => {
-  const owner = await sdk.generateP256KeyPair()
+  const owner = await loadSdk().generateP256KeyPair()
   const quorum = await enclave.client
     .keyQuorums()
     .create({ public_keys: [owner.publicKey], authorization_threshold: 1 })

@@ -5,7 +5,7 @@ import type { RawAnswer, TestEnclave } from '../../test/support/test-enclave.ts'
 import { assertRequest, formatPolicy } from '../../test/support/test-grant.ts'
 import { createSoftwarePasskey } from '../software-passkey.ts'
 import type { SoftwarePasskey } from '../software-passkey.ts'
-import { sdk } from '../../test/support/test-client.ts'
+import { loadSdk } from '../../test/support/test-client.ts'
 
 /** Owners and slots need no chain here: nothing listens at the chain's address. */
 const NO_CHAIN = 'http://127.0.0.1:9'
@@ -29,7 +29,7 @@ describe('owners', () => {
     const policies = await Promise.all(Array.from({ length: SLOTS }, () => createEmptyPolicy(owner)))
     const signers = await Promise.all(
       policies.map(async (policyId) => {
-        const { publicKey } = await sdk.generateP256KeyPair()
+        const { publicKey } = await loadSdk().generateP256KeyPair()
         const quorum = await enclave.client
           .keyQuorums()
           .create({ public_keys: [publicKey], authorization_threshold: 1 })
@@ -84,7 +84,7 @@ describe('owners', () => {
   })
 
   test('a quorum of two at threshold two is changed by both signatures, and never by one', async () => {
-    const keys = await Promise.all([1, 2].map(async () => await sdk.generateP256KeyPair()))
+    const keys = await Promise.all([1, 2].map(async () => await loadSdk().generateP256KeyPair()))
     const [one, two] = keys.map((key) => key.privateKey)
     const client = enclave.client.keyQuorums()
     const quorum = await client.create({ public_keys: keys.map((key) => key.publicKey), authorization_threshold: 2 })

@@ -5,7 +5,7 @@ import type { Hash } from 'viem'
 import { delegationCode } from '../chain/account-contracts.ts'
 import { startTestChain } from '../../test/support/test-chain.ts'
 import type { TestChain } from '../../test/support/test-chain.ts'
-import { sdk } from '../../test/support/test-client.ts'
+import { loadSdk } from '../../test/support/test-client.ts'
 import { CAIP2, makeDataDir, removeDataDir, startTestEnclave } from '../../test/support/test-enclave.ts'
 import type { TestEnclave } from '../../test/support/test-enclave.ts'
 import {
@@ -282,7 +282,7 @@ test("the owner's passkey can pay without a policy; a signer without a policy ca
   const bare = [{ signer_id: grant.signer.signer_id }]
   const wallet = await signedUpdate(enclave, { ...grant, body: { additional_signers: bare } })
   await assert.rejects(pay({ ...grant, wallet }), VIOLATION)
-  const owner = await sdk.generateP256KeyPair()
+  const owner = await loadSdk().generateP256KeyPair()
   const owned = await enclave.client
     .wallets()
     .create({ chain_type: 'ethereum', owner: { public_key: owner.publicKey } })

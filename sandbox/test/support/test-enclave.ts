@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Fault } from '../../src/enclave/faults.ts'
 import type { Profile } from '../../src/enclave/pace.ts'
 import { findProgram, shareCompileCache } from '../../src/processes/programs.ts'
-import { sdk } from './test-client.ts'
+import { loadSdk } from './test-client.ts'
 import type { SdkClient } from './test-client.ts'
 
 export const APP_ID = 'app-test'
@@ -93,12 +93,24 @@ export async function startTestEnclave(options: {
     })
     if (!response.ok) throw new Error(`control ${path}: ${response.status} ${await response.text()}`)
   }
-  const createClient = (timeout: number): SdkClient =>
-    new sdk.PrivyClient({ appId: APP_ID, appSecret: APP_SECRET, apiUrl: url, maxRetries: 0, logLevel: 'off', timeout })
+  const createClient = (timeout: number): SdkClient => {
+    const { PrivyClient } = loadSdk()
+    return new PrivyClient({
+      appId: APP_ID,
+      appSecret: APP_SECRET,
+      apiUrl: url,
+      maxRetries: 0,
+      logLevel: 'off',
+      timeout,
+    })
+  }
+  let client: SdkClient | undefined
   return {
     url,
     dataDir: options.dataDir,
-    client: createClient(CLIENT_TIMEOUT_MS),
+    get client() {
+      return (client ??= createClient(CLIENT_TIMEOUT_MS))
+    },
     createClient,
     request: async (method, path, { body, headers } = {}) => {
       const response = await fetch(url + path, {

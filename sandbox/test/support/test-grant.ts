@@ -5,7 +5,7 @@ import { createSoftwarePasskey } from '../../src/software-passkey.ts'
 import type { SoftwarePasskey } from '../../src/software-passkey.ts'
 import type { PolicyRecord, SignerRecord, WalletRecord } from '../../src/enclave/records.ts'
 import type { CreatePolicyBody, UpdateWalletBody } from '../../src/enclave/schemas.ts'
-import { sdk } from './test-client.ts'
+import { loadSdk } from './test-client.ts'
 import type { SendAnswer, SendParams } from './test-client.ts'
 import { APP_ID, CAIP2 } from './test-enclave.ts'
 import type { TestEnclave } from './test-enclave.ts'
@@ -35,7 +35,7 @@ export interface TestGrant {
 export async function openGrant(enclave: TestEnclave, usdc: Address, maxMicro = 5_000_000n): Promise<TestGrant> {
   const { client } = enclave
   const passkey = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:4101' })
-  const agent = await sdk.generateP256KeyPair()
+  const agent = await loadSdk().generateP256KeyPair()
   const quorum = await client.keyQuorums().create({ public_keys: [agent.publicKey], authorization_threshold: 1 })
   const wallet = await client.wallets().create({
     chain_type: 'ethereum',
@@ -72,7 +72,7 @@ export function assertRequest(
   passkey: SoftwarePasskey,
   { method, url, body, expiry }: { method: string; url: string; body: unknown; expiry?: number },
 ): string {
-  const payload = sdk.formatRequestForAuthorizationSignature({
+  const payload = loadSdk().formatRequestForAuthorizationSignature({
     version: 1,
     method,
     url,
