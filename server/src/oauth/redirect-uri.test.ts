@@ -177,7 +177,10 @@ describe('a redirect URI', () => {
     fc.assert(
       fc.property(text, text, (registered, requested) => {
         const uri = parseRedirectUri(requested, [])
-        if (uri !== null) assert.equal(isRegistered(uri, [registered]), registered === requested)
+        if (uri === null) return
+        assert.equal(isRegistered(uri, [registered]), registered === requested)
+        assert.ok(isRegistered(uri, [requested]))
+        assert.ok(!isRegistered(uri, [`${requested}a`]))
       }),
     )
   })
