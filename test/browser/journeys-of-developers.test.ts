@@ -101,6 +101,25 @@ describe('what owners do with keys, webhooks, members and applications', () => {
     }
   })
 
+  for (const { title, list, opener, field } of [
+    { title: 'API keys', list: 'keys', opener: 'Create a key', field: 'Key name' },
+    { title: 'Webhooks', list: 'webhooks', opener: 'Add endpoint', field: 'URL' },
+  ]) {
+    test(`the page “${title}” has the button “${opener}” only in its final place, so no click on it is lost`, async () => {
+      const { page } = await enterOwner(fixture, 'Eve Early', 'Dawn')
+      const gate = Promise.withResolvers<void>()
+      await page.route(`**/${list}?mode=test`, async (route) => {
+        await gate.promise
+        await route.continue()
+      })
+      await goTo(page, title)
+      assert.equal(await button(page, opener).count(), 0)
+      gate.resolve()
+      await button(page, opener).click()
+      await page.getByLabel(field, { exact: true }).waitFor()
+    })
+  }
+
   test('a new key that was not copied yet is not lost by a click elsewhere', async () => {
     const { page } = await enterOwner(fixture, 'Lou Loser', 'Pocket')
     await goTo(page, 'API keys')

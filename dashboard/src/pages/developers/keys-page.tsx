@@ -58,7 +58,7 @@ export function KeysPage() {
         title="API keys"
         breadcrumb={name}
         lead={LEADS[mode]}
-        actions={mayWrite && !isCreating && keys?.length !== 0 && createButton}
+        actions={mayWrite && !isCreating && keys !== undefined && keys.length > 0 && createButton}
       />
       {issued.map((each) => (
         <IssuedKey

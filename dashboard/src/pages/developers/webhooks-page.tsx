@@ -71,7 +71,9 @@ export function WebhooksPage() {
         lead="Webhooks notify your servers of payments, deposits and grants."
         // The Create button is hidden while a secret is shown, because the secret of the next endpoint would replace
         // it.
-        actions={mayWrite && !isCreating && issued === null && webhooks?.length !== 0 && createButton}
+        actions={
+          mayWrite && !isCreating && issued === null && webhooks !== undefined && webhooks.length > 0 && createButton
+        }
       />
       {issued !== null && (
         <Section title="Your endpoint is ready" takesFocus>
