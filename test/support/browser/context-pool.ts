@@ -42,7 +42,7 @@ export async function openPooledPerson(browser: Browser, options: EnterOptions):
   const { context, quiet, session } = idle
   await context.setExtraHTTPHeaders(extraHTTPHeaders)
   if (storageState !== undefined) await fill(idle, storageState)
-  return await enterContext(context, async () => {
+  const close = async (): Promise<void> => {
     context.removeAllListeners('page')
     const left = context.pages().filter((page) => page !== quiet)
     await Promise.all(left.map((page) => page.close()))
@@ -51,7 +51,18 @@ export async function openPooledPerson(browser: Browser, options: EnterOptions):
     await context.clearCookies()
     await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: STORAGE_TYPES })
     pool.push(idle)
-  })
+  }
+  return await enterContext(context, { openPage: () => openPageFrom(quiet), close })
+}
+
+/**
+ * Opens an empty page in the process of another page, and without a relation to it. For a page that the browser opens
+ * by itself, it starts a process, which ends as soon as the page shows the site.
+ */
+async function openPageFrom(quiet: Page): Promise<Page> {
+  const opened = quiet.context().waitForEvent('page')
+  await quiet.evaluate("void window.open('about:blank', '_blank', 'noopener')")
+  return await opened
 }
 
 function poolOf(browser: Browser, key: string): IdleContext[] {

@@ -36,15 +36,18 @@ export async function openPerson(
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<Person> {
   const context = await browser.newContext(options)
-  return await enterContext(context, () => context.close())
+  return await enterContext(context, { openPage: () => context.newPage(), close: () => context.close() })
 }
 
 /** Opens a page for a person in an empty browser. `close` is called when the person leaves. */
-export async function enterContext(context: BrowserContext, close: () => Promise<void>): Promise<Person> {
+export async function enterContext(
+  context: BrowserContext,
+  { openPage, close }: { openPage: () => Promise<Page>; close: () => Promise<void> },
+): Promise<Person> {
   context.setDefaultTimeout(TIMEOUT_MS)
   const faults: string[] = []
   context.on('page', (opened) => watch(opened, faults))
-  const page = await context.newPage()
+  const page = await openPage()
   const authenticator = await addAuthenticator(page)
   return { context, page, faults, authenticator, close }
 }
