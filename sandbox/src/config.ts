@@ -39,6 +39,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Sandbo
   }
 }
 
+/**
+ * Throws `SandboxConfigError` if there are arguments. A program that ignored them could do something else than what the
+ * person meant: `npm run reset -- <folder>` would delete the data in another folder.
+ */
+export function refuseArguments(args: readonly string[] = process.argv.slice(2)): void {
+  if (args.length === 0) return
+  throw new SandboxConfigError(
+    'This command takes no arguments. The settings of the sandbox are environment variables: BURSAR_PORT, BURSAR_DATA_DIR and BURSAR_ENCLAVE_PROFILE.',
+  )
+}
+
 function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port >= PORT_MIN && port <= PORT_MAX) return port

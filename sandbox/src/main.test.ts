@@ -37,9 +37,13 @@ interface Run {
   readonly output: () => string
 }
 
-function run(program: 'main.ts' | 'reset.ts' | 'demo/main.ts', env: Record<string, string>): Run {
+function run(
+  program: 'main.ts' | 'reset.ts' | 'demo/main.ts',
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Run {
   const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -169,6 +173,16 @@ it('says in one line why it cannot start', async () => {
     assert.match(sandbox.output(), message)
   }
   assert.deepEqual(readdirSync(dataDir), [])
+})
+
+it('refuses arguments instead of ignoring them, and deletes nothing', async () => {
+  const dataDir = await makeFolder()
+  for (const program of ['main.ts', 'reset.ts', 'demo/main.ts'] as const) {
+    const refused = run(program, { BURSAR_DATA_DIR: dataDir }, ['/another/folder'])
+    assert.equal(await refused.exit, 1, refused.output())
+    assert.match(refused.output(), /^This command takes no arguments\. .*BURSAR_DATA_DIR.*\n$/)
+  }
+  assert.equal(existsSync(dataDir), true)
 })
 
 it('runs the whole demo, in which every response is as expected', async () => {

@@ -1,4 +1,4 @@
-import { readConfig, SandboxConfigError } from './config.ts'
+import { readConfig, refuseArguments, SandboxConfigError } from './config.ts'
 import { formatWelcome } from './format-welcome.ts'
 import { startSandbox, type Sandbox } from './start-sandbox.ts'
 
@@ -39,6 +39,7 @@ async function main(): Promise<number> {
  */
 async function start(signal: AbortSignal): Promise<Sandbox | null> {
   try {
+    refuseArguments()
     const { port, dataDir, enclaveProfile } = readConfig()
     print(`Bursar's sandbox starts, with its data in ${dataDir}. It holds no real money.`)
     return await startSandbox({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readConfig } from './config.ts'
+import { readConfig, refuseArguments } from './config.ts'
 import { FACTS_FILE_NAME, type SandboxFacts } from './state/sandbox-facts.ts'
 
 /** Where npm links the project's commands, such as `bursar`. */
@@ -12,6 +12,7 @@ const PROGRAMS = fileURLToPath(new URL('../../node_modules/.bin', import.meta.ur
 
 function main(): number {
   try {
+    refuseArguments()
     const { dataDir } = readConfig()
     process.stdout.write(formatEnvironment(readFacts(dataDir)))
     return 0

@@ -1,6 +1,6 @@
 import { MODES } from './addresses.ts'
 import { stopLeftoverNode } from './chain/leftover-node.ts'
-import { readConfig } from './config.ts'
+import { readConfig, refuseArguments } from './config.ts'
 import { stopLeftover } from './postgres/stop-leftover.ts'
 import { chainFile, postgresDir } from './processes/data-dir-layout.ts'
 import { removeDataDir } from './state/remove-data-dir.ts'
@@ -9,6 +9,7 @@ import { removeDataDir } from './state/remove-data-dir.ts'
 
 async function main(): Promise<number> {
   try {
+    refuseArguments()
     const { dataDir } = readConfig()
     const isRemoved = await removeDataDir(dataDir, stopLeftovers)
     process.stdout.write(isRemoved ? `Removed ${dataDir}.\n` : `${dataDir} does not exist: nothing to remove.\n`)

@@ -1,3 +1,4 @@
+import { refuseArguments } from '../config.ts'
 import { startThrowAwaySandbox, type ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { buyResource } from './buy-resource.ts'
 import { meetEveryLimit } from './meet-every-limit.ts'
@@ -9,6 +10,7 @@ import { openDemo } from './demo-script.ts'
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function main(): Promise<number> {
+  refuseArguments()
   const stopping = new AbortController()
   const { signal } = stopping
   for (const name of STOP_SIGNALS) process.on(name, () => stopping.abort())
