@@ -46,7 +46,9 @@ const TRANSACTION_ATTEMPTS_MAX = 4
  * join. A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if
  * only the first ones are needed. Because sorting is avoided too, a statement can choose its index by its `order by`,
  * even if another index looks as good in the statistics. These options do not forbid the steps that they turn off: the
- * planner uses such a step if nothing else is possible. `jit` is off because compiling such short plans never pays off.
+ * planner uses such a step if nothing else is possible. A connection plans each prepared statement once, without the
+ * values of its parameters. Otherwise, PostgreSQL would plan at least its first five executions one by one. `jit` is off
+ * because compiling such short plans never pays off.
  */
 export const PLANNER_OPTIONS = [
   '-c enable_seqscan=off',
@@ -56,6 +58,7 @@ export const PLANNER_OPTIONS = [
   '-c enable_material=off',
   '-c enable_sort=off',
   '-c enable_incremental_sort=off',
+  '-c plan_cache_mode=force_generic_plan',
   '-c jit=off',
 ].join(' ')
 
