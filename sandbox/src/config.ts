@@ -40,11 +40,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Sandbo
 }
 
 /**
- * Throws `SandboxConfigError` if there are arguments. A program that ignored them could do something else than what the
- * person meant: `npm run reset -- <folder>` would delete the data in another folder.
+ * Throws `SandboxConfigError` if the program was started with arguments. If it ignored them, `npm run reset -- <folder>`
+ * would delete the data in another folder.
  */
-export function refuseArguments(args: readonly string[] = process.argv.slice(2)): void {
-  if (args.length === 0) return
+export function refuseArguments(): void {
+  if (process.argv.length <= 2) return
   throw new SandboxConfigError(
     'This command takes no arguments. The settings of the sandbox are environment variables: BURSAR_PORT, BURSAR_DATA_DIR and BURSAR_ENCLAVE_PROFILE.',
   )

@@ -177,7 +177,7 @@ it('says in one line why it cannot start', async () => {
 
 it('refuses arguments instead of ignoring them, and deletes nothing', async () => {
   const dataDir = await makeFolder()
-  for (const program of ['main.ts', 'reset.ts', 'demo/main.ts'] as const) {
+  for (const program of ['reset.ts', 'main.ts', 'demo/main.ts'] as const) {
     const refused = run(program, { BURSAR_DATA_DIR: dataDir }, ['/another/folder'])
     assert.equal(await refused.exit, 1, refused.output())
     assert.match(refused.output(), /^This command takes no arguments\. .*BURSAR_DATA_DIR.*\n$/)

@@ -47,6 +47,24 @@ describe('the connections of a process', () => {
     assert.ok(new Set(durable).size > 1)
   })
 
+  test('each kind of connection plans a prepared statement without the values of its parameters, from the first execution on', async () => {
+    const named: Query<null> = { name: 'planned', text: 'select $1::int as n', values: [1], read: () => null }
+    const plans: Query<unknown> = {
+      name: '',
+      text: "select generic_plans, custom_plans from pg_prepared_statements where name = 'planned'",
+      values: [],
+      read: ([row]) => row,
+    }
+    for (const run of [
+      <Result>(query: Query<Result>) => db.runRelaxed(query),
+      <Result>(query: Query<Result>) => db.runSlow(query),
+      <Result>(query: Query<Result>) => db.runDurable(query),
+    ]) {
+      await run(named)
+      assert.deepEqual(await run(plans), { generic_plans: '1', custom_plans: '0' })
+    }
+  })
+
   test('a statement in turn runs although an earlier one fails', async () => {
     const [failed, next] = await Promise.allSettled([db.runInTurn(FAILURE), db.runInTurn(CONNECTION)])
     assert.equal(failed.status, 'rejected')

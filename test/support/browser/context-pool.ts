@@ -56,8 +56,8 @@ export async function openPooledPerson(browser: Browser, options: EnterOptions):
 }
 
 /**
- * Opens an empty page in the process of another page, and without a relation to it. For a page that the browser opens
- * by itself, it starts a process, which ends as soon as the page shows the site.
+ * Opens an empty page in the process of `quiet`. Neither page has access to the other. With `context.newPage()`,
+ * Chromium would start a process for the empty page, and end it when the page loads the site.
  */
 async function openPageFrom(quiet: Page): Promise<Page> {
   const opened = quiet.context().waitForEvent('page')
