@@ -1,6 +1,7 @@
-// Starts a TypeScript program: `node scripts/run.mjs <file> [arguments]`. If this Node is too old to run TypeScript,
-// finds a newer one. Any old Node must be able to parse this file. Otherwise it would report a syntax error instead of
-// our message about the version. So this file uses no top-level await, no `?.`, no `node:` import and no package.
+// Starts a program, in JavaScript or TypeScript: `node scripts/run.mjs <file> [arguments]`. If this Node is too old to
+// run the program, finds a newer one. Any old Node must be able to parse this file. Otherwise it would report a syntax
+// error instead of our message about the version. So this file uses no top-level await, no `?.`, no `node:` import and
+// no package.
 import { spawn, spawnSync } from 'child_process'
 import { existsSync } from 'fs'
 import module from 'module'
@@ -95,7 +96,7 @@ function runWith(node, file, args) {
 
 function main() {
   const target = process.argv[2]
-  if (target === undefined) return fail('Usage: node scripts/run.mjs <file.ts> [arguments]')
+  if (target === undefined) return fail('Usage: node scripts/run.mjs <file> [arguments]')
   const file = resolve(target)
   if (isNewEnough(process.versions.node)) return runHere(file)
   const node = findInstalledNode()

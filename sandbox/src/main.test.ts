@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { addressesFrom } from './addresses.ts'
 import { isProcessAlive } from './postgres/process-facts.ts'
 import { checkPorts } from './processes/check-ports.ts'
+import { findProgram } from './processes/programs.ts'
 import type { SandboxFacts } from './state/sandbox-facts.ts'
 import { findFreePorts, makeDataDir } from './throw-away-sandbox.ts'
 import { waitFor } from '../../test/support/wait-for.ts'
@@ -37,13 +38,13 @@ interface Run {
   readonly output: () => string
 }
 
-function run(
-  program: 'main.ts' | 'reset.ts' | 'demo/main.ts',
-  env: Record<string, string>,
-  args: readonly string[] = [],
-): Run {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
+/** The program of `npm start`. */
+const MAIN = findProgram('sandbox')
+const RESET = new URL('reset.ts', import.meta.url)
+const DEMO = new URL('demo/main.ts', import.meta.url)
+
+function run(program: URL, env: Record<string, string>, args: readonly string[] = []): Run {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', fileURLToPath(program), ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -58,7 +59,7 @@ function run(
 }
 
 function startMain(port: number, dataDir: string): Run {
-  return run('main.ts', { BURSAR_PORT: String(port), BURSAR_DATA_DIR: dataDir })
+  return run(MAIN, { BURSAR_PORT: String(port), BURSAR_DATA_DIR: dataDir })
 }
 
 async function awaitFacts({ child, output }: Run, dataDir: string): Promise<SandboxFacts> {
@@ -94,7 +95,7 @@ it('runs once on a data directory, can start again after it was killed, and leav
   const rival = startMain(await findFreePorts(), dataDir)
   assert.equal(await rival.exit, 1)
   assert.match(rival.output(), /Another sandbox \(process \d+\) runs on/)
-  const reset = run('reset.ts', { BURSAR_DATA_DIR: dataDir })
+  const reset = run(RESET, { BURSAR_DATA_DIR: dataDir })
   assert.equal(await reset.exit, 1)
   assert.match(reset.output(), /Another sandbox/)
 
@@ -119,7 +120,7 @@ it('runs once on a data directory, can start again after it was killed, and leav
   assert.deepEqual(pids.filter(isProcessAlive), [])
   await checkPorts(addressesFrom(port).ports)
 
-  const removed = run('reset.ts', { BURSAR_DATA_DIR: dataDir })
+  const removed = run(RESET, { BURSAR_DATA_DIR: dataDir })
   assert.equal(await removed.exit, 0, removed.output())
   assert.equal(existsSync(dataDir), false)
 })
@@ -168,7 +169,7 @@ it('says in one line why it cannot start', async () => {
     [{ BURSAR_DATA_DIR: fileURLToPath(import.meta.url) }, /cannot be written .*BURSAR_DATA_DIR/],
   ] as const
   for (const [env, message] of cases) {
-    const sandbox = run('main.ts', env)
+    const sandbox = run(MAIN, env)
     assert.equal(await sandbox.exit, 1)
     assert.match(sandbox.output(), message)
   }
@@ -177,7 +178,7 @@ it('says in one line why it cannot start', async () => {
 
 it('refuses arguments instead of ignoring them, and deletes nothing', async () => {
   const dataDir = await makeFolder()
-  for (const program of ['reset.ts', 'main.ts', 'demo/main.ts'] as const) {
+  for (const program of [RESET, MAIN, DEMO]) {
     const refused = run(program, { BURSAR_DATA_DIR: dataDir }, ['/another/folder'])
     assert.equal(await refused.exit, 1, refused.output())
     assert.match(refused.output(), /^This command takes no arguments\. .*BURSAR_DATA_DIR.*\n$/)
@@ -186,7 +187,7 @@ it('refuses arguments instead of ignoring them, and deletes nothing', async () =
 })
 
 it('runs the whole demo, in which every response is as expected', async () => {
-  const demo = run('demo/main.ts', {})
+  const demo = run(DEMO, {})
   assert.equal(await demo.exit, 0, demo.output())
   assert.match(demo.output(), /Every response was as expected\.\n$/)
 })

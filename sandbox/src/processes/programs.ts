@@ -28,11 +28,17 @@ const SHARED_SOURCES = [
 export const BUILT_NAME = 'main.js'
 
 /**
- * The programs that the sandbox starts. `npm start` and `npm test` build each of them into one file. A built
+ * The sandbox and the programs that it starts. `npm start` and `npm test` build each of them into one file. A built
  * program starts in a third of the time, and uses 40 MiB less memory, because Node loads one file instead of more than
  * two thousand modules.
  */
 export const PROGRAMS = {
+  sandbox: {
+    entry: new URL('../main.ts', import.meta.url),
+    output: 'sandbox/dist/sandbox',
+    // Its control API contains code of the server.
+    sources: ['sandbox/src', 'server/src', ...SHARED_SOURCES],
+  },
   server: {
     entry: new URL('../../../server/src/main.ts', import.meta.url),
     output: 'server/dist',
