@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
  * The number of processes that run at once, in addition to one per core. Tests spend more time waiting for other
  * processes and the database than computing.
  */
-const CONCURRENCY_BEYOND_CORES = 5
+const CONCURRENCY_BEYOND_CORES = 6
 /** The folder for compiled sources of the programs that build the tests and run them. It remains after the run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** The time limit of a test. */
