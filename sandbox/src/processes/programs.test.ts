@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { BUILT_NAME, chooseFile } from './programs.ts'
+import { BUILT_NAME, chooseFile, PROGRAMS } from './programs.ts'
 import { hashSources, STAMP_NAME } from './hash-sources.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'bursar-programs-')) + sep
@@ -49,4 +49,10 @@ describe('the file with which a program starts', () => {
     writeFileSync(join(root, 'src/deep/a.test.ts'), 'changed')
     assert.equal(isBuilt(), true)
   })
+})
+
+test('`npm start` runs the build of the sandbox', () => {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  const { scripts } = JSON.parse(text) as { scripts: { start: string } }
+  assert.equal(scripts.start.split(' ').at(-1), `${PROGRAMS.sandbox.output}/${BUILT_NAME}`)
 })
