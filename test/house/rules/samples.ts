@@ -13,7 +13,7 @@ import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
-import { NO_SINGLE_FILES, SMALL_ROOMS } from './rooms.ts'
+import { NO_SINGLE_FILES } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
@@ -262,36 +262,6 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/lib/a.ts', 'a\n'.repeat(400)),
       file('README.md', 'a\n'.repeat(500)),
       file('server/src/db/tables.ts', 'a\n'.repeat(500)),
-    ],
-  },
-  {
-    rule: SMALL_ROOMS,
-    fails: [
-      { files: file(`${DOMAIN}/grants/a.ts`, 'a()\n'.repeat(1_601)), at: [`${DOMAIN}/grants/a.ts:1`] },
-      {
-        files: {
-          [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600),
-          [`${DOMAIN}/grants/b.ts`]: 'b()\n',
-          [`${DOMAIN}/grants/c.ts`]: 'c()\n',
-        },
-        at: [`${DOMAIN}/grants/b.ts:1`],
-      },
-      {
-        files: { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/grants/terms/a.ts`]: 'a()\n' },
-        at: [`${DOMAIN}/grants/terms/a.ts:1`],
-      },
-      {
-        files: file('server/src/console/routes/a.ts', 'a()\n'.repeat(1_601)),
-        at: ['server/src/console/routes/a.ts:1'],
-      },
-    ],
-    passes: [
-      {
-        'server/src/console/a.ts': '// why\n\na()\n'.repeat(1_600),
-        'server/src/console/routes/a.ts': 'a()\n'.repeat(1_600),
-        'server/src/console/a.test.ts': 'a()\n'.repeat(1_600),
-      },
-      { [`${DOMAIN}/grants/a.ts`]: 'a()\n'.repeat(1_600), [`${DOMAIN}/wallets/a.ts`]: 'a()\n'.repeat(1_600) },
     ],
   },
   {
