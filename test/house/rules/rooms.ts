@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import { isServer, type Rule } from '../rule.ts'
+import type { Rule } from '../rule.ts'
 
 export const NO_SINGLE_FILES: Rule = {
   name: 'no folder of the server holds a single file, tests apart',
