@@ -260,6 +260,9 @@ describe('the faucet, the clock, the chains and the enclave', () => {
     assert.ok((await readDate()) - Date.now() < 60_000)
     assert.equal((await control.post('/enclave/profile', { profile: 'realistic' })).status, 200)
     assert.equal((await control.post('/enclave/profile', { profile: 'fast' })).status, 200)
+    assert.equal((await control.post('/enclave/references', { repeated: 'allow' })).status, 200)
+    assert.equal((await control.post('/enclave/references', { repeated: 'collide' })).status, 200)
+    assert.equal((await control.post('/enclave/forget-answers', {})).status, 200)
     const random = { fault: 'random', share: 1, seed: 7, faults: ['reject'] }
     assert.equal((await control.post('/enclave/faults', random)).status, 200)
     assert.equal(textAt((await pay('1')).body, 'payment.status'), 'failed')
@@ -331,6 +334,7 @@ describe('an invalid request', () => {
     ['/enclave/faults', { fault: 'random', share: 1, faults: ['reads_lag'] }, 400, /^faults /],
     ['/enclave/clock', { offset_seconds: 1e10 }, 400, /^offset_seconds /],
     ['/enclave/profile', { profile: 'slow' }, 400, /^profile /],
+    ['/enclave/references', { repeated: 'reject' }, 400, /^repeated /],
     ['/faucet', { mode: 'test', address: SHOP, amount_coin: '-1' }, 400, /^amount_coin /],
     ['/workspaces/demo/plan', { plan: 'free' }, 400, /^plan /],
     ['/workspaces/demo/plan', { plan: 'pro', allowance_used: -1 }, 400, /^allowance_used /],

@@ -1,6 +1,7 @@
 import { caip2Of, type Mode } from '../addresses.ts'
 import type { Fault, SendFault } from '../enclave/faults.ts'
 import type { Profile } from '../enclave/pace.ts'
+import type { RepeatedReference } from '../enclave/references.ts'
 
 /**
  * A request for random faults: the given share of all sends gets a random fault out of `faults` (by default, out of all
@@ -25,6 +26,10 @@ export interface EnclaveControl {
   /** Sets how far the enclave's clock differs from the server's. */
   setClockSkew(skewMs: number): Promise<void>
   chooseProfile(profile: Profile): Promise<void>
+  /** Chooses what happens to a send whose reference id an earlier send has. */
+  chooseRepeatedReference(repeated: RepeatedReference): Promise<void>
+  /** Removes all responses that are stored under idempotency keys, as if 24 hours had passed. */
+  forgetAnswers(): Promise<void>
 }
 
 /**
@@ -56,5 +61,7 @@ export function connectEnclaveControl({ url, token }: { url: string; token: stri
     failTransfers: (mode, count) => post('fail-transfers', { caip2: caip2Of(mode), count }),
     setClockSkew: (skewMs) => post('clock', { skew_ms: skewMs }),
     chooseProfile: (profile) => post('profile', { profile }),
+    chooseRepeatedReference: (repeated) => post('references', { repeated }),
+    forgetAnswers: () => post('forget-answers', {}),
   }
 }

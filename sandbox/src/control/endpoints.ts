@@ -76,4 +76,9 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
   'POST /enclave/profile': {
     profile: 'realistic | fast: whether sponsored sends are pending for 400 to 900 ms, as with the real provider',
   },
+  'POST /enclave/references': {
+    repeated:
+      'collide | allow: whether a send is rejected if an earlier send has its reference id (as by default), or makes a second transaction with the same reference id',
+  },
+  'POST /enclave/forget-answers': {},
 }

@@ -7,6 +7,7 @@ import type { KeyVault } from './key-vault.ts'
 import type { NonceLanes } from './nonce-lanes.ts'
 import type { Pace } from './pace.ts'
 import type { ReadLag } from './read-lag.ts'
+import type { References } from './references.ts'
 import type { Store } from './store.ts'
 import type { Wakeup } from './wakeup.ts'
 
@@ -23,6 +24,7 @@ export interface EnclaveContext {
   readonly pace: Pace
   readonly faults: Faults
   readonly readLag: ReadLag
+  readonly references: References
 }
 
 export function getChain(context: Pick<EnclaveContext, 'chains'>, caip2: string): ChainNode {

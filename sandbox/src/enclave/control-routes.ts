@@ -8,6 +8,8 @@ import type { Fault, SendFault } from './faults.ts'
 import { CLOCK_SKEW_MS_MAX, FAULTS_MAX } from './limits.ts'
 import { PROFILES } from './pace.ts'
 import type { Profile } from './pace.ts'
+import { REPEATED_REFERENCES } from './references.ts'
+import type { RepeatedReference } from './references.ts'
 
 type FaultOrder =
   | { readonly fault: Fault; readonly count: number }
@@ -42,13 +44,14 @@ const clockSchema = closed({ skew_ms: { type: 'integer', minimum: -CLOCK_SKEW_MS
   'skew_ms',
 ])
 const profileSchema = closed({ profile: { enum: PROFILES } }, ['profile'])
+const referencesSchema = closed({ repeated: { enum: REPEATED_REFERENCES } }, ['repeated'])
 
 /**
  * Adds the sandbox's own endpoints, which the provider's API does not have. A caller must send the control token in the
  * header `x-enclave-control`.
  */
 export function registerControlRoutes(app: FastifyInstance, context: EnclaveContext, controlToken: string): void {
-  const { clock, faults, pace } = context
+  const { clock, faults, pace, references, store } = context
   app.addHook('onRequest', async (request) => {
     const token = request.headers['x-enclave-control']
     if (typeof token !== 'string' || !equalSecrets(token, controlToken)) {
@@ -78,6 +81,18 @@ export function registerControlRoutes(app: FastifyInstance, context: EnclaveCont
   })
   app.post<{ Body: { profile: Profile } }>('/profile', { schema: { body: profileSchema } }, ({ body }) => {
     pace.choose(body.profile)
+    return {}
+  })
+  app.post<{ Body: { repeated: RepeatedReference } }>(
+    '/references',
+    { schema: { body: referencesSchema } },
+    ({ body }) => {
+      references.choose(body.repeated)
+      return {}
+    },
+  )
+  app.post('/forget-answers', { schema: { body: closed({}, []) } }, () => {
+    store.forgetAnswers()
     return {}
   })
 }

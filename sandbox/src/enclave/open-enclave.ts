@@ -17,6 +17,7 @@ import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts'
 import { createNonceLanes } from './nonce-lanes.ts'
 import { createPace } from './pace.ts'
 import { createReadLag } from './read-lag.ts'
+import { createReferences } from './references.ts'
 import { openStore } from './store.ts'
 import { createWakeup } from './wakeup.ts'
 
@@ -50,6 +51,7 @@ export async function openEnclave(config: EnclaveConfig): Promise<RunningEnclave
     pace: createPace(config.profile),
     faults: createFaults(),
     readLag: createReadLag(),
+    references: createReferences(store),
   }
   let url = config.publicUrl ?? ''
   const app = createServer()

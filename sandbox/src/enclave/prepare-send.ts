@@ -49,12 +49,6 @@ export function parseChainId(caip2: string): number {
   return Number(caip2.slice(caip2.indexOf(':') + 1))
 }
 
-export function checkReference({ store }: Pick<EnclaveContext, 'store'>, referenceId: string | null | undefined): void {
-  if (typeof referenceId === 'string' && store.findTransactionByReference(referenceId) !== null) {
-    throw invalidData('reference_id must be unique')
-  }
-}
-
 /**
  * Simulates a transfer and returns its gas. Like the provider, the enclave simulates before it checks the policy. So if
  * a transfer cannot succeed, the response says so, even if the sender's policy does not allow it either. The simulation
@@ -91,13 +85,13 @@ export function checkPolicies(
 
 /** Stores the send. `recordRest` stores whatever must be stored with the send, in the same database transaction. */
 export function recordSend(
-  { store, readLag }: Pick<EnclaveContext, 'store' | 'readLag'>,
+  { store, readLag, references }: Pick<EnclaveContext, 'store' | 'readLag' | 'references'>,
   tx: TransactionRecord,
   recordRest: () => void,
 ): void {
   store.inTransaction(() => {
     // Another send may have used the reference id while this one was simulated.
-    checkReference({ store }, tx.referenceId)
+    references.check(tx.referenceId)
     store.addTransaction(tx)
     recordRest()
   })

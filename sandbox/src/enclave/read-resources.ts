@@ -39,9 +39,8 @@ export function readTransaction(context: EnclaveContext, id: string): unknown {
 }
 
 export function findTransactions(context: EnclaveContext, referenceId: string): unknown {
-  const tx = context.store.findTransactionByReference(referenceId)
-  const told = tx === null ? null : tellTransaction(context, tx)
-  return { transactions: told === null ? [] : [told] }
+  const told = context.store.listByReference(referenceId).map((tx) => tellTransaction(context, tx))
+  return { transactions: told.filter((tx) => tx !== null) }
 }
 
 function readLagging<Resource extends { readonly id: string }>(

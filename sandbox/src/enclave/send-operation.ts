@@ -7,7 +7,7 @@ import type { EnclaveContext } from './context.ts'
 import type { StatusFault } from './faults.ts'
 import { measureCallGas } from './measure-gas-limit.ts'
 import type { Pace } from './pace.ts'
-import { checkPolicy, checkReference, formatAnswer, recordSend, simulate } from './prepare-send.ts'
+import { checkPolicy, formatAnswer, recordSend, simulate } from './prepare-send.ts'
 import type { SendOrder, Transfer } from './prepare-send.ts'
 import type { TransactionRecord, WalletRecord } from './records.ts'
 import { createResourceId } from './resource-id.ts'
@@ -31,7 +31,7 @@ export interface Send {
 /** Makes a sponsored send: signs a user operation, which the bundler sends to the chain later. */
 export async function sendOperation(context: EnclaveContext, send: Send): Promise<unknown> {
   const { chain, wallet, transfer, order } = send
-  checkReference(context, order.body.reference_id)
+  context.references.check(order.body.reference_id)
   const gasEstimated = await simulate(chain, wallet.address, transfer)
   checkPolicy(context, order.party, transfer)
   order.checkExpiry()

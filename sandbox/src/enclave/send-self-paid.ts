@@ -7,7 +7,7 @@ import { broadcastFailure } from './errors.ts'
 import { findNextNonce } from './find-next-nonce.ts'
 import { measureGasLimit } from './measure-gas-limit.ts'
 import type { NonceTurn } from './nonce-lanes.ts'
-import { checkPolicy, checkReference, formatAnswer, onChain, recordSend, simulate } from './prepare-send.ts'
+import { checkPolicy, formatAnswer, onChain, recordSend, simulate } from './prepare-send.ts'
 import type { BroadcastRecord, TransactionRecord, WalletRecord } from './records.ts'
 import { createResourceId } from './resource-id.ts'
 import type { Send } from './send-operation.ts'
@@ -25,7 +25,7 @@ export async function sendSelfPaid(context: EnclaveContext, send: Send): Promise
   const { chain, wallet, transfer, order } = send
   const { caip2 } = order.body
   return await context.lanes.takeTurn(wallet.id, caip2, async (turn) => {
-    checkReference(context, order.body.reference_id)
+    context.references.check(order.body.reference_id)
     const gasEstimated = await simulate(chain, wallet.address, transfer)
     const gasLimit = measureGasLimit(transfer.data, { gasEstimated, failing: false })
     await checkCoin(chain, wallet, gasLimit * TIP_WEI + transfer.value)

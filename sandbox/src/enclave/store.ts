@@ -84,6 +84,7 @@ export function openStore(dataDir: string) {
       insert into answers (scope, key, body_hash, status, body, created_at) values (?, ?, ?, ?, ?, ?)
       on conflict (scope, key) do update set
         body_hash = excluded.body_hash, status = excluded.status, body = excluded.body, created_at = excluded.created_at`),
+    forgetAnswers: db.prepare('delete from answers'),
     purgeAnswers: db.prepare(`
       delete from answers where rowid in (select rowid from answers where created_at <= ? limit ?)`),
   }
@@ -144,6 +145,7 @@ export function openStore(dataDir: string) {
     },
     putAnswer: ({ scope, key }: AnswerKey, answer: StoredAnswer, nowMs: number) =>
       void statements.putAnswer.run(scope, key, answer.bodyHash, answer.status, JSON.stringify(answer.body), nowMs),
+    forgetAnswers: () => void statements.forgetAnswers.run(),
     purgeAnswers: (untilMs: number, rowsMax: number) => void statements.purgeAnswers.run(untilMs, rowsMax),
   }
 }

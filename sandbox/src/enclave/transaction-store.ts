@@ -4,13 +4,16 @@ import type { StatusFault } from './faults.ts'
 import type { BroadcastRecord, TransactionRecord, TransactionStatus } from './records.ts'
 import type { UserOperation } from './user-operation.ts'
 
-const SCHEMA = `
-  create table if not exists sends (
+const SENDS = `(
     id text primary key, wallet_id text not null, caip2 text not null, hash text, user_operation_hash text,
-    operation text, reference_id text unique, status text not null, block_number integer, created_at integer not null,
+    operation text, reference_id text, status text not null, block_number integer, created_at integer not null,
     shown_at integer not null, due_at integer, fault text
-  ) strict;
+  ) strict`
+
+const SCHEMA = `
+  create table if not exists sends ${SENDS};
   create index if not exists sends_due on sends (caip2, due_at) where status = 'pending';
+  create index if not exists sends_reference on sends (reference_id);
   create index if not exists sends_hash on sends (hash);
   create index if not exists sends_unfinished on sends (caip2, block_number) where status = 'confirmed';
   create table if not exists broadcasts (
@@ -37,6 +40,14 @@ const MIGRATION = `
   drop table transactions;
 `
 
+/** Converts the data of an older version of the enclave, in which two sends could not have the same reference id. */
+const ALLOW_REPEATED_REFERENCES = `
+  create table new_sends ${SENDS};
+  insert into new_sends select * from sends;
+  drop table sends;
+  alter table new_sends rename to sends;
+`
+
 type Row = Record<string, SQLOutputValue>
 
 export interface Outcome {
@@ -52,6 +63,9 @@ export interface OpenPosition {
 
 /** Opens the tables of sends and of broadcasts. A broadcast is a signed transaction that contains one or more sends. */
 export function openTransactionStore(db: DatabaseSync) {
+  if (db.prepare("select name from sqlite_master where name = 'sqlite_autoindex_sends_2'").get() !== undefined) {
+    db.exec(`begin immediate; ${ALLOW_REPEATED_REFERENCES} commit`)
+  }
   db.exec(SCHEMA)
   if (db.prepare("select name from sqlite_master where name = 'transactions'").get() !== undefined) {
     db.exec(`begin immediate; ${MIGRATION} commit`)
@@ -63,7 +77,7 @@ export function openTransactionStore(db: DatabaseSync) {
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
     deleteSend: db.prepare('delete from sends where id = ?'),
     findSend: db.prepare('select * from sends where id = ?'),
-    findReference: db.prepare('select * from sends where reference_id = ?'),
+    listReference: db.prepare('select * from sends where reference_id = ? order by created_at, rowid'),
     listSends: db.prepare('select * from sends where hash = ?'),
     listDue: db.prepare(
       "select * from sends where caip2 = ? and status = 'pending' and due_at <= ? order by due_at limit ?",
@@ -118,7 +132,9 @@ export function openTransactionStore(db: DatabaseSync) {
       ),
     deleteTransaction: (id: string) => void statements.deleteSend.run(id),
     findTransaction: (id: string) => parseSend(statements.findSend.get(id)),
-    findTransactionByReference: (referenceId: string) => parseSend(statements.findReference.get(referenceId)),
+    /** Lists the sends with this reference id, oldest first. */
+    listByReference: (referenceId: string) =>
+      statements.listReference.all(referenceId).flatMap((row) => parseSend(row) ?? []),
     /** Lists the sends that a broadcast contains. */
     listCarried: (hash: Hash) => statements.listSends.all(hash).flatMap((row) => parseSend(row) ?? []),
     /** Lists the user operations that are due for bundling, oldest first. */

@@ -139,6 +139,16 @@ ${post('/deliveries/$DELIVERY/replay')}`,
     meaning: 'Makes the enclave as slow as the real one, or as fast as this machine allows.',
     example: post('/enclave/profile', '{"profile":"fast"}'),
   },
+  'POST /enclave/references': {
+    meaning:
+      'Chooses what happens to a transfer whose reference id an earlier transfer has. The real provider only documents that reference ids must be unique.',
+    example: `${post('/enclave/references', '{"repeated":"allow"}')}\n${post('/enclave/references', '{"repeated":"collide"}')}`,
+  },
+  'POST /enclave/forget-answers': {
+    meaning:
+      'Makes the enclave forget every response that it stores under an idempotency key. The real provider forgets them after 24 hours.',
+    example: post('/enclave/forget-answers', '{}'),
+  },
 }
 
 function post(path: string, body?: string): string {

@@ -1,6 +1,7 @@
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { FAULTS, SEND_FAULTS } from '../../enclave/faults.ts'
 import { PROFILES } from '../../enclave/pace.ts'
+import { REPEATED_REFERENCES } from '../../enclave/references.ts'
 import type { EnclaveControl } from '../enclave-control.ts'
 import { Fields } from '../fields.ts'
 import type { ControlContext } from '../control-context.ts'
@@ -27,6 +28,14 @@ export function addEnclaveRoutes(http: HttpServer, { enclave }: ControlContext):
   })
   http.post('/enclave/profile', async (request) => {
     await enclave.chooseProfile(new Fields(request.body).oneOf('profile', PROFILES))
+    return {}
+  })
+  http.post('/enclave/references', async (request) => {
+    await enclave.chooseRepeatedReference(new Fields(request.body).oneOf('repeated', REPEATED_REFERENCES))
+    return {}
+  })
+  http.post('/enclave/forget-answers', async () => {
+    await enclave.forgetAnswers()
     return {}
   })
 }
