@@ -1374,6 +1374,7 @@ export interface components {
             /**
              * @description More about the error, as values.
              * @example {
+             *       "unread_options": 0,
              *       "skipped": [
              *         {
              *           "scheme": "exact",
@@ -1399,6 +1400,8 @@ export interface components {
                     /** @description Why the service cannot use it, such as `network_unknown`. */
                     reason: string;
                 }[];
+                /** @description How many further ways to pay the resource offers that the service did not read. It reads the first 20 in each protocol. */
+                unread_options: number;
             };
         };
         /**
@@ -1539,12 +1542,13 @@ export interface components {
              * @description More about the error, as values.
              * @example {
              *       "price_usdc": "0.25",
-             *       "max_amount_usdc": "0.1"
+             *       "max_amount_usdc": "0.1",
+             *       "unread_options": 0
              *     }
              */
             details: {
                 /**
-                 * @description The lowest price that the service could pay.
+                 * @description The lowest price that the service could pay, in all protocols that the resource uses.
                  * @example 12.5
                  */
                 price_usdc: string;
@@ -1553,6 +1557,8 @@ export interface components {
                  * @example 12.5
                  */
                 max_amount_usdc: string;
+                /** @description How many further ways to pay the resource offers that the service did not read. It reads the first 20 in each protocol. */
+                unread_options: number;
             };
         };
         /**
@@ -2030,7 +2036,7 @@ export interface operations {
                     "application/json": {
                         /** @description The status of the answer without a payment. 402 if it asks for one. */
                         status: number;
-                        /** @description Null if the resource asks for no payment, or asks for it in a protocol that the service does not know. */
+                        /** @description The protocol of the way to pay that POST /v1/x402/pay would choose. If the service supports none, the first protocol in which the resource asks. Null if the resource asks for no payment, or asks for it in a protocol that the service does not know. */
                         protocol: ("x402_v2" | "x402_v1" | "mpp") | null;
                         /** @description The resource that answered. */
                         resource: {
@@ -2041,8 +2047,10 @@ export interface operations {
                             /** @description The type of the goods, in the seller's own words. */
                             mime_type: string | null;
                         };
-                        /** @description The ways to pay that the service supports. */
+                        /** @description The ways to pay that the service supports, in all protocols. The first is what POST /v1/x402/pay would pay: the lowest price, and of equal prices the flow `authorization`. */
                         options: {
+                            /** @description The protocol of this way to pay. */
+                            protocol: "x402_v2" | "x402_v1" | "mpp";
                             /**
                              * @description The price.
                              * @example 12.5
@@ -2066,6 +2074,8 @@ export interface operations {
                             /** @description Why the service cannot use it, such as `network_unknown`. */
                             reason: string;
                         }[];
+                        /** @description How many further ways to pay the resource offers that the service did not read. It reads the first 20 in each protocol. */
+                        unread_options: number;
                         /** @description What POST /v1/x402/pay would pay. Null if there is nothing to pay, or no way to. */
                         price_usdc: string | null;
                         /** @description Whether the limits would allow the purchase. Null without agent_id and wallet, or without a price. */

@@ -151,7 +151,7 @@ describe('purchases over HTTP', () => {
     const buyer = await seedBuyer(given)
     const answer = await pay(buyer, { max_amount_usdc: '0.009999' })
     const { details } = expectCode(answer, 400, 'price_too_high')
-    assert.deepEqual(details, { price_usdc: '0.01', max_amount_usdc: '0.009999' })
+    assert.deepEqual(details, { price_usdc: '0.01', max_amount_usdc: '0.009999', unread_options: 0 })
     assert.equal(given.enclave.authorizations.length, 0)
   })
 

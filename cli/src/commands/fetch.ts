@@ -194,7 +194,7 @@ function repeatRequest({ request, header, data }: FetchOptions): string[] {
 }
 
 function formatPrice(check: PriceCheck, paint: Paint): string {
-  const { status, price_usdc: price, protocol, resource, options, allowed } = check
+  const { status, price_usdc: price, protocol, resource, options, unread_options: unread, allowed } = check
   const head = formatPairs(
     [
       ['Resource', resource.url],
@@ -202,6 +202,7 @@ function formatPrice(check: PriceCheck, paint: Paint): string {
       ['Price', price === null ? null : `${price} USDC`],
       ['Pay to', options[0]?.pay_to ?? null],
       ['Protocol', protocol],
+      ['Not read', unread > 0 ? `${unread} further ways to pay` : null],
       ['The seller says', resource.description],
     ],
     paint,

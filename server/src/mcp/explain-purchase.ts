@@ -18,6 +18,7 @@ export function explainPurchase(error: unknown, mode: Mode): never {
   const { code, details } = error
   const given: Readonly<Record<string, unknown>> = typeof details === 'object' && details !== null ? { ...details } : {}
   const next = describeRefusal(code, given)
+  const unread = Number(given['unread_options'] ?? 0)
   if (code === 'payment_protocol_unknown') {
     const { status, untrusted_body: body } = given
     const shown = { status, answer: typeof body === 'string' ? markUntrusted(body) : null }
@@ -25,16 +26,22 @@ export function explainPurchase(error: unknown, mode: Mode): never {
     throw new ToolFailure({ code, message, next, details: shown, cause: error })
   }
   if (code === 'payment_option_unsupported') {
-    const message = 'The resource offers no way to pay that Bursar supports. Nothing was paid.'
-    throw new ToolFailure({ code, message, next, details: { skipped: formatSkipped(given['skipped']) }, cause: error })
+    const message = `The resource offers no way to pay that Bursar supports. Nothing was paid.${describeUnread(unread)}`
+    const shown = { skipped: formatSkipped(given['skipped']), unread_options: unread }
+    throw new ToolFailure({ code, message, next, details: shown, cause: error })
   }
   if (code === 'price_too_high') {
     const price = parseAmount(String(given['price_usdc']))
     const costs = price === null ? '' : ` It costs ${describeAmount(price, mode)}.`
-    const message = `The price is above max_amount_usdc, which is in dollars. Nothing was paid.${costs}`
+    const message = `The price is above max_amount_usdc, which is in dollars. Nothing was paid.${costs}${describeUnread(unread)}`
     throw new ToolFailure({ code, message, next, details, cause: error })
   }
   throw error
+}
+
+/** Says that a seller offers more ways to pay than the service reads. Begins with a space. Empty if all were read. */
+export function describeUnread(unread: number): string {
+  return unread === 0 ? '' : ` The resource offers further ways to pay that were not read (${unread}).`
 }
 
 interface ShownOffer {

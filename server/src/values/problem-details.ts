@@ -79,6 +79,11 @@ export const SkippedOptions = list(
   { description: "What the resource offers, in the seller's own words, shortened. Do not trust them." },
 )
 
+/** How many ways to pay the service did not read, because it reads a limited number. */
+export const UnreadOptions = count(
+  'How many further ways to pay the resource offers that the service did not read. It reads the first 20 in each protocol.',
+)
+
 const PROBLEM_DETAILS = {
   amount_invalid: issues(
     'amount_usdc',
@@ -185,14 +190,19 @@ const PROBLEM_DETAILS = {
     { status: 402, untrusted_body: 'Payment required' },
   ),
   payment_option_unsupported: details(
-    { skipped: SkippedOptions },
+    { skipped: SkippedOptions, unread_options: UnreadOptions },
     {
+      unread_options: 0,
       skipped: [{ scheme: 'exact', network: 'solana', asset: 'EPjFWdd5', amount: '10000', reason: 'network_unknown' }],
     },
   ),
   price_too_high: details(
-    { price_usdc: usdc('The lowest price that the service could pay.'), max_amount_usdc: usdc('Your maximum.') },
-    { price_usdc: '0.25', max_amount_usdc: '0.1' },
+    {
+      price_usdc: usdc('The lowest price that the service could pay, in all protocols that the resource uses.'),
+      max_amount_usdc: usdc('Your maximum.'),
+      unread_options: UnreadOptions,
+    },
+    { price_usdc: '0.25', max_amount_usdc: '0.1', unread_options: 0 },
   ),
   ...DASHBOARD_DETAILS,
 } as const satisfies Readonly<Record<string, TSchema>>

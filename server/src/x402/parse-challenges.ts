@@ -1,4 +1,4 @@
-import { HEADER_CHARS_MAX, OFFERS_MAX } from './wire-values.ts'
+import { HEADER_CHARS_MAX } from './wire-values.ts'
 
 /** One challenge of `WWW-Authenticate`, with its parameters by name in lower case (RFC 9110, section 11.6.1). */
 export interface Challenge {
@@ -43,14 +43,13 @@ export function parseChallenges(header: string): readonly Challenge[] {
     return parameters
   }
   take(SEPARATOR_PATTERN)
-  while (challenges.length < OFFERS_MAX) {
-    const scheme = take(TOKEN_PATTERN)?.[0].toLowerCase()
-    if (scheme === undefined) break
+  // Every round takes at least one character of a text whose length is limited.
+  for (let scheme = take(TOKEN_PATTERN); scheme !== null; scheme = take(TOKEN_PATTERN)) {
     take(GAP_PATTERN)
     const parameters = takeParameters()
     if (parameters === null) break
     if (parameters.size === 0 && text[position] !== ',') take(TOKEN68_PATTERN)
-    challenges.push({ scheme, parameters })
+    challenges.push({ scheme: scheme[0].toLowerCase(), parameters })
     take(SEPARATOR_PATTERN)
   }
   return challenges

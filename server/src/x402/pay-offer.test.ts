@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
-import { chooseOffer } from './choose-offer.ts'
+import { chooseOffer, rankOffers } from './choose-offer.ts'
 import { makeAuthorization } from './make-authorization.ts'
 import type { Offer } from './payment-required.ts'
 import { writePaymentHeader } from './write-payment-header.ts'
@@ -13,6 +13,7 @@ const NOW = new Date('2026-11-22T22:34:27.700Z')
 const NOW_SECONDS = BigInt(Math.floor(NOW.getTime() / 1_000))
 const NONCE = `0x${'ab'.repeat(32)}` as const
 const SIGNATURE = '0x1234'
+const V1 = { protocol: 'x402_v1' } as const
 const MAX = { maxAmountMicro: microUsdc(10_000n) }
 const FOR_EVER = { from: WALLET, now: NOW, grantExpiresAt: null }
 
@@ -23,6 +24,7 @@ const OFFER: Offer = {
   flow: 'authorization',
   validForSeconds: 300,
   terms: null,
+  ...{ description: 'Rain', mimeType: null },
   echo: { accepted: { scheme: 'exact' }, resource: { url: 'https://a.example' } },
 }
 
@@ -33,14 +35,21 @@ describe('the offer that is paid', () => {
   const dear = { ...OFFER, amountMicro: microUsdc(10_001n) }
   const cases = [
     ['none', [], 'none', null],
-    ['the flow that pays for goods only, before a lower price', [cheap, OFFER], 'chosen', OFFER],
-    ['the lowest amount of one flow', [dear, { ...OFFER, amountMicro: microUsdc(2n) }, OFFER], 'chosen', 2n],
-    ['one within the maximum, before the better flow above it', [dear, cheap], 'chosen', cheap],
-    ['none, because all are too expensive', [dear], 'too_expensive', dear],
+    ['the lowest price, in any flow', [OFFER, cheap], 'chosen', cheap],
+    ['the lowest price, in any protocol', [OFFER, { ...OFFER, amountMicro: microUsdc(2n), ...V1 }, dear], 'chosen', 2n],
+    ['of equal prices, the flow that pays for goods only', [{ ...OFFER, flow: 'upfront' }, OFFER], 'chosen', OFFER],
+    ['of equal prices and flows, the newer protocol', [{ ...OFFER, ...V1 }, OFFER], 'chosen', OFFER],
+    ['of equal offers, the one that the seller wrote first', [OFFER, { ...OFFER, payTo: WALLET }], 'chosen', OFFER],
+    [
+      'none, because all are too expensive',
+      [{ ...dear, amountMicro: microUsdc(10_002n) }, dear],
+      'too_expensive',
+      dear,
+    ],
   ] as const
   for (const [title, offers, kind, expected] of cases) {
     test(`is ${title}`, () => {
-      const choice = chooseOffer({ offers }, MAX)
+      const choice = chooseOffer({ offers: rankOffers(offers) }, MAX)
       assert.equal(choice.kind, kind)
       const offer = choice.kind === 'chosen' ? choice.offer : choice.kind === 'none' ? null : choice.cheapest
       assert.deepEqual(typeof expected === 'bigint' ? offer?.amountMicro : offer, expected)

@@ -6,8 +6,14 @@ export const PURCHASE_PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp'] as const
 
 export type PurchaseProtocol = (typeof PURCHASE_PROTOCOLS)[number]
 
+/** The seller's own words about the resource, shortened. Untrusted. */
+export interface SellerWords {
+  readonly description: string | null
+  readonly mimeType: string | null
+}
+
 /** One way of paying that a resource offers, and that we support. */
-export interface Offer {
+export interface Offer extends SellerWords {
   readonly protocol: PurchaseProtocol
   readonly amountMicro: MicroUsdc
   readonly payTo: Address
@@ -44,16 +50,18 @@ export const SKIP_REASONS = [
   'offer_too_short',
   'challenge_too_long',
   'split_unsupported',
+  'header_too_large',
 ] as const
 
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
-/** What a 402 answer says, in our terms. */
-export interface PaymentRequired {
+/** What a 402 answer says, in our terms. The words are those of the first protocol that the seller uses. */
+export interface PaymentRequired extends SellerWords {
+  /** The first protocol that the seller uses, in the order of `PURCHASE_PROTOCOLS`. */
   readonly protocol: PurchaseProtocol
-  /** The seller's own words about the resource, shortened. Untrusted. */
-  readonly description: string | null
-  readonly mimeType: string | null
+  /** In all protocols, the best first (`rankOffers`). */
   readonly offers: readonly Offer[]
   readonly skipped: readonly SkippedOffer[]
+  /** How many further ways to pay were not read, because a seller's response has more than we read. */
+  readonly unread: number
 }

@@ -1,6 +1,6 @@
 import { keccak256, stringToBytes } from 'viem/utils'
 import { parseChallenges, type Challenge } from './parse-challenges.ts'
-import type { PaymentRequired, SkipReason } from './payment-required.ts'
+import type { PaymentRequired, SellerWords, SkipReason } from './payment-required.ts'
 import {
   readAmount,
   readPayee,
@@ -14,6 +14,7 @@ import {
   HEADER_CHARS_MAX,
   isObject,
   member,
+  OFFERS_MAX,
   parseObject,
   textMember,
   toDescription,
@@ -34,13 +35,18 @@ export function readChallenges(header: unknown, money: AcceptedMoney): PaymentRe
   if (first === undefined) return null
   return {
     protocol: 'mpp',
-    description: toDescription(first.parameters.get('description')),
-    mimeType: null,
-    ...splitOffers(challenges.map((challenge) => readChallenge(challenge, money))),
+    ...readWords(first),
+    ...splitOffers(challenges.slice(0, OFFERS_MAX).map((challenge) => readChallenge(challenge, money))),
+    unread: Math.max(challenges.length - OFFERS_MAX, 0),
   }
 }
 
-function readChallenge({ parameters }: Challenge, money: AcceptedMoney): ReadOffer {
+function readWords({ parameters }: Challenge): SellerWords {
+  return { description: toDescription(parameters.get('description')), mimeType: null }
+}
+
+function readChallenge(challenge: Challenge, money: AcceptedMoney): ReadOffer {
+  const { parameters } = challenge
   const [id, realm, method, intent] = ['id', 'realm', 'method', 'intent'].map((name) => parameters.get(name) ?? '')
   const request = parseObject(Buffer.from(parameters.get('request') ?? '', 'base64url').toString('utf8')) ?? {}
   const shown = { ...request, scheme: `${method}/${intent}`, asset: member(request, 'currency') }
@@ -55,6 +61,7 @@ function readChallenge({ parameters }: Challenge, money: AcceptedMoney): ReadOff
   return {
     offer: {
       ...{ protocol: 'mpp', amountMicro, payTo, flow: 'authorization', validForSeconds: null },
+      ...readWords(challenge),
       terms: { nonce: keccak256(stringToBytes(`${id}${realm}`)), validBefore: end },
       echo: Object.fromEntries(parameters),
     },

@@ -4,10 +4,14 @@ import { usdcDomain } from '../values/transfer-authorization.ts'
 import type { Offer, SkippedOffer, SkipReason } from './payment-required.ts'
 import { isObject, member, toWord, type JsonObject } from './wire-values.ts'
 
-/** The chain and the token that we pay with, and the time at which the offer is read. */
-export interface AcceptedMoney {
+/** The chain and the token that we pay with. */
+export interface PaidToken {
   readonly chainId: number
   readonly usdc: Address
+}
+
+/** What we pay with, and the time at which the offer is read. */
+export interface AcceptedMoney extends PaidToken {
   readonly now: Date
 }
 
@@ -34,7 +38,7 @@ export function readAmount(value: unknown): MicroUsdc | null {
  * Returns why we cannot pay an x402 offer with this `extra`. Null if we can. The EIP-712 domain in `extra` must be ours
  * or missing: a signature for another domain would move other money, such as a balance at Circle Gateway.
  */
-export function checkExtra(extra: unknown, { chainId, usdc }: AcceptedMoney): SkipReason | null {
+export function checkExtra(extra: unknown, { chainId, usdc }: PaidToken): SkipReason | null {
   if (extra === undefined || extra === null) return null
   if (!isObject(extra)) return 'malformed'
   const method = member(extra, 'assetTransferMethod') ?? 'eip3009'
@@ -56,6 +60,12 @@ export function skip(offer: JsonObject, amount: string, reason: SkipReason): Rea
   const [scheme, network, asset] = ['scheme', 'network', 'asset'].map((name) => toWord(member(offer, name)))
   const texts = { scheme: scheme ?? '', network: network ?? '', asset: asset ?? '' }
   return { skipped: { ...texts, amount: toWord(member(offer, amount)), reason } }
+}
+
+/** Describes an offer that we could pay, but skip for a reason of our own. */
+export function skipOwn({ protocol, amountMicro }: Offer, reason: SkipReason, token: PaidToken): SkippedOffer {
+  const scheme = protocol === 'mpp' ? 'evm/charge' : 'exact'
+  return { scheme, network: `eip155:${token.chainId}`, asset: token.usdc, amount: String(amountMicro), reason }
 }
 
 export function splitOffers(read: readonly ReadOffer[]): { offers: Offer[]; skipped: SkippedOffer[] } {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseAddress, type Address } from '../values/address.ts'
+import { microUsdc } from '../values/money.ts'
+import { chooseOffer } from './choose-offer.ts'
 import type { PaymentRequired, SkipReason } from './payment-required.ts'
+import { PAYMENT_HEADER_BYTES_MAX } from './header-size.ts'
 import { readPaymentRequired } from './read-payment-required.ts'
 
 const CHAIN_ID = 84532
@@ -10,6 +13,7 @@ const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as Address
 const SELLER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const NOW = new Date('2026-11-22T22:34:27.700Z')
 const NOTHING = Buffer.alloc(0)
+const CONTEXT = { chainId: CHAIN_ID, usdc: USDC, now: NOW, headerBytesMax: PAYMENT_HEADER_BYTES_MAX }
 
 /** Two headers of one answer of the package mppx 0.11.0, which asks in x402 version 2 and in MPP at once. */
 const MPPX = {
@@ -36,10 +40,7 @@ const CHALLENGE = {
 }
 
 function read(headers: object, body: Buffer = NOTHING): PaymentRequired | null {
-  return readPaymentRequired(
-    { status: 402, headers: { ...headers }, body },
-    { chainId: CHAIN_ID, usdc: USDC, now: NOW },
-  )
+  return readPaymentRequired({ status: 402, headers: { ...headers }, body }, CONTEXT)
 }
 
 function readAccept(changes: object): PaymentRequired | null {
@@ -50,17 +51,20 @@ function readRequired(required: unknown): PaymentRequired | null {
   return read({ 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') })
 }
 
-function readChallenge(request: object, { parameters = '', expires = '2026-11-22T22:36:00Z' } = {}) {
+function readChallenge(request: object, options?: Parameters<typeof writeChallenge>[1]) {
+  return read({ 'www-authenticate': writeChallenge(request, options) })
+}
+
+function writeChallenge(request: object, { parameters = '', expires = '2026-11-22T22:36:00Z' } = {}): string {
   const text = Buffer.from(JSON.stringify(request)).toString('base64url')
   const expiry = expires === '' ? '' : `, expires="${expires}"`
-  const header = `Payment id="one", realm="r", method="evm", intent="charge", request="${text}"${expiry}${parameters}`
-  return read({ 'www-authenticate': header })
+  return `Payment id="one", realm="r", method="evm", intent="charge", request="${text}"${expiry}${parameters}`
 }
 
 const reasons = (required: PaymentRequired | null): SkipReason[] => required?.skipped.map(({ reason }) => reason) ?? []
 
 describe('what a resource asks to be paid', () => {
-  test('x402, version 2, as mppx writes it, is preferred, and is repeated to the seller unchanged', () => {
+  test('x402, version 2, as mppx writes it, is preferred at the same price, and is repeated to the seller unchanged', () => {
     const required = read(MPPX)
     assert.equal(required?.protocol, 'x402_v2')
     const [offer] = required.offers
@@ -84,7 +88,52 @@ describe('what a resource asks to be paid', () => {
   test('a challenge that we can pay is taken if no offer of x402 is for us', () => {
     const foreign = { x402Version: 2, accepts: [{ ...ACCEPT, network: 'eip155:1' }] }
     const header = Buffer.from(JSON.stringify(foreign)).toString('base64')
-    assert.equal(read({ ...MPPX, 'payment-required': header })?.protocol, 'mpp')
+    const required = read({ ...MPPX, 'payment-required': header })
+    assert.deepEqual(
+      required?.offers.map(({ protocol }) => protocol),
+      ['mpp'],
+    )
+    assert.deepEqual(reasons(required), ['network_unknown'])
+  })
+
+  test('the offers of all protocols of one answer are read, the cheapest first', () => {
+    const prices = (required: PaymentRequired | null) =>
+      required?.offers.map(({ protocol, amountMicro }) => [protocol, Number(amountMicro)])
+    const ask = (v2: string, v1: string, mpp: string): PaymentRequired | null => {
+      const { amount: _amount, ...rest } = ACCEPT
+      const first = { x402Version: 1, accepts: [{ ...rest, network: 'base-sepolia', maxAmountRequired: v1 }] }
+      const second = { x402Version: 2, accepts: [{ ...ACCEPT, amount: v2 }] }
+      const headers = {
+        'payment-required': Buffer.from(JSON.stringify(second)).toString('base64'),
+        'www-authenticate': writeChallenge({ ...CHALLENGE, amount: mpp }),
+      }
+      return read(headers, Buffer.from(JSON.stringify(first)))
+    }
+    assert.deepEqual(prices(ask('20000', '5000', '10000')), [
+      ['x402_v1', 5_000],
+      ['mpp', 10_000],
+      ['x402_v2', 20_000],
+    ])
+    assert.deepEqual(prices(ask('7', '7', '7')), [
+      ['x402_v2', 7],
+      ['x402_v1', 7],
+      ['mpp', 7],
+    ])
+    const choice = chooseOffer(ask('20000', '5000', '10001') ?? { offers: [] }, { maxAmountMicro: microUsdc(10_000n) })
+    assert.equal(choice.kind === 'chosen' ? choice.offer.protocol : choice.kind, 'x402_v1')
+  })
+
+  test('an offer whose payment header would be too long for the seller is skipped, and another way is found', () => {
+    const long = { x402Version: 2, accepts: [ACCEPT], extensions: { story: 'x'.repeat(5_000) } }
+    const header = Buffer.from(JSON.stringify(long)).toString('base64')
+    const alone = read({ 'payment-required': header })
+    assert.deepEqual([alone?.offers, reasons(alone)], [[], ['header_too_large']])
+    assert.equal(alone?.skipped[0]?.network, 'eip155:84532')
+    const beside = read({ 'payment-required': header, 'www-authenticate': MPPX['www-authenticate'] })
+    assert.deepEqual(
+      beside?.offers.map(({ protocol }) => protocol),
+      ['mpp'],
+    )
   })
 
   test('version 1 is in the body, with names of networks', () => {
@@ -195,8 +244,18 @@ describe('what a resource asks to be paid', () => {
   }
 
   test('an answer with another status asks for nothing', () => {
-    const context = { chainId: CHAIN_ID, usdc: USDC, now: NOW }
-    assert.equal(readPaymentRequired({ status: 200, headers: MPPX, body: NOTHING }, context), null)
+    assert.equal(readPaymentRequired({ status: 200, headers: MPPX, body: NOTHING }, CONTEXT), null)
+  })
+
+  test('of more than 20 offers in a protocol, the answer says how many were not read', () => {
+    const accepts = Array.from({ length: 45 }, () => ACCEPT)
+    const body = Buffer.from(JSON.stringify({ x402Version: 1, accepts }))
+    const challenges = Array.from({ length: 23 }, () => 'Payment id=x').join(', ')
+    assert.equal(read({}, body)?.unread, 25)
+    assert.equal(read({ 'www-authenticate': challenges })?.unread, 3)
+    assert.equal(read({ 'www-authenticate': `${'Bearer realm=x, '.repeat(30)}Payment id=x` })?.skipped.length, 1)
+    assert.equal(read({ 'www-authenticate': challenges }, body)?.unread, 28)
+    assert.equal(read(MPPX)?.unread, 0)
   })
 
   test('only the first 20 offers are read, and what the seller writes is shortened', () => {
@@ -241,7 +300,7 @@ describe('what a resource asks to be paid', () => {
     )
     const property = fc.property(header, fc.string(), fc.uint8Array(), (required, challenge, body) => {
       const headers = { 'payment-required': required, 'www-authenticate': `Payment ${challenge}` }
-      for (const offer of read(headers, Buffer.from(body))?.offers ?? []) {
+      for (const offer of read(headers, Buffer.from(body))?.offers.filter(({ protocol }) => protocol !== 'mpp') ?? []) {
         assert.equal(offer.payTo, parseAddress(SELLER))
         assert.ok(offer.amountMicro > 0n && offer.amountMicro < 10n ** 15n)
         assert.ok((offer.validForSeconds ?? 0) >= 20)

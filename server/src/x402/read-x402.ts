@@ -1,4 +1,4 @@
-import type { PaymentRequired, SkipReason } from './payment-required.ts'
+import type { PaymentRequired, SellerWords, SkipReason } from './payment-required.ts'
 import {
   checkExtra,
   readAmount,
@@ -37,32 +37,36 @@ const V1_NETWORKS: Readonly<Record<number, string>> = { 8453: 'base', 84532: 'ba
 export function readX402V2(header: unknown, money: AcceptedMoney): PaymentRequired | null {
   const required = typeof header === 'string' ? parseBase64Object(header) : null
   if (required === null || member(required, 'x402Version') !== 2) return null
-  const resource = member(required, 'resource')
-  const about = isObject(resource) ? resource : {}
-  return readAccepts(required, { version: 'x402_v2', money, about })
+  return readAccepts(required, { version: 'x402_v2', money })
 }
 
 /** Reads version 1, which is in the body. Null if the body is something else. */
 export function readX402V1(body: Buffer, money: AcceptedMoney): PaymentRequired | null {
   const required = body.length > BODY_BYTES_MAX ? null : parseObject(body.toString('utf8'))
   if (required === null || member(required, 'x402Version') !== 1) return null
-  const accepts = member(required, 'accepts')
-  const first: unknown = Array.isArray(accepts) ? accepts[0] : null
-  return readAccepts(required, { version: 'x402_v1', money, about: isObject(first) ? first : {} })
+  return readAccepts(required, { version: 'x402_v1', money })
 }
 
 function readAccepts(
   required: JsonObject,
-  { version, money, about }: { version: Version; money: AcceptedMoney; about: JsonObject },
+  { version, money }: { version: Version; money: AcceptedMoney },
 ): PaymentRequired | null {
   const accepts = member(required, 'accepts')
   if (!Array.isArray(accepts)) return null
+  const about = aboutOf(accepts[0], { version, required })
   const read = accepts.slice(0, OFFERS_MAX).map((accept: unknown) => readAccept(accept, { version, money, required }))
   return {
     protocol: version,
+    ...readWords(about),
+    ...splitOffers(read),
+    unread: Math.max(accepts.length - OFFERS_MAX, 0),
+  }
+}
+
+function readWords(about: JsonObject): SellerWords {
+  return {
     description: toDescription(member(about, 'description')),
     mimeType: toWord(member(about, 'mimeType')) || null,
-    ...splitOffers(read),
   }
 }
 
@@ -85,10 +89,17 @@ function readAccept(
   return {
     offer: {
       ...{ protocol: version, amountMicro, payTo, flow: readFlow(extra) ?? 'authorization' },
+      ...readWords(aboutOf(accept, { version, required })),
       ...{ validForSeconds: Math.floor(validFor), terms: null },
       echo: version === 'x402_v1' ? echoV1(accept) : echoV2(accept, required),
     },
   }
+}
+
+/** Returns the object that describes the resource: in version 1 the entry of `accepts`, in version 2 one for all. */
+function aboutOf(accept: unknown, { version, required }: { version: Version; required: JsonObject }): JsonObject {
+  const about = version === 'x402_v1' ? accept : member(required, 'resource')
+  return isObject(about) ? about : {}
 }
 
 /** Checks the scheme, chain and token of an entry of `accepts`. Returns why we cannot pay it, or null if we can. */

@@ -23,7 +23,10 @@ export interface PaidRequest extends SellerRequest {
 /** Sends a response, or loses it with `response.destroy()`. */
 export type Respond = (response: ServerResponse, request: SellerRequest) => void
 
-/** A seller that asks for a payment by x402 version 2, and that a test controls. It settles nothing. */
+/**
+ * A seller that a test controls. It asks for a payment by x402 version 2, unless `ask` is replaced, and takes payments of
+ * all protocols. It settles nothing.
+ */
 export interface FakeSeller {
   readonly url: string
   /** All requests so far, in order. */
@@ -50,8 +53,8 @@ export async function startFakeSeller(): Promise<FakeSeller> {
       const { method = '', url: path = '', headers } = request
       const one = { method, path, headers, body: Buffer.concat(chunks).toString('utf8') }
       requests.push(one)
-      const header = headers['payment-signature']
-      if (typeof header !== 'string') {
+      const header = readPaymentHeader(headers)
+      if (header === null) {
         seller.ask(response, one)
         return
       }
@@ -90,9 +93,26 @@ export function toBase64(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64')
 }
 
+/** Returns the value of the payment header: of x402 version 2 or 1, or the credential of MPP. */
+function readPaymentHeader(headers: IncomingHttpHeaders): string | null {
+  const credentials = [headers['payment-authorization'], headers.authorization].map((value) =>
+    typeof value === 'string' && value.startsWith('Payment ') ? value.slice('Payment '.length) : undefined,
+  )
+  const sent = [headers['payment-signature'], headers['x-payment'], ...credentials]
+  return sent.find((value) => typeof value === 'string') ?? null
+}
+
+interface Authorization {
+  readonly nonce: string
+  readonly from: string
+  readonly to: string
+  readonly value: string
+}
+
 function readPayload(header: string): Omit<PaidRequest, keyof SellerRequest | 'header'> {
   const { payload } = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as {
-    payload: { signature: string; authorization: { nonce: string; from: string; to: string; value: string } }
+    readonly payload: { readonly signature: string; readonly authorization?: Authorization } & Authorization
   }
-  return { signature: payload.signature, ...payload.authorization }
+  const { nonce, from, to, value } = payload.authorization ?? payload
+  return { signature: payload.signature, nonce, from, to, value }
 }

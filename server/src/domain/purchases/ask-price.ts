@@ -4,6 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
 import { problem, type Problem } from '../../values/problem.ts'
 import { chooseOffer } from '../../x402/choose-offer.ts'
+import { headerBytes, PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX } from '../../x402/header-size.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
 import { readPaymentRequired } from '../../x402/read-payment-required.ts'
 import type { Context } from '../context.ts'
@@ -16,6 +17,8 @@ import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 const PRICE_REQUEST_MS_MAX = 30_000
 /** How many redirects are followed while asking for the price. None is followed with a payment (D69). */
 const REDIRECTS_MAX = 3
+/** The headers that we add to the agent's request, such as `host` and `user-agent`, take at most this much. */
+const OWN_BYTES_MAX = 512
 /** How much of an answer that we do not understand is shown to the agent. */
 const UNKNOWN_BODY_BYTES_MAX = 2_048
 
@@ -43,19 +46,29 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   if (status !== 402) {
     return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated: isTruncated || error !== null }) }
   }
-  const required = readTerms(ctx, mode, { status, headers, body })
+  const required = readTerms(ctx, mode, { status, headers, body }, headBytes({ ...request, url, method }))
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
   return { kind: 'required', required, url, method }
 }
 
-/** Reads what a 402 answer asks for. Returns null for a protocol that we do not know. */
+/**
+ * Reads what a 402 answer asks for. `sentBytes` is the size of the request line and the headers that will be sent beside
+ * the payment header. Returns null for a protocol that we do not know.
+ */
 export function readTerms(
   ctx: Pick<Context, 'chains' | 'clock'>,
   mode: Mode,
   answer: Parameters<typeof readPaymentRequired>[0],
+  sentBytes: number,
 ): PaymentRequired | null {
   const { chainId, usdc } = ctx.chains[mode]
-  return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now() })
+  const headerBytesMax = Math.min(PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX - sentBytes)
+  return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now(), headerBytesMax })
+}
+
+function headBytes({ method, url, headers }: { readonly method: string } & Omit<ResourceRequest, 'method'>): number {
+  const line = Buffer.byteLength(`${method} ${url} HTTP/1.1\r\n`)
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + headerBytes(name, value), line + OWN_BYTES_MAX)
 }
 
 /**
@@ -72,10 +85,13 @@ export function requireOffer(required: PaymentRequired, maxAmountMicro: MicroUsd
         details: {
           price_usdc: formatAmount(choice.cheapest.amountMicro),
           max_amount_usdc: formatAmount(maxAmountMicro),
+          unread_options: required.unread,
         },
       })
     case 'none':
-      throw problem('payment_option_unsupported', { details: { skipped: required.skipped } })
+      throw problem('payment_option_unsupported', {
+        details: { skipped: required.skipped, unread_options: required.unread },
+      })
   }
 }
 

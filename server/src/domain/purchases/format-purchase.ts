@@ -29,18 +29,20 @@ export function formatAnswer({ status, headers, body, bodyBase64, isTruncated }:
 export function formatPrice({ status, required, url, offer, preview }: CheckedPrice) {
   const { origin, pathname } = new URL(url)
   const allowed: PublicPreview | null = preview === null ? null : formatPreview(preview)
+  const words = offer ?? required
   return {
     status,
-    protocol: required?.protocol ?? null,
+    protocol: words?.protocol ?? null,
     resource: {
       url: `${origin}${pathname}`,
-      description: required?.description ?? null,
-      mime_type: required?.mimeType ?? null,
+      description: words?.description ?? null,
+      mime_type: words?.mimeType ?? null,
     },
-    options: (required?.offers ?? []).map(({ amountMicro, payTo, flow }) => {
-      return { amount_usdc: formatAmount(amountMicro), pay_to: payTo, flow }
+    options: (required?.offers ?? []).map(({ protocol, amountMicro, payTo, flow }) => {
+      return { protocol, amount_usdc: formatAmount(amountMicro), pay_to: payTo, flow }
     }),
     skipped: required?.skipped ?? [],
+    unread_options: required?.unread ?? 0,
     price_usdc: offer === null ? null : formatAmount(offer.amountMicro),
     allowed,
   }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { SkippedOptions } from '../../values/problem-details.ts'
+import { SkippedOptions, UnreadOptions } from '../../values/problem-details.ts'
 import { isoTime, list, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
 import { PURCHASE_PROTOCOLS } from '../../x402/payment-required.ts'
 import { DELIVERIES } from './purchase.ts'
@@ -56,6 +56,7 @@ export type PublicAnswer = Static<typeof ResourceAnswerSchema>
 
 /** A way to pay that the service supports. */
 const OptionSchema = Type.Object({
+  protocol: oneOf(PURCHASE_PROTOCOLS, { description: 'The protocol of this way to pay.' }),
   amount_usdc: usdc('The price.'),
   pay_to: Type.String({ description: 'The address that is paid, with its EIP-55 checksum.' }),
   flow: oneOf(['authorization', 'upfront'], {
@@ -71,6 +72,7 @@ export const PriceSchema = Type.Object(
     protocol: nullable(
       oneOf(PURCHASE_PROTOCOLS, {
         description:
+          'The protocol of the way to pay that POST /v1/x402/pay would choose. If the service supports none, the first protocol in which the resource asks. ' +
           'Null if the resource asks for no payment, or asks for it in a protocol that the service does not know.',
       }),
     ),
@@ -82,8 +84,12 @@ export const PriceSchema = Type.Object(
       },
       { description: 'The resource that answered.' },
     ),
-    options: list(OptionSchema, { description: 'The ways to pay that the service supports.' }),
+    options: list(OptionSchema, {
+      description:
+        'The ways to pay that the service supports, in all protocols. The first is what POST /v1/x402/pay would pay: the lowest price, and of equal prices the flow `authorization`.',
+    }),
     skipped: SkippedOptions,
+    unread_options: UnreadOptions,
     price_usdc: nullable(usdc('What POST /v1/x402/pay would pay. Null if there is nothing to pay, or no way to.')),
     allowed: Type.Union([Type.Ref('PaymentPreview'), Type.Null()], {
       description: 'Whether the limits would allow the purchase. Null without agent_id and wallet, or without a price.',

@@ -3,6 +3,7 @@ import { formatAmount } from '../../values/money.ts'
 import { problem, refusalProblem } from '../../values/problem.ts'
 import { makeAuthorization } from '../../x402/make-authorization.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import { skipOwn } from '../../x402/read-offer.ts'
 import type { Context } from '../context.ts'
 import type { NewPurchase, PaymentRequest } from '../payment-requests/payment-request.ts'
 import { reserveOrFind } from '../payment-requests/reserve-or-find.ts'
@@ -84,13 +85,16 @@ export function toPaymentRequest({ terms, offer }: Pick<Bargain, 'terms' | 'offe
  * Returns what the purchase adds to its payment. If the balance has to be read again, the reservation is decided again.
  * Then `stored` has the order of the last decision, which is the decision that was stored.
  */
-function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, stored: Partial<Stored>): NewPurchase {
-  const { terms, required, offer, url, method, request, termsHash } = bargain
+function newPurchase(
+  ctx: Pick<Context, 'sealer' | 'clock' | 'chains'>,
+  bargain: Bargain,
+  stored: Partial<Stored>,
+): NewPurchase {
+  const { terms, offer, url, method, request, termsHash } = bargain
   return {
     authorize({ now, grantExpiresAt }) {
       const authorization = makeAuthorization(offer, { from: terms.wallet, now, grantExpiresAt })
-      if (authorization === null)
-        throw problem('payment_option_unsupported', { details: { skipped: tooShort(bargain) } })
+      if (authorization === null) throw problem('payment_option_unsupported', { details: tooShort(ctx, bargain) })
       return authorization
     },
     store(payment, { validAfterSeconds }) {
@@ -99,12 +103,12 @@ function newPurchase(ctx: Pick<Context, 'sealer' | 'clock'>, bargain: Bargain, s
       const order = { url, method, offer, validAfterSeconds, maxAmountMicro, request, termsHash }
       const until = claimEnd(ctx)
       const purchase: SealedPurchase = {
-        ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: required.protocol },
+        ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: offer.protocol },
         ...{
           resourceUrl: withoutQuery(url),
           host: new URL(url).host,
           method,
-          description: required.description?.slice(0, 200) ?? null,
+          description: offer.description,
         },
         ...{ orderSealed: sealOrder(ctx.sealer, place, order), headerSealed: null, responseSealed: null },
         ...{ delivery: request === null ? null : 'unknown', attempts: 0, responseStatus: null, respondedAt: null },
@@ -124,11 +128,7 @@ function withoutQuery(url: string): string {
 }
 
 /** Too little time is left for the chosen offer, so we skip it too. Returns all skipped offers, the chosen one last. */
-function tooShort({ offer, required }: Bargain) {
-  const { payTo: _payTo, amountMicro, protocol } = offer
-  const scheme = protocol === 'mpp' ? 'charge' : 'exact'
-  return [
-    ...required.skipped,
-    { scheme, network: '', asset: '', amount: String(amountMicro), reason: 'offer_too_short' as const },
-  ]
+function tooShort({ chains }: Pick<Context, 'chains'>, { terms, offer, required }: Bargain) {
+  const skipped = [...required.skipped, skipOwn(offer, 'offer_too_short', chains[terms.mode])]
+  return { skipped, unread_options: required.unread }
 }

@@ -13,7 +13,7 @@ import { chooseAgent } from '../choose-agent.ts'
 import { chooseWallet } from '../choose-wallet.ts'
 import { describeAmount } from '../describe-money.ts'
 import { describeRefusal } from '../describe-refusal.ts'
-import { formatSkipped } from '../explain-purchase.ts'
+import { describeUnread, formatSkipped } from '../explain-purchase.ts'
 import { PURCHASE_INPUT } from '../purchase-input.ts'
 import { readResource, RESOURCE_INPUT } from '../resource-input.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS, type ToolAnswer, type ToolCall } from '../tool.ts'
@@ -34,6 +34,7 @@ export const CHECK_PRICE = defineTool({
     skipped: list(Type.Object({ reason: Type.String(), offer: UntrustedTextSchema }), {
       description: 'Ways to pay that are not supported.',
     }),
+    unread_options: Type.Integer({ description: 'Further ways to pay that were not read.' }),
     allowed: nullable(
       Type.Boolean({ description: 'Whether fetch_paid would be allowed now. Null if there is no price.' }),
     ),
@@ -92,12 +93,15 @@ function describePrice(
     status,
     price_usdc: offer === null ? null : formatAmount(offer.amountMicro),
     pay_to: offer?.payTo ?? null,
-    seller_text: markUntrusted(required?.description ?? null),
+    seller_text: markUntrusted((offer ?? required)?.description ?? null),
     skipped: formatSkipped(required?.skipped),
+    unread_options: required?.unread ?? 0,
     wallet,
   }
-  if (offer === null) return { summary: withoutPrice({ status, required }), members: { ...seen, allowed: null } }
-  const costs = `The resource costs ${describeAmount(offer.amountMicro, mode)}. Nothing was paid.`
+  const unread = describeUnread(seen.unread_options)
+  if (offer === null)
+    return { summary: `${withoutPrice({ status, required })}${unread}`, members: { ...seen, allowed: null } }
+  const costs = `The resource costs ${describeAmount(offer.amountMicro, mode)}. Nothing was paid.${unread}`
   const reason = failure ?? reasonOf(preview)
   if (reason !== null) {
     const shown = formatToolError(reason)

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import type { Seed } from '../support/context/seed.ts'
+import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
+import { readBody, readError, type Answer } from '../support/http-client.ts'
+import { openTestService, type TestService } from '../support/service/test-service.ts'
+import { startFakeSeller, toBase64, type FakeSeller } from '../support/wires/fake-seller.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+interface Bought {
+  readonly payment: Wire
+  readonly purchase: Wire
+  readonly response: Wire | null
+  readonly delivery: string | null
+}
+
+describe('what a seller asks for', () => {
+  let given: TestService
+  let seller: FakeSeller
+  before(async () => {
+    given = await openTestService((config) => ({ ...config, webhooksToLoopback: true }))
+  })
+  beforeEach(async () => {
+    given.enclave.authorizations.length = 0
+    seller = await startFakeSeller()
+    seller.accepts = [offerOf(given.context)]
+  })
+  afterEach(() => seller.close())
+  after(() => given.close())
+
+  test('of all protocols in one answer, the cheapest way to pay is taken', async () => {
+    const buyer = await seedBuyer(given)
+    const { amount: _amount, ...offer } = offerOf(given.context)
+    const first = { ...offer, network: 'base-sepolia', maxAmountRequired: '5000', description: 'The old way' }
+    const required = { x402Version: 2, accepts: [offerOf(given.context, { amount: '20000' })] }
+    seller.ask = (response) => {
+      response.writeHead(402, { 'payment-required': toBase64(required), 'content-type': 'application/json' })
+      response.end(JSON.stringify({ x402Version: 1, accepts: [first] }))
+    }
+    const check = { path: '/v1/x402/check', key: buyer.key, body: { url: seller.url } }
+    const price = readBody<Wire & { options: Wire[]; resource: Wire }>(await given.call(check), 200)
+    assert.deepEqual([price['price_usdc'], price['protocol']], ['0.005', 'x402_v1'])
+    assert.equal(price.resource['description'], 'The old way')
+    assert.deepEqual(
+      price.options.map((option) => [option['protocol'], option['amount_usdc']]),
+      [
+        ['x402_v1', '0.005'],
+        ['x402_v2', '0.02'],
+      ],
+    )
+    const { payment, purchase } = readBody<Bought>(await pay(buyer, { max_amount_usdc: '0.01' }), 200)
+    assert.deepEqual(
+      [payment['amount_usdc'], purchase['protocol'], purchase['description']],
+      ['0.005', 'x402_v1', 'The old way'],
+    )
+    assert.deepEqual([seller.paid[0]?.value, typeof seller.paid[0]?.headers['x-payment']], ['5000', 'string'])
+    const { details } = expectCode(
+      await pay(buyer, { max_amount_usdc: '0.004', idempotency_key: 'two' }),
+      400,
+      'price_too_high',
+    )
+    assert.equal((details as Wire)['price_usdc'], '0.005')
+  })
+
+  test('a refusal says that some offers were not read', async () => {
+    const buyer = await seedBuyer(given)
+    seller.accepts = Array.from({ length: 24 }, () => offerOf(given.context, { scheme: 'upto' }))
+    const refused = expectCode(await pay(buyer), 400, 'payment_option_unsupported')
+    assert.equal((refused.details as Wire)['unread_options'], 4)
+  })
+
+  test('if the payment header would be too long for the seller, nothing is signed', async () => {
+    const buyer = await seedBuyer(given)
+    const extensions = { story: 'x'.repeat(4_000) }
+    const resource = { url: seller.url }
+    seller.ask = (response) => {
+      const required = { x402Version: 2, resource, accepts: seller.accepts, extensions }
+      response.writeHead(402, { 'payment-required': toBase64(required) }).end()
+    }
+    // The request line and the headers of a request have a limit too, not only each header.
+    const headers = { 'x-long': 'x'.repeat(8_000) }
+    const { details } = expectCode(await pay(buyer, { headers }), 400, 'payment_option_unsupported')
+    assert.deepEqual(
+      (details as { skipped: Wire[] }).skipped.map(({ reason }) => reason),
+      ['header_too_large'],
+    )
+    assert.equal(given.enclave.authorizations.length, 0)
+    assert.equal(readBody<Bought>(await pay(buyer), 200).delivery, 'delivered')
+  })
+
+  function terms(buyer: Seed): Wire {
+    return { agent_id: buyer.agentId, wallet: buyer.wallet, max_amount_usdc: '1', idempotency_key: 'one' }
+  }
+
+  function expectCode(answer: Answer, status: number, code?: string) {
+    const error = readError(answer)
+    assert.deepEqual([answer.status, error.code], [status, code], answer.text)
+    return error
+  }
+
+  async function pay(buyer: Seed, changes: Wire = {}): Promise<Answer> {
+    const body = { url: `${seller.url}/goods`, ...terms(buyer), ...changes }
+    return await given.call({ path: '/v1/x402/pay', key: buyer.key, body })
+  }
+})
