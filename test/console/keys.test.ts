@@ -36,7 +36,7 @@ describe('API keys in the dashboard', () => {
     const { id, created_at: createdAt } = made.key
     assert.match(id, /^key_[0-9A-HJKMNP-TV-Z]{26}$/)
     const expected = {
-      ...{ id, mode: 'test', name: 'Payroll', created_at: createdAt, created_by: 'Ada' },
+      ...{ id, mode: 'test', name: 'Payroll', created_at: createdAt, created_by: 'Ada', by_former_member: false },
       ...{ agent_id: null, scopes: null, last4: made.secret.slice(-4) },
       ...{ grace_until: null, revoked_at: null, state: 'active', last_used_at: null },
     }

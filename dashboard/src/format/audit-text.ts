@@ -24,6 +24,7 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'key.issued': 'created an API key',
   'key.rotated': 'rotated an API key',
   'key.revoked': 'revoked an API key',
+  'key.kept': 'kept an API key of a member who lost access',
   'wallet.created': 'created a wallet',
   'withdrawal.requested': 'prepared a withdrawal',
   'withdrawal.submitted': 'submitted a signed withdrawal',
@@ -69,6 +70,7 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
   agent_id: 'agent',
   client_id: 'application ID',
   client_name: 'application',
+  created_by: 'created by',
   expires_at: 'expires',
   redirect_uris: 'redirect URIs',
 }

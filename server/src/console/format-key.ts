@@ -13,6 +13,7 @@ export function formatKey(key: KeySummary, now: Date): ApiKey {
     last4: key.last4,
     created_at: key.createdAt.toISOString(),
     created_by: key.createdByName,
+    by_former_member: key.isByFormerMember,
     grace_until: key.graceUntil?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
     state: keyStateOf(key, now),
@@ -25,5 +26,8 @@ export function formatKey(key: KeySummary, now: Date): ApiKey {
  * because the secret would be lost if the read failed.
  */
 export function formatIssuedKey({ key, secret }: IssuedKey, { userName }: Session): IssuedApiKey {
-  return { key: formatKey({ ...key, createdByName: userName, lastUsedAt: null }, key.createdAt), secret }
+  return {
+    key: formatKey({ ...key, createdByName: userName, isByFormerMember: false, lastUsedAt: null }, key.createdAt),
+    secret,
+  }
 }

@@ -103,6 +103,10 @@ export const PROBLEM_CODES = {
   ],
   key_not_rotatable: ['conflict', 'This API key was already rotated or revoked. Create a new key.'],
   key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
+  own_keys_not_kept: [
+    'forbidden',
+    'You cannot keep your own API keys when you leave or become a viewer. Ask another admin or owner to rotate the keys first, or to make this change.',
+  ],
   key_limit_reached: ['conflict', 'The workspace has reached its limit of API keys in this mode. Revoke one first.'],
   agent_not_authorized: [
     'forbidden',

@@ -43,6 +43,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   signature_invalid: "Sign again with a passkey that owns this wallet. The wallet's page lists its owners.",
   key_not_rotatable: 'Create a new key. This one was rotated or revoked before.',
   key_not_found: 'Reload the list of keys. The key belongs to another workspace, or was deleted.',
+  own_keys_not_kept:
+    'Dashboard only. Ask another admin or owner to rotate your keys before you leave, or to remove you and keep them.',
   key_limit_reached: 'Revoke a key that is no longer used, then create the new one.',
   agent_not_authorized: 'Send the agent id that `GET /v1/me` returns for this credential.',
   insufficient_scope:

@@ -20,6 +20,8 @@ const ApiKeySchema = Type.Object({
   created_at: isoTime(),
   /** The person who created the key. Null if the operator did. */
   created_by: nullable(Type.String()),
+  /** Whether the person who created the key is no longer a member of the workspace. */
+  by_former_member: Type.Boolean(),
   /** Until when the old key still authenticates after a rotation. */
   grace_until: nullable(isoTime()),
   revoked_at: nullable(isoTime()),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { isoTime, list } from '../../values/schema-fields.ts'
-import { Empty, role, SlugParams } from './fields.ts'
+import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { id, mode, role, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const MemberSchema = Type.Object({
@@ -12,6 +12,43 @@ const MemberSchema = Type.Object({
 
 export type Member = Shape<typeof MemberSchema>
 
+/** An API key that a member made, as far as people need it to recognize the key. */
+const MadeKeySchema = Type.Object({
+  id: Type.String(),
+  mode,
+  name: Type.String(),
+  /** The only agent as which the key may pay. Null if it may pay as every agent. */
+  agent_id: nullable(Type.String()),
+  /** The last four characters of the secret. Null for a key from before these characters were stored. */
+  last4: nullable(Type.String()),
+})
+
+export type MadeKey = Shape<typeof MadeKeySchema>
+
+/** What became of the member's API keys. Both lists are empty if the member loses no keys. */
+const KeysLeftBehindSchema = Type.Object({ keys_revoked: list(MadeKeySchema), keys_kept: list(MadeKeySchema) })
+
+export type KeysLeftBehind = Shape<typeof KeysLeftBehindSchema>
+
+/** What stops working when the member leaves the workspace or becomes a viewer (D88). */
+const BelongingsSchema = Type.Object({
+  /** The API keys of both modes that the member made. */
+  keys: list(Type.Object({ ...MadeKeySchema.properties, created_at: isoTime(), last_used_at: nullable(isoTime()) })),
+  /** The applications that the member connected, in both modes. */
+  connections: list(Type.Object({ id: Type.String(), mode, client_name: Type.String(), agent_id: Type.String() })),
+})
+
+export type Belongings = Shape<typeof BelongingsSchema>
+
+/** A workspace has at most 50 working keys that people made in each mode. The operator may make more. */
+const KEPT_KEYS_MAX = 200
+const KEY_ID_CHARS_MAX = 31
+/** The ids of API keys that keep working although their maker leaves or becomes a viewer. */
+const keepKeys = Type.Array(id, { maxItems: KEPT_KEYS_MAX, uniqueItems: true })
+
+/** The same ids, separated by commas. They are in the query, because proxies may drop the body of a DELETE request. */
+const keptKeysText = Type.String({ maxLength: KEPT_KEYS_MAX * KEY_ID_CHARS_MAX })
+
 const UserParams = Type.Object({ slug: Type.String(), user_id: Type.String() })
 
 export const MEMBER_ROUTES = {
@@ -21,12 +58,23 @@ export const MEMBER_ROUTES = {
     config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ members: list(MemberSchema) }) } },
   },
+  /** What stops working when the member leaves the workspace or becomes a viewer. */
+  listBelongings: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/members/:user_id/belongings',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: { params: UserParams, response: { 200: BelongingsSchema } },
+  },
   changeRole: {
     method: 'PATCH',
     url: '/console/workspaces/:slug/members/:user_id',
     // Requires a passkey proof if the person's old or new role is owner or admin.
     config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
-    schema: { params: UserParams, body: Type.Object({ role }), response: { 200: Empty } },
+    schema: {
+      params: UserParams,
+      body: Type.Object({ role, keep_keys: Type.Optional(keepKeys) }),
+      response: { 200: KeysLeftBehindSchema },
+    },
   },
   remove: {
     method: 'DELETE',
@@ -34,6 +82,10 @@ export const MEMBER_ROUTES = {
     // Viewers may call this endpoint, because every member may remove themselves. Removing an owner or admin requires a
     // passkey proof.
     config: { role: 'viewer', proof: 'conditional', bucket: 'dashboard' },
-    schema: { params: UserParams, response: { 200: Empty } },
+    schema: {
+      params: UserParams,
+      querystring: Type.Object({ keep_keys: Type.Optional(keptKeysText) }),
+      response: { 200: KeysLeftBehindSchema },
+    },
   },
 } as const satisfies ConsoleRoutes

@@ -1,11 +1,16 @@
+import { listConnections } from '../../domain/connections/queries.ts'
+import { listKeysOfMaker } from '../../domain/keys/queries.ts'
 import { changeRole } from '../../domain/members/change-role.ts'
 import { listMembers } from '../../domain/members/queries.ts'
 import { removeMember } from '../../domain/members/remove-member.ts'
+import type { KeysLeftBehind } from '../../domain/members/change-membership.ts'
+import type { MadeKey } from '../../domain/keys/api-key.ts'
+import { identityHostOf } from '../../domain/connections/client.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { isId } from '../../values/ids.ts'
 import { problem } from '../../values/problem.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { MEMBER_ROUTES } from '../contract/members.ts'
+import { MEMBER_ROUTES, type KeysLeftBehind as KeysView, type MadeKey as KeyView } from '../contract/members.ts'
 import { currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 
@@ -27,17 +32,43 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
   })
 
   http.route({
+    ...MEMBER_ROUTES.listBelongings,
+    handler: async (request) => {
+      const { id: accountId } = currentMembership(request).account
+      const userId = parseUserId(request.params.user_id)
+      const [keys, connections] = await Promise.all([
+        listKeysOfMaker(ctx, { accountId, userId }),
+        listConnections(ctx, { accountId, userId }),
+      ])
+      return {
+        keys: keys.map((key) => ({
+          ...formatMadeKey(key),
+          created_at: key.createdAt.toISOString(),
+          last_used_at: key.lastUsedAt?.toISOString() ?? null,
+        })),
+        connections: connections.map(({ id, client, mode, agentId }) => ({
+          id,
+          mode,
+          client_name: identityHostOf(client) ?? client.name,
+          agent_id: agentId,
+        })),
+      }
+    },
+  })
+
+  http.route({
     ...MEMBER_ROUTES.changeRole,
     handler: async (request) => {
       const membership = currentMembership(request)
       const userId = parseUserId(request.params.user_id)
-      await changeRole(ctx, {
+      const keys = await changeRole(ctx, {
         membership,
         session: getCurrentSession(request),
         userId,
         role: request.body.role,
+        keepKeys: request.body.keep_keys ?? [],
       })
-      return {}
+      return formatKeysLeftBehind(keys)
     },
   })
 
@@ -46,8 +77,9 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
     handler: async (request) => {
       const membership = currentMembership(request)
       const userId = parseUserId(request.params.user_id)
-      await removeMember(ctx, { membership, session: getCurrentSession(request), userId })
-      return {}
+      const keepKeys = request.query.keep_keys?.split(',') ?? []
+      const keys = await removeMember(ctx, { membership, session: getCurrentSession(request), userId, keepKeys })
+      return formatKeysLeftBehind(keys)
     },
   })
 }
@@ -55,4 +87,12 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
 function parseUserId(text: string): string {
   if (!isId('user', text)) throw problem('member_not_found')
   return text
+}
+
+function formatKeysLeftBehind({ revoked, kept }: KeysLeftBehind): KeysView {
+  return { keys_revoked: revoked.map(formatMadeKey), keys_kept: kept.map(formatMadeKey) }
+}
+
+function formatMadeKey({ id, mode, name, agentId, last4 }: MadeKey): KeyView {
+  return { id, mode, name, agent_id: agentId, last4 }
 }

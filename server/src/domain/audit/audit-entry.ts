@@ -37,6 +37,7 @@ export const AUDIT_ACTIONS = [
   'key.issued',
   'key.rotated',
   'key.revoked',
+  'key.kept',
   'wallet.created',
   'wallet.record_signed',
   'wallet.owner_added',

@@ -111,15 +111,18 @@ const LISTED_ROW = {
 
 /**
  * Lists connections whose code was exchanged and that are neither revoked nor expired, newest first. If `mode` is null,
- * lists the connections of both modes. Uses the primary key, or `connections_of_agent` if most connections are revoked.
+ * lists the connections of both modes. If `userId` is given, lists only the connections of this person. Uses the primary
+ * key, or `connections_of_agent` if most connections are revoked.
  */
 export function listConnectionRows({
   accountId,
   mode,
+  userId = null,
   now,
 }: {
   accountId: string
   mode: Mode | null
+  userId?: string | null
   now: Date
 }): Query<ConnectionSummary[]> {
   return {
@@ -130,7 +133,7 @@ export function listConnectionRows({
         select account_id, id, client_id, mode, agent_id, scopes, user_id, created_at, expires_at, rate_subject
         from connections live
         where account_id = $1 and revoked_at is null and connected_at is not null and expires_at > $2
-          and ($4::text is null or mode = $4)
+          and ($4::text is null or mode = $4) and ($5::text is null or user_id = $5)
           and exists (
             select 1 from members m
             where m.account_id = live.account_id and m.user_id = live.user_id and m.created_at = live.member_since offset 0)
@@ -139,7 +142,7 @@ export function listConnectionRows({
       join oauth_clients o on o.id = c.client_id
       join users u on u.id = c.user_id
       order by c.id desc`,
-    values: [accountId, now, CONNECTIONS_LISTED_MAX, mode],
+    values: [accountId, now, CONNECTIONS_LISTED_MAX, mode, userId],
     read: all(LISTED_ROW, (row) => ({
       id: row.id,
       client: {

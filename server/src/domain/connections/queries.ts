@@ -42,13 +42,13 @@ export async function findClient(ctx: Pick<Context, 'db'>, { id }: { id: string 
 }
 
 /**
- * Lists a workspace's connections whose code was exchanged, in one mode or in both, newest first. Includes connections
- * of members whose current role does not allow them to connect applications. Those connections would work again if the
+ * Lists a workspace's connections whose code was exchanged, in one mode or in both, newest first. If `userId` is given,
+ * lists only those that this person connected. Includes connections of members whose current role does not allow them to connect applications. Those connections would work again if the
  * role changed back.
  */
 export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode = null }: { accountId: string; mode?: Mode | null },
+  { accountId, mode = null, userId = null }: { accountId: string; mode?: Mode | null; userId?: string | null },
 ): Promise<ConnectionSummary[]> {
-  return await ctx.db.runRelaxed(listConnectionRows({ accountId, mode, now: ctx.clock.now() }))
+  return await ctx.db.runRelaxed(listConnectionRows({ accountId, mode, userId, now: ctx.clock.now() }))
 }

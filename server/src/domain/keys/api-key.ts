@@ -26,9 +26,14 @@ export interface ApiKey {
 /** The data of a key that members of the workspace can see. */
 export interface KeySummary extends Omit<ApiKey, 'secretHash'> {
   readonly createdByName: string | null
+  /** Whether the user who created the key is no longer a member of the workspace. */
+  readonly isByFormerMember: boolean
   /** When a request with the key was last counted against its rate limit. Null if never. */
   readonly lastUsedAt: Date | null
 }
+
+/** What people see of a key when the member who made it leaves the workspace (D88). */
+export type MadeKey = Pick<ApiKey, 'id' | 'mode' | 'name' | 'agentId' | 'scopes' | 'last4'>
 
 /** A `rotated` key was replaced by a new one, but still works. When its grace period is over, it is `expired`. */
 export const KEY_STATES = ['active', 'rotated', 'expired', 'revoked'] as const

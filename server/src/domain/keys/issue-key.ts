@@ -14,7 +14,8 @@ import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { DEFAULT_KEY_NAME, describeKey, type ApiKey } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
-import { countUsableKeys, hasAgent, insertKey } from './keys-store.ts'
+import { checkMaker } from './check-maker.ts'
+import { countUsableKeys, hasAgent, insertKey, mayMakeKeys } from './keys-store.ts'
 
 export interface IssuedKey {
   readonly key: ApiKey
@@ -28,9 +29,9 @@ export interface IssuedKey {
  * `agentId` binds the key to this agent, and `scopes` limits what the key may do (D56). Null means no restriction. The
  * account's row is locked meanwhile, as it is while an agent is deleted. So a key is never bound to a deleted agent.
  *
- * Errors: 403 `verification_required` without a recent proof of the user's presence, in test mode as well (D59); 400 if
- * `scopes` is empty; 404 `agent_not_found`; 409 `key_limit_reached` (the limit is exact even if keys are created
- * concurrently).
+ * Errors: 403 `verification_required` without a recent proof of the user's presence, in test mode as well (D59), and
+ * `role_insufficient` if the user is not an owner or admin now; 400 if `scopes` is empty; 404 `agent_not_found`; 409
+ * `key_limit_reached` (the limit is exact even if keys are created concurrently).
  */
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -53,11 +54,13 @@ export async function issueKey(
   requireRecentProof(actor, ctx.clock.now())
   if (scopes?.length === 0) throw noScope()
   return await ctx.db.transaction(async (transaction) => {
-    const [, isAgentFound, usable] = await transaction.batch([
+    const [, mayMake, isAgentFound, usable] = await transaction.batch([
       lockAccount(accountId),
+      mayMakeKeys({ accountId, userId: actor.id ?? '' }),
       hasAgent(accountId, mode, agentId),
       countUsableKeys(accountId, mode, ctx.clock.now()),
     ])
+    checkMaker(actor, mayMake)
     if (!isAgentFound) throw problem('agent_not_found')
     checkKeyLimit(actor, usable)
     const createdAt = ctx.clock.now()

@@ -3,13 +3,13 @@ import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/que
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countLimits, countRequestsOf, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
-import type { Mode } from '../../values/mode.ts'
+import { MODES, type Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
-import type { ApiKey, KeySummary } from './api-key.ts'
+import type { ApiKey, KeySummary, MadeKey } from './api-key.ts'
 
-const { accounts, api_keys: keys, users } = tables
+const { accounts, api_keys: keys, members, users } = tables
 
 const SHOWN_ROW = pick(
   keys,
@@ -31,6 +31,7 @@ const KEY_ROW = { ...SHOWN_ROW, secret_hash: keys.secret_hash }
 const SUMMARY_ROW = {
   ...SHOWN_ROW,
   created_by_name: nullable(users.name),
+  member_since: nullable(members.created_at),
   last_count: nullable(computed.int8),
 }
 
@@ -42,7 +43,10 @@ const HOLDER_ROW = {
   hits: nullable(computed.text),
 }
 
+const MADE_ROW = pick(keys, 'id', 'mode', 'name', 'agent_id', 'scopes', 'last4')
+
 const COLUMNS = listOf(KEY_ROW)
+const MADE_COLUMNS = listOf(MADE_ROW)
 
 export interface KeyHolder {
   readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt'>
@@ -169,21 +173,53 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
 export function revokeKeysOfAgent(
   { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string },
   now: Date,
-): Query<Pick<ApiKey, 'id' | 'mode' | 'name' | 'agentId' | 'scopes'>[]> {
+): Query<MadeKey[]> {
   return {
     name: 'revoke_api_keys_of_agent',
     text: `update api_keys set revoked_at = $4
       where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
         and (grace_until is null or grace_until > $4)
-      returning id, mode, name, agent_id, scopes`,
+      returning ${MADE_COLUMNS}`,
     values: [accountId, mode, agentId, now],
-    read: all(pick(keys, 'id', 'mode', 'name', 'agent_id', 'scopes'), (row) => ({
-      id: row.id,
-      mode: row.mode,
-      name: row.name,
-      agentId: row.agent_id,
-      scopes: row.scopes === null ? null : toScopes(row.scopes),
-    })),
+    read: all(MADE_ROW, toMadeKey),
+  }
+}
+
+/** The person whose keys a statement is about, in one workspace. */
+interface Maker {
+  readonly accountId: string
+  readonly userId: string
+}
+
+/**
+ * Revokes the usable keys of both modes that a person made, except those with the ids in `keep`. Returns the ids of
+ * the keys that it revoked. Uses the same indexes as `listKeysMadeBy`: `api_keys_of_creator` or `api_keys_not_revoked`.
+ */
+export function revokeKeysMadeBy(
+  { accountId, userId, keep }: Maker & { readonly keep: readonly string[] },
+  now: Date,
+): Query<string[]> {
+  return {
+    name: 'revoke_api_keys_made_by',
+    text: `update api_keys set revoked_at = $4
+      where account_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
+        and (grace_until is null or grace_until > $4) and id <> all($5::text[])
+      returning id`,
+    values: [accountId, MODES, userId, now, keep],
+    read: all(pick(keys, 'id'), (row) => row.id),
+  }
+}
+
+/**
+ * Returns whether a person is an owner or admin of the workspace, so that they may make keys. Uses the primary key of
+ * members.
+ */
+export function mayMakeKeys({ accountId, userId }: Maker): Query<boolean> {
+  return {
+    name: 'may_make_api_keys',
+    text: `select user_id from members where account_id = $1 and user_id = $2 and role in ('owner', 'admin')`,
+    values: [accountId, userId],
+    read: changed,
   }
 }
 
@@ -229,15 +265,19 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
   }
 }
 
-/** The start of a query for key summaries. The caller appends a `from` clause with `api_keys k` and `users u`. */
+/** The start of a query for key summaries. The caller appends a `from` clause with `api_keys k` and `WITH_CREATOR`. */
 const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.agent_id, k.scopes, k.last4, k.created_at, k.created_by,
-    k.grace_until, k.revoked_at, u.name as created_by_name, ${lastCountOf('k.secret_hash')} as last_count`
+    k.grace_until, k.revoked_at, u.name as created_by_name, m.created_at as member_since,
+    ${lastCountOf('k.secret_hash')} as last_count`
+
+const WITH_CREATOR = `left join users u on u.id = k.created_by
+    left join members m on m.account_id = k.account_id and m.user_id = k.created_by`
 
 /** Uses the primary keys. */
 export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
   return {
     name: 'find_api_key_summary',
-    text: `${SUMMARY} from api_keys k left join users u on u.id = k.created_by where k.account_id = $1 and k.id = $2`,
+    text: `${SUMMARY} from api_keys k ${WITH_CREATOR} where k.account_id = $1 and k.id = $2`,
     values: [accountId, id],
     read: firstOrNull(SUMMARY_ROW, toSummary),
   }
@@ -259,8 +299,25 @@ export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit
           where account_id = $1 and mode = $2 and (revoked_at is not null or grace_until <= $3)
           order by id desc limit $4)
         order by has_ended, id desc limit $4
-      ) k left join users u on u.id = k.created_by order by k.has_ended, k.id desc`,
+      ) k ${WITH_CREATOR} order by k.has_ended, k.id desc`,
     values: [accountId, mode, now, limit],
+    read: all(SUMMARY_ROW, toSummary),
+  }
+}
+
+/**
+ * Lists the usable keys of both modes that a person made, oldest first. Uses the index `api_keys_of_creator`, or
+ * `api_keys_not_revoked` if the person made many keys in other workspaces.
+ */
+export function listKeysMadeBy({ accountId, userId }: Maker, now: Date): Query<KeySummary[]> {
+  return {
+    name: 'list_api_keys_made_by',
+    text: `${SUMMARY} from (
+        select ${COLUMNS} from api_keys
+        where account_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
+          and (grace_until is null or grace_until > $4)
+      ) k ${WITH_CREATOR} order by k.created_at, k.id`,
+    values: [accountId, MODES, userId, now],
     read: all(SUMMARY_ROW, toSummary),
   }
 }
@@ -269,6 +326,7 @@ function toSummary(row: RowOf<typeof SUMMARY_ROW>): KeySummary {
   return {
     ...toShownKey(row),
     createdByName: row.created_by_name,
+    isByFormerMember: row.created_by !== null && row.member_since === null,
     lastUsedAt: readLastCount(row.last_count),
   }
 }
@@ -290,5 +348,16 @@ function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
     createdBy: row.created_by,
     graceUntil: row.grace_until,
     revokedAt: row.revoked_at,
+  }
+}
+
+function toMadeKey(row: RowOf<typeof MADE_ROW>): MadeKey {
+  return {
+    id: row.id,
+    mode: row.mode,
+    name: row.name,
+    agentId: row.agent_id,
+    scopes: row.scopes === null ? null : toScopes(row.scopes),
+    last4: row.last4,
   }
 }

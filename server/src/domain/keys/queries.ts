@@ -4,7 +4,7 @@ import { problem } from '../../values/problem.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { KEYS_LISTED_MAX, type ApiKey, type KeySummary } from './api-key.ts'
-import { findKeyByHash, findKeyById, findKeySummary, listKeySummaries } from './keys-store.ts'
+import { findKeyByHash, findKeyById, findKeySummary, listKeysMadeBy, listKeySummaries } from './keys-store.ts'
 
 /** Identifies a key by its secret, or by its id in its workspace. */
 export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
@@ -35,4 +35,15 @@ export async function listKeys(
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<KeySummary[]> {
   return await ctx.db.runSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX), accountId)
+}
+
+/**
+ * Lists the keys of both modes that a person made and that still work, oldest first. These keys are revoked when the
+ * person leaves the workspace or becomes a viewer, unless they are kept (D88).
+ */
+export async function listKeysOfMaker(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId, userId }: { accountId: string; userId: string },
+): Promise<KeySummary[]> {
+  return await ctx.db.runRelaxed(listKeysMadeBy({ accountId, userId }, ctx.clock.now()))
 }

@@ -6,16 +6,18 @@ import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { describeKey, ROTATION_GRACE_MS } from './api-key.ts'
 import { checkKeyLimit } from './check-key-limit.ts'
+import { checkMaker } from './check-maker.ts'
 import { findKey, type KeyReference } from './queries.ts'
 import { makeKey, type IssuedKey } from './issue-key.ts'
-import { countUsableKeys, insertKey, startGrace } from './keys-store.ts'
+import { countUsableKeys, insertKey, mayMakeKeys, startGrace } from './keys-store.ts'
 
 /**
  * Replaces a key with a new one. The new key works at once, and the old key works for 24 hours more (specification,
  * part 5). During this time, both count against the limit of keys. The new key has the restrictions of the old one
- * (D56). The new key gives access, so rotating requires a recent proof of the user's presence (D59).
+ * (D56). The new key gives access, so rotating requires a recent proof of the user's presence (D59). The person who
+ * rotates sees the new secret, so that person is the creator of the new key.
  *
- * Errors: 403 `verification_required`; 404 `key_not_found` for an unknown id; 409 `key_not_rotatable` for an unknown
+ * Errors: 403 `verification_required`, `role_insufficient`; 404 `key_not_found` for an unknown id; 409 `key_not_rotatable` for an unknown
  * secret or a key that was already rotated or revoked; 409 `key_limit_reached`.
  */
 export async function rotateKey(
@@ -29,11 +31,13 @@ export async function rotateKey(
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const graceUntil = new Date(now.getTime() + ROTATION_GRACE_MS)
-    const [, isRotated, usable] = await transaction.batch([
+    const [, mayMake, isRotated, usable] = await transaction.batch([
       lockAccount(accountId),
+      mayMakeKeys({ accountId, userId: actor.id ?? '' }),
       startGrace(accountId, old.id, graceUntil),
       countUsableKeys(accountId, mode, now),
     ])
+    checkMaker(actor, mayMake)
     if (!isRotated) throw problem('key_not_rotatable')
     checkKeyLimit(actor, usable)
     const issued = makeKey({ accountId, mode, name, agentId, scopes, actor, createdAt: now })

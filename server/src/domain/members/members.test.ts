@@ -161,24 +161,26 @@ describe('members', () => {
     assert.deepEqual(roles.toSorted(), ['admin', 'owner', 'owner'])
   })
 
-  const departures: readonly (readonly [string, (ctx: Context, account: Account, userId: string) => Promise<void>])[] =
+  const departures: readonly (readonly [
+    string,
+    (ctx: Context, account: Account, userId: string) => Promise<unknown>,
+  ])[] = [
     [
-      [
-        'leave',
-        async (at, account, userId) =>
-          removeMember(at, { membership: await member(account, userId), session: justProved(at), userId }),
-      ],
-      [
-        'step down',
-        async (at, account, userId) =>
-          changeRole(at, {
-            membership: await member(account, userId),
-            session: justProved(at),
-            userId,
-            role: 'viewer',
-          }),
-      ],
-    ]
+      'leave',
+      async (at, account, userId) =>
+        removeMember(at, { membership: await member(account, userId), session: justProved(at), userId }),
+    ],
+    [
+      'step down',
+      async (at, account, userId) =>
+        changeRole(at, {
+          membership: await member(account, userId),
+          session: justProved(at),
+          userId,
+          role: 'viewer',
+        }),
+    ],
+  ]
   for (const [what, depart] of departures) {
     test(`if both owners ${what} at once, over two processes, one always stays an owner`, async () => {
       const other = given.openAnother()
