@@ -1,4 +1,5 @@
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
+import type { KeysLeftBehind } from '@bursar/server/src/console/contract/members.ts'
 import type { IssuedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
@@ -35,13 +36,40 @@ export function membersQuery(slug: string) {
   })
 }
 
-export async function changeRole(slug: string, userId: string, role: Role): Promise<void> {
-  const input = { params: { slug, user_id: userId }, body: { role } }
-  await request('PATCH /console/workspaces/:slug/members/:user_id', input)
+/** The API keys and connections that end when the member leaves or becomes a viewer. */
+export function belongingsQuery(slug: string, userId: string) {
+  return queryOptions({
+    queryKey: ['workspaces', slug, 'members', userId, 'belongings'],
+    queryFn: async ({ signal }) => {
+      const input = { params: { slug, user_id: userId }, signal }
+      return await request('GET /console/workspaces/:slug/members/:user_id/belongings', input)
+    },
+    // The dialog must not offer to keep a key that was revoked since it was opened before.
+    gcTime: 0,
+  })
 }
 
-export async function removeMember(slug: string, userId: string): Promise<void> {
-  await request('DELETE /console/workspaces/:slug/members/:user_id', { params: { slug, user_id: userId } })
+/** Changes a member's role. The keys with the ids in `keepKeys` keep working if the member becomes a viewer. */
+export async function changeRole(
+  slug: string,
+  userId: string,
+  { role, keepKeys = [] }: { readonly role: Role; readonly keepKeys?: readonly string[] },
+): Promise<KeysLeftBehind> {
+  const body = { role, ...(keepKeys.length === 0 ? {} : { keep_keys: [...keepKeys] }) }
+  return await request('PATCH /console/workspaces/:slug/members/:user_id', { params: { slug, user_id: userId }, body })
+}
+
+/** Removes a member. The keys with the ids in `keepKeys` keep working. */
+export async function removeMember(
+  slug: string,
+  userId: string,
+  keepKeys: readonly string[] = [],
+): Promise<KeysLeftBehind> {
+  const query = keepKeys.length === 0 ? {} : { keep_keys: keepKeys.join(',') }
+  return await request('DELETE /console/workspaces/:slug/members/:user_id', {
+    params: { slug, user_id: userId },
+    query,
+  })
 }
 
 export function invitationsQuery(slug: string) {

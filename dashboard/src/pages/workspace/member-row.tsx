@@ -52,7 +52,7 @@ function RoleChange({ member }: { readonly member: Member }) {
   const [picked, setPicked] = useState<Role | null>(null)
   const field = useRef<HTMLDivElement>(null)
   const change = useAction({
-    mutationFn: (next: Role) => changeRole(slug, member.user_id, next),
+    mutationFn: (next: Role) => changeRole(slug, member.user_id, { role: next }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
       // The Save button disappears, so the focus moves to the select.
