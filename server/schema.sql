@@ -328,6 +328,7 @@ CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USIN
 CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
+CREATE INDEX grants_revoked_by_agent ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
 
 create table hourly_host_sums (
   account_id text not null,
@@ -701,6 +702,8 @@ create table wallet_passkeys (
   name text not null,
   transports text[] not null,
   created_at timestamp with time zone not null,
+  counter bigint not null default 0,
+  counted_at timestamp with time zone,
   constraint wallet_passkeys_pkey PRIMARY KEY (credential_id),
   constraint wallet_passkeys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
 );

@@ -46,7 +46,7 @@ export async function choosePayer(cli: Cli, { bursar, options }: Service, chosen
   throw new CliError('There is no wallet from which this credential can pay now.', {
     exitCode: EXIT.refused,
     code: 'no_wallet',
-    hint: 'The owner of a wallet must sign a grant for the agent, in the dashboard.',
+    hint: 'The owner of a wallet must sign or resume a grant for the agent, in the dashboard.',
     next: cli.next('wallets'),
   })
 }

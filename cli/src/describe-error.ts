@@ -130,7 +130,16 @@ function hintFor(
   if (error instanceof AuthenticationError) return 'Sign in again with `bursar login`, or check the key.'
   if (isSignIn) return 'Sign in again with `bursar login` and more scopes, or use another API key.'
   if (!isApiError(error)) return undefined
+  if (error.code === 'permission_not_found') return GRANT_HINTS[error.details?.reason ?? '']
   return describeDetails(error.details)
+}
+
+/** What to do if there is no active grant, by the reason in the details. */
+const GRANT_HINTS: Readonly<Record<string, string>> = {
+  none: 'The agent has no grant on this wallet. The owner of the wallet can create one in the dashboard.',
+  pending: 'The grant is not signed yet. The owner of the wallet can sign it in the dashboard.',
+  suspended: 'The grant is suspended. The owner of the wallet can resume it in the dashboard.',
+  revoked: 'The grant was revoked. The owner of the wallet can create a new one in the dashboard.',
 }
 
 /** Turns the details of a refusal into a sentence, which says for example what amount is possible. */

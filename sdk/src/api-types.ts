@@ -1468,7 +1468,7 @@ export interface components {
         };
         /**
          * PermissionNotFoundError
-         * @description The agent has no active grant on this wallet. Ask the owner of the wallet for a grant. The code `permission_not_found`.
+         * @description The agent has no active grant on this wallet; details.reason says why. Ask the owner of the wallet to sign or resume a grant. The code `permission_not_found`.
          */
         PermissionNotFoundError: {
             /**
@@ -1483,6 +1483,16 @@ export interface components {
              * @constant
              */
             code: "permission_not_found";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "reason": "suspended"
+             *     }
+             */
+            details: {
+                /** @description Why the agent cannot pay: it has no grant on the wallet, its grant is not signed yet, is suspended, or was revoked. */
+                reason: "none" | "pending" | "suspended" | "revoked";
+            };
         };
         /**
          * PlanCapExceededError

@@ -183,7 +183,8 @@ describe('paying over MCP', () => {
     assert.equal((await pay({ wallet: wallet.toLowerCase() })).payment.from, wallet)
 
     const none = await connect({ expiresAt: new Date(0) })
-    assert.equal((await none.pay()).error?.code, 'no_wallet')
+    const { error } = await none.pay()
+    assert.deepEqual([error?.code, error?.details], ['no_wallet', { reason: 'expired' }])
     const preview = await none.preview({ amount_usdc: '1' })
     assert.deepEqual([preview['allowed'], (preview['reason'] as { code: string }).code], [false, 'no_wallet'])
   })
@@ -277,12 +278,16 @@ describe('paying over MCP', () => {
   })
 
   test('a suspended grant is a reason that the model can tell its user', async () => {
-    const { seeded, pay } = await connect()
+    const { seeded, token, pay } = await connect()
     await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
-    assert.equal((await pay()).error?.code, 'no_wallet')
+    const { error } = await pay()
+    assert.deepEqual([error?.code, error?.details], ['no_wallet', { reason: 'suspended' }])
+    assert.match(error?.next ?? '', /stopped your payments.*resumed the grant/)
+    assert.match(String((await callTool(given, token, 'get_budget', {})).summary), /your grant is suspended/)
     const named = await pay({ wallet: seeded.wallet })
     assert.equal(named.error?.code, 'permission_not_found')
-    assert.match(named.error.next, /signs or resumes a grant/)
+    assert.deepEqual(named.error.details, { reason: 'suspended' })
+    assert.match(named.error.next, /stopped your payments/)
   })
 
   test('live money is called live money', async () => {
@@ -300,7 +305,7 @@ describe('paying over MCP', () => {
     }
     const preview = (change: Record<string, unknown>) =>
       callTool(given, accessToken, 'preview_payment', { purchase_id: 'one', to: RECIPIENT, ...change })
-    return { seeded, pay, preview }
+    return { seeded, token: accessToken, pay, preview }
   }
 
   async function countPayments({ account }: Seed): Promise<number> {

@@ -1,3 +1,18 @@
+/** What a rejected payment request has of the response to the agent. */
+interface RefusalText {
+  readonly code: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** Why there was no active grant. Requests that were rejected by an earlier version have no such reason. */
+const GRANT_REASONS: Readonly<Record<string, string>> = {
+  none: 'no grant on the wallet',
+  pending: 'the grant was not signed yet',
+  suspended: 'the grant was suspended',
+  revoked: 'the grant was revoked',
+}
+
 /** Why a payment request was rejected, by its error code. */
 const REASONS: Readonly<Record<string, string>> = {
   agent_not_found: 'unknown agent',
@@ -18,12 +33,13 @@ const REASONS: Readonly<Record<string, string>> = {
  * Returns the reason in lower case, for use after “Rejected:”. For an unknown code, returns the message of the
  * response.
  */
-export function formatReason(code: string, message: string): string {
-  return REASONS[code] ?? message
+export function formatReason({ code, message, details: { reason } }: RefusalText): string {
+  const ofGrant = code === 'permission_not_found' && typeof reason === 'string' ? GRANT_REASONS[reason] : undefined
+  return ofGrant ?? REASONS[code] ?? message
 }
 
 /** Like `formatReason`, but with a capital first letter. */
-export function formatRefusal(code: string, message: string): string {
-  const reason = formatReason(code, message)
+export function formatRefusal(refusal: RefusalText): string {
+  const reason = formatReason(refusal)
   return reason.charAt(0).toUpperCase() + reason.slice(1)
 }

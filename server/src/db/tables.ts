@@ -409,6 +409,8 @@ export const tables = {
     name: column('wallet_passkeys.name', 'text'),
     transports: column('wallet_passkeys.transports', 'text[]'),
     created_at: column('wallet_passkeys.created_at', 'timestamptz'),
+    counter: column('wallet_passkeys.counter', 'int8'),
+    counted_at: nullable(column('wallet_passkeys.counted_at', 'timestamptz')),
   },
   wallet_slots: {
     account_id: column('wallet_slots.account_id', 'text'),

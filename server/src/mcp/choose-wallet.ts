@@ -1,10 +1,12 @@
 import { getAgent } from '../domain/agents/queries.ts'
+import { getNoSpendableReason } from '../domain/grants/queries.ts'
 import type { SpendableWallet } from '../domain/agents/agent.ts'
 import type { Context } from '../domain/context.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { AgentId } from '../values/agent-id.ts'
 import { invalid } from './check-arguments.ts'
 import { whyNotAddress } from './parse-input.ts'
+import { GRANT_ADVICE, GRANT_STATES } from './grant-advice.ts'
 import type { ToolCaller } from './tool.ts'
 import { ToolFailure } from './tool-failure.ts'
 
@@ -29,10 +31,12 @@ export async function chooseWallet(
   }
   const [only, ...others] = wallets
   if (only === undefined) {
+    const reason = await getNoSpendableReason(ctx, { accountId, mode, agentId })
     throw new ToolFailure({
       code: 'no_wallet',
-      message: 'There is no wallet from which you can pay now.',
-      next: 'Ask the user to sign or resume a grant for this agent on the dashboard of Bursar.',
+      message: `There is no wallet from which you can pay now: ${GRANT_STATES[reason]}.`,
+      next: GRANT_ADVICE[reason],
+      details: { reason },
     })
   }
   if (others.length === 0) return only.address

@@ -1,5 +1,6 @@
 import { formatAmount, parseAmount } from '../values/money.ts'
 import type { ProblemCode } from '../values/problem.ts'
+import { adviseOnMissingGrant } from './grant-advice.ts'
 
 /** An answer names at most this many recipients. */
 const RECIPIENTS_NAMED_MAX = 10
@@ -29,8 +30,7 @@ const NEXT: Partial<Record<ProblemCode, (details: Details) => string>> = {
   plan_cap_exceeded: ({ resets_at: at }) =>
     `No live payment is possible until ${text(at)}, unless the operator of the service gives the workspace a larger plan.`,
   permission_expired: () => 'No payment is possible until the owner of the wallet signs a new grant.',
-  permission_not_found: () =>
-    'No payment from this wallet is possible until its owner signs or resumes a grant. get_budget lists the wallets from which you can pay.',
+  permission_not_found: ({ reason }) => adviseOnMissingGrant(reason),
   contract_not_allowed: () => 'No payment is possible until the owner of the wallet signs a new grant.',
   wallet_not_found: () => 'Call get_budget: it lists the wallets from which you can pay, with their addresses.',
   agent_not_found: () => 'Ask the user for the id of an agent of this workspace.',

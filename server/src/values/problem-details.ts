@@ -98,6 +98,15 @@ const PROBLEM_DETAILS = {
     { required_scope: Type.String({ description: 'The scope that the request needs.' }) },
     { required_scope: 'wallet:transfer' },
   ),
+  permission_not_found: details(
+    {
+      reason: oneOf(['none', 'pending', 'suspended', 'revoked'], {
+        description:
+          'Why the agent cannot pay: it has no grant on the wallet, its grant is not signed yet, is suspended, or was revoked.',
+      }),
+    },
+    { reason: 'suspended' },
+  ),
   permission_expired: details(
     { expires_at: isoTime('When the grant expired.') },
     { expires_at: '2026-06-30T00:00:00.000Z' },

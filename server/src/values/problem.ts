@@ -69,7 +69,7 @@ export const PROBLEM_CODES = {
   wallet_not_found: ['not_found', 'There is no wallet with this address in this workspace and mode.'],
   permission_not_found: [
     'not_found',
-    'The agent has no active grant on this wallet. Ask the owner of the wallet for a grant.',
+    'The agent has no active grant on this wallet; details.reason says why. Ask the owner of the wallet to sign or resume a grant.',
   ],
   grant_exists: ['conflict', 'The agent already has a grant on this wallet. Replace it, or revoke it first.'],
   grant_limit_reached: ['conflict', 'The wallet has reached its limit of grants. Revoke another grant first.'],

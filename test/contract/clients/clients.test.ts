@@ -44,6 +44,7 @@ function handle(error: PaymentError): string {
     case 'address_invalid': return error.details[0]?.message ?? ''
     case 'insufficient_scope': return error.details.required_scope
     case 'permission_expired': return error.details.expires_at
+    case 'permission_not_found': return reasonOf(error.details.reason)
     case 'contract_not_allowed': return error.details.contract_allowlist.join()
     case 'recipient_not_allowed': return error.details.recipient_allowlist.join()
     case 'amount_too_large': return error.details.max_per_tx_usdc
@@ -57,10 +58,13 @@ function handle(error: PaymentError): string {
     case 'agent_not_authorized':
     case 'agent_not_found':
     case 'wallet_not_found':
-    case 'permission_not_found':
     case 'rate_limit_exceeded': return error.message
     default: return error satisfies never
   }
+}
+
+function reasonOf(reason: 'none' | 'pending' | 'suspended' | 'revoked'): string {
+  return reason
 }
 
 function subjectOf(event: AnyEvent): string {
@@ -81,6 +85,7 @@ function adviceOf(refusal: Refusal): string {
     case 'daily_cap_exceeded': return refusal.details.resets_at ?? refusal.details.remaining_24h_usdc
     case 'amount_too_large': return refusal.details.max_per_tx_usdc
     case 'permission_expired': return refusal.details.expires_at
+    case 'permission_not_found': return reasonOf(refusal.details.reason)
     case 'contract_not_allowed':
     case 'recipient_not_allowed': return refusal.details.requested
     case 'plan_cap_exceeded': return refusal.details.resets_at
@@ -89,7 +94,6 @@ function adviceOf(refusal: Refusal): string {
     case 'agent_not_authorized':
     case 'agent_not_found':
     case 'wallet_not_found':
-    case 'permission_not_found':
     case 'purchases_not_allowed': return refusal.message
     default: return refusal satisfies never
   }

@@ -23,6 +23,13 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   insufficient_gas: 'The wallet can pay for gas',
 }
 
+const GRANT_TEXTS: Readonly<Record<string, string>> = {
+  none: 'It never had one.',
+  pending: 'There was one, but the wallet’s owner had not signed it yet.',
+  suspended: 'There was one, but it was suspended.',
+  revoked: 'It had one before, which was revoked.',
+}
+
 /** Explains why a check failed, with the values at the time of the request. */
 export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: Refusal }) {
   const { details, amount_usdc, agent_id, wallet, to } = refusal
@@ -43,8 +50,9 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
     case 'permission_not_found':
       return (
         <Prose>
-          “<bdi>{agent_id}</bdi>” had no active grant on <WalletText address={wallet} />. A grant is active only if it
-          is signed and not suspended.
+          “<bdi>{agent_id}</bdi>” had no active grant on <WalletText address={wallet} />.{' '}
+          {GRANT_TEXTS[detailOf(details, 'reason') ?? ''] ??
+            'A grant is active only if it is signed and not suspended.'}
         </Prose>
       )
     case 'permission_expired':

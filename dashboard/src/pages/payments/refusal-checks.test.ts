@@ -6,6 +6,10 @@ import { formatErrorResponse, detailOf, detailsOf, listChecks } from './refusal-
 const TEST = { mode: 'test', isPurchase: false } as const
 const LIVE = { ...TEST, mode: 'live' } as const
 
+function textOf(code: string, message = ''): string {
+  return formatRefusal({ code, message, details: {} })
+}
+
 describe('the checks of a rejected request', () => {
   test('checks before the failed one passed, checks after it were skipped', () => {
     assert.deepEqual(
@@ -22,7 +26,7 @@ describe('the checks of a rejected request', () => {
 
   test('the gas check is only listed if it failed, because the enclave usually pays for gas', () => {
     assert.deepEqual(listChecks('insufficient_gas', TEST)?.at(-1), { code: 'insufficient_gas', state: 'failed' })
-    assert.equal(formatRefusal('insufficient_gas', ''), 'Not enough native coin for gas in the wallet')
+    assert.equal(textOf('insufficient_gas'), 'Not enough native coin for gas in the wallet')
   })
 
   test('only a purchase is checked for whether the grant allows purchases', () => {
@@ -37,8 +41,21 @@ describe('the checks of a rejected request', () => {
 
   test('an unknown code has no checks, and every check has a text', () => {
     assert.equal(listChecks('moon_full', LIVE), null)
-    assert.equal(formatRefusal('moon_full', 'The moon is full.'), 'The moon is full.')
-    for (const { code } of listChecks('agent_not_found', LIVE) ?? []) assert.notEqual(formatRefusal(code, ''), '')
+    assert.equal(textOf('moon_full', 'The moon is full.'), 'The moon is full.')
+    for (const { code } of listChecks('agent_not_found', LIVE) ?? []) assert.notEqual(textOf(code), '')
+  })
+
+  test('a missing grant has its reason, and a request of an earlier version has none', () => {
+    const texts = ['none', 'pending', 'suspended', 'revoked'].map((reason) =>
+      formatRefusal({ code: 'permission_not_found', message: '', details: { reason } }),
+    )
+    assert.deepEqual(texts, [
+      'No grant on the wallet',
+      'The grant was not signed yet',
+      'The grant was suspended',
+      'The grant was revoked',
+    ])
+    assert.equal(textOf('permission_not_found'), 'No active grant')
   })
 })
 

@@ -19,7 +19,7 @@ import { RecipientText } from './recipient-text.tsx'
 const COLUMNS: readonly Column<Refusal>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
   { title: 'Created', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
-  { title: 'Reason', render: ({ code, message }) => formatRefusal(code, message) },
+  { title: 'Reason', render: formatRefusal },
   {
     title: 'To',
     isLong: true,

@@ -36,7 +36,7 @@ export function RefusalPage() {
   return (
     <>
       <PageHeading
-        title={`Rejected: ${formatReason(refusal.code, refusal.message)}`}
+        title={`Rejected: ${formatReason(refusal)}`}
         breadcrumb={breadcrumb}
         lead={
           <>

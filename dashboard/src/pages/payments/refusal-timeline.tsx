@@ -35,7 +35,7 @@ export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
         <TimelineStep
           key={check.code}
           state={check.state}
-          title={check.state === 'failed' ? formatRefusal(code, message) : CHECK_TITLES[check.code]}
+          title={check.state === 'failed' ? formatRefusal(refusal) : CHECK_TITLES[check.code]}
         >
           {check.state === 'failed' && <CheckText code={check.code} refusal={refusal} />}
         </TimelineStep>

@@ -28,7 +28,7 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   wallet_not_found:
     'Check the address, and that the credential has the mode (test or live) of the wallet. `GET /v1/wallets` lists the wallets.',
   permission_not_found:
-    'Ask the owner of the wallet to sign a grant for this agent. There may be one that is not signed yet, or suspended or revoked.',
+    '`details.reason` says why: with `none` or `revoked`, ask the owner of the wallet to sign a grant for this agent; with `pending`, to sign the one that waits; with `suspended`, to resume it.',
   grant_exists: 'Replace the grant that exists, or revoke it first.',
   grant_limit_reached: 'Revoke a grant of this wallet that is no longer needed, or use another wallet.',
   grant_not_pending: 'Reload the page. The grant was signed, revoked or replaced in the meantime.',
@@ -132,7 +132,8 @@ export const TOOL_ADVICE: Readonly<Record<ToolCode, string>> = {
     'The API key is bound to no agent. Call the tool again with an `agent_id` from `details.agent_ids`.',
   wallet_required:
     'The agent can pay from several wallets. `next` lists them: call the tool again with one of them as `wallet`.',
-  no_wallet: 'The agent has no active grant on any wallet. Ask the owner of a wallet to sign a grant for it.',
+  no_wallet:
+    'The agent has no active grant on any wallet. `details.reason` says why, as for `permission_not_found`; it can also be `expired`.',
   purchase_id_used:
     'The `purchase_id` belongs to an earlier payment with other terms. Nothing was paid now. Use a new id for a new purchase.',
   similar_payment_exists:

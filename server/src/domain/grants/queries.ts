@@ -4,6 +4,7 @@ import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import type { Grant, GrantChange, GrantSummary } from './grant.ts'
 import { findGrant } from './grants-store.ts'
+import { findNoSpendableReason, type NoSpendableReason } from './missing-grant-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
 /** Returns a grant of the account, or throws 404 `not_found`. */
@@ -51,4 +52,12 @@ export async function listGrantSummaries(
   const now = ctx.clock.now()
   const query = listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
   return await ctx.db.runSlow(query, accountId)
+}
+
+/** Says why an agent can currently spend from no wallet. */
+export async function getNoSpendableReason(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  holder: { readonly accountId: string; readonly mode: Mode; readonly agentId: string },
+): Promise<NoSpendableReason> {
+  return await ctx.db.runRelaxed(findNoSpendableReason(holder, ctx.clock.now()))
 }

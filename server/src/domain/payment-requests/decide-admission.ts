@@ -31,9 +31,13 @@ export interface AdmissionInput {
 
 export type FundsRefusal = Refusal<'insufficient_balance' | 'insufficient_gas'>
 
-/** Why a payment is rejected. If the 24-hour limit does not allow it, the caller adds `resets_at` to the details. */
+/**
+ * Why a payment is rejected. Two refusals are not complete, because their details need one more read. The caller adds
+ * `resets_at` if the 24-hour limit does not allow the payment, and `reason` if there is no active grant.
+ */
 export type DecidedRefusal =
-  | Refusal<'agent_not_found' | 'wallet_not_found' | 'permission_not_found' | 'plan_cap_exceeded'>
+  | Refusal<'agent_not_found' | 'wallet_not_found' | 'plan_cap_exceeded'>
+  | { readonly code: 'permission_not_found'; readonly details?: undefined }
   | LimitRefusal
   | FundsRefusal
 

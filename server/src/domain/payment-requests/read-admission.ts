@@ -3,6 +3,7 @@ import type { Query } from '../../db/query.ts'
 import type { GasFunds } from '../../values/gas.ts'
 import { CAP_WINDOW_MS, windowStart } from '../agents/agent.ts'
 import type { Context } from '../context.ts'
+import { findMissingGrantReason } from '../grants/missing-grant-store.ts'
 import type { Payment } from '../payments/payment.ts'
 import { PLANS } from '../plans/plan.ts'
 import { findReleasingPayment, type AdmissionFacts, type AdmissionGrant } from './admission-store.ts'
@@ -48,12 +49,18 @@ export type Admission =
   | { readonly kind: 'balance_unknown' }
   | { readonly kind: 'refused'; readonly refusal: AdmissionRefusal }
 
-/** The 24-hour limit does not allow the payment. One more read finds out when the limit will allow it. */
-interface OverCap {
-  readonly kind: 'over_cap'
-  readonly refusal: Extract<DecidedRefusal, { readonly code: 'daily_cap_exceeded' }>
-  readonly grant: AdmissionGrant
-}
+/** The payment is refused. One more read finds the details of the refusal. */
+type Unexplained =
+  | {
+      readonly kind: 'unexplained'
+      readonly refusal: Extract<DecidedRefusal, { readonly code: 'daily_cap_exceeded' }>
+      readonly grant: AdmissionGrant
+    }
+  | {
+      readonly kind: 'unexplained'
+      readonly refusal: Extract<DecidedRefusal, { readonly code: 'permission_not_found' }>
+      readonly grant: null
+    }
 
 /**
  * Reads the facts that a decision on a payment request needs, and decides (D18). The caller says how they are read: for
@@ -66,8 +73,12 @@ export async function readAdmission(
 ): Promise<Admission> {
   const reading = await read()
   const decision = decideReading(ctx, funded, reading)
-  if (decision.kind !== 'over_cap') return decision
+  if (decision.kind !== 'unexplained') return decision
   const { refusal, grant } = decision
+  if (grant === null) {
+    const reason = await run(findMissingGrantReason(funded.request))
+    return { kind: 'refused', refusal: { code: refusal.code, details: { reason } } }
+  }
   const resetsAt = await findResetTime(run, { ...funded, grant, facts: reading.facts })
   return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
 }
@@ -77,7 +88,7 @@ export function decideReading(
   ctx: Pick<Context, 'chains'>,
   { request, balance, gas, now }: TimedRequest,
   { grant, existing, facts, used }: AdmissionReading,
-): Admission | OverCap {
+): Admission | Unexplained {
   if (existing !== null && request.idempotencyKey !== null) return { kind: 'existing', payment: existing }
   const allowance = PLANS[facts.plan].monthlyAllowance
   const refusal = decideAdmission({
@@ -91,8 +102,9 @@ export function decideReading(
   })
   if (refusal?.code === 'daily_cap_exceeded') {
     if (grant === null) throw new Error('a payment without a grant exceeded its 24-hour limit')
-    return { kind: 'over_cap', refusal, grant }
+    return { kind: 'unexplained', refusal, grant }
   }
+  if (refusal?.code === 'permission_not_found') return { kind: 'unexplained', refusal, grant: null }
   if (refusal !== null) return { kind: 'refused', refusal }
   if (balance === null) return { kind: 'balance_unknown' }
   if (grant === null) throw new Error('a payment without a grant was allowed')

@@ -103,7 +103,7 @@ function decide(item: Batched, reading: Omit<AdmissionReading, 'used'> | null, u
   const used = month === null ? null : usedOf.get(allowanceKey(item))
   if (reading === null || used === undefined) return apart
   const admission = decideReading(waiting.ctx, item, { ...reading, used })
-  if (admission.kind === 'over_cap') return apart
+  if (admission.kind === 'unexplained') return apart
   if (admission.kind !== 'allowed') return { waiting, reservation: admission, made: null }
   const made = makeReservation(waiting.ctx, { ...item, admission })
   if (used !== null) usedOf.set(allowanceKey(item), used + 1)

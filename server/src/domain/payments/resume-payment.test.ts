@@ -105,7 +105,7 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     given.enclave.behave = () => 'sign'
     passFence()
     await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
-    await assert.rejects(pay(seeded), { status: 404, code: 'permission_not_found' })
+    await assert.rejects(pay(seeded), { code: 'permission_not_found', details: { reason: 'suspended' } })
     const [id = ''] = await listPayments(seeded, 'pending')
     assert.equal(requestsOf(id).length, 1)
   })

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ChainUnavailable } from '../../chain/errors.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { grantExpired, paymentCallFailed, problem } from '../../values/problem.ts'
+import { paymentCallFailed } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
+import { getSigningParties } from './get-signing-parties.ts'
 import { nextLookupAt } from './lookups/lookup-schedule.ts'
 import { matchTransfer } from './lookups/find-on-chain.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from './payment.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 import { claimAttempt, releaseAttempt, setRequestExpiry } from './payments-store.ts'
-import { findSigningParties, type SigningParties } from './signing-store.ts'
 import { submitPayment } from './submit-payment.ts'
 
 /**
@@ -124,17 +124,6 @@ async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<A
   const expiresAt = ctx.enclave.toEnclaveTime(payment.attemptUntil ?? now)
   const ready = await ctx.db.runDurable(setRequestExpiry(payment, expiresAt))
   return ready === null ? { kind: 'fenced' } : await submitPayment(ctx, { payment: ready, signing })
-}
-
-/**
- * Returns the wallet and the key that sign the payment. Throws if the grant was suspended or revoked, or has expired,
- * since the payment was reserved.
- */
-async function getSigningParties(ctx: Context, payment: Payment): Promise<SigningParties> {
-  const signing = await ctx.db.runRelaxed(findSigningParties(payment))
-  if (signing === null) throw problem('permission_not_found')
-  if (signing.expiresAt !== null && ctx.clock.now() >= signing.expiresAt) throw grantExpired(signing.expiresAt)
-  return signing
 }
 
 /**

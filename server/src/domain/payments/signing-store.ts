@@ -1,6 +1,7 @@
 import { nullable } from '../../db/column.ts'
-import { firstOrNull, type Query } from '../../db/query.ts'
+import { one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import type { MissingGrantReason } from '../grants/missing-grant-store.ts'
 import type { Payment } from './payment.ts'
 
 const { agents, grants, wallet_slots: slots, wallets } = tables
@@ -12,6 +13,8 @@ const SIGNING_ROW = {
   slot_key: nullable(slots.signer_private_key_sealed),
   agent_key: agents.signer_private_key_sealed,
   expires_at: grants.expires_at,
+  status: grants.status,
+  suspended_at: grants.suspended_at,
 }
 
 /** A signer's private key, encrypted. */
@@ -26,29 +29,34 @@ export interface SigningParties {
   readonly signerKey: SignerKey
 }
 
-/**
- * Finds the wallet and the key that sign a resumed payment, if its grant is active and not suspended. Uses primary
- * keys.
- */
-export function findSigningParties(
-  payment: Pick<Payment, 'accountId' | 'grantId'>,
-): Query<(SigningParties & { readonly expiresAt: Date | null }) | null> {
+export type SigningGrant =
+  | (SigningParties & { readonly expiresAt: Date | null; readonly missing: null })
+  /** The grant is not active any more, or is suspended. */
+  | { readonly missing: MissingGrantReason }
+
+/** Finds the grant of a resumed payment, with the wallet and the key that sign. Uses primary keys. */
+export function findSigningGrant(payment: Pick<Payment, 'accountId' | 'grantId'>): Query<SigningGrant> {
   return {
-    name: 'find_signing_parties',
+    name: 'find_signing_grant',
     text: `select w.enclave_wallet_id, g.slot, s.signer_private_key_sealed as slot_key,
-        a.signer_private_key_sealed as agent_key, g.expires_at
+        a.signer_private_key_sealed as agent_key, g.expires_at, g.status, g.suspended_at
       from grants g
       join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
       join agents a on a.account_id = g.account_id and a.mode = g.mode and a.id = g.agent_id
       left join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
         and s.wallet_address = g.wallet_address and s.slot = g.slot
-      where g.account_id = $1 and g.id = $2 and g.status = 'active' and g.suspended_at is null`,
+      where g.account_id = $1 and g.id = $2`,
     values: [payment.accountId, payment.grantId],
-    read: firstOrNull(SIGNING_ROW, (row) => ({
-      enclaveWalletId: row.enclave_wallet_id,
-      signerKey: requireKey(toSignerKey(row.slot, row.slot === null ? row.agent_key : row.slot_key)),
-      expiresAt: row.expires_at,
-    })),
+    read: one(SIGNING_ROW, (row) => {
+      if (row.status !== 'active') return { missing: row.status }
+      if (row.suspended_at !== null) return { missing: 'suspended' }
+      return {
+        missing: null,
+        enclaveWalletId: row.enclave_wallet_id,
+        signerKey: requireKey(toSignerKey(row.slot, row.slot === null ? row.agent_key : row.slot_key)),
+        expiresAt: row.expires_at,
+      }
+    }),
   }
 }
 

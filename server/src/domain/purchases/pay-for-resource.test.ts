@@ -112,7 +112,7 @@ describe('a purchase that another process continues', () => {
       given.clock.now(),
     ])
     const sent = seller.requests.length
-    await assert.rejects(pay(other, buyer), { code: 'permission_not_found' })
+    await assert.rejects(pay(other, buyer), { code: 'permission_not_found', details: { reason: 'suspended' } })
     assert.equal(seller.requests.length, sent)
   })
 

@@ -1,13 +1,13 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
 import { usdcDomain, type TransferAuthorization } from '../../values/transfer-authorization.ts'
 import { microUsdc } from '../../values/money.ts'
-import { grantExpired, paymentCallFailed, problem } from '../../values/problem.ts'
+import { paymentCallFailed } from '../../values/problem.ts'
 import { writePaymentHeader } from '../../x402/write-payment-header.ts'
 import { signerSealContext } from '../agents/signer-seal-context.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from '../payments/fail-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
-import { findSigningParties, type SigningParties } from '../payments/signing-store.ts'
+import type { SigningParties } from '../payments/signing-store.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { openHeader, sealHeader, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
 import { storeHeader, type PurchasePlace } from './purchases-store.ts'
@@ -90,17 +90,6 @@ function toAuthorization(payment: Payment, order: PurchaseOrder): TransferAuthor
     validBeforeSeconds: BigInt(Math.floor(validBefore.getTime() / 1_000)),
     nonce,
   }
-}
-
-/**
- * Returns the wallet and the key that sign. Throws if the grant was suspended or revoked, or has expired, since the
- * amount was reserved.
- */
-export async function getSigners(ctx: Pick<Context, 'db' | 'clock'>, payment: Payment): Promise<SigningParties> {
-  const signing = await ctx.db.runRelaxed(findSigningParties(payment))
-  if (signing === null) throw problem('permission_not_found')
-  if (signing.expiresAt !== null && ctx.clock.now() >= signing.expiresAt) throw grantExpired(signing.expiresAt)
-  return signing
 }
 
 export function placeOf({ accountId, id }: Pick<Payment, 'accountId' | 'id'>): PurchasePlace {

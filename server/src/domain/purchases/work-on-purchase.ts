@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { getPayment } from '../payments/get-payment.ts'
+import { getSigningParties } from '../payments/get-signing-parties.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
@@ -15,7 +16,7 @@ import {
   type PurchaseOrder,
 } from './seal-purchase.ts'
 import { isUsable, sendPaidRequest } from './send-paid-request.ts'
-import { getSigners, placeOf, signHeader } from './sign-header.ts'
+import { placeOf, signHeader } from './sign-header.ts'
 
 /** How long a retry waits for the process that works on the purchase. */
 const WAIT_FOR_WORK_MS_MAX = 110_000
@@ -61,7 +62,7 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
   // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we
   // check first that the grant is still active.
   const signing =
-    header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigners(ctx, payment))) : null
+    header === null || purchase.attempts === 0 ? (claimed.signing ?? (await getSigningParties(ctx, payment))) : null
   if (header === null && signing !== null) {
     const signed = await signHeader(ctx, { payment, order, signing, wasAsked: claimed.signing === null })
     if (signed.kind === 'refused') return { ...known, payment: signed.payment }

@@ -1,11 +1,16 @@
 import { Type } from 'typebox'
 import type { SpendableWallet } from '../../domain/agents/agent.ts'
 import { getAgent } from '../../domain/agents/queries.ts'
+import type { Context } from '../../domain/context.ts'
 import { remainingMicro } from '../../domain/grants/decide-limits.ts'
+import { getNoSpendableReason } from '../../domain/grants/queries.ts'
 import { readBalances } from '../../domain/wallets/read-balances.ts'
+import type { AgentId } from '../../values/agent-id.ts'
+import type { Mode } from '../../values/mode.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
 import { isoTime, list, nullable, usdc } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
+import { GRANT_ADVICE, GRANT_STATES } from '../grant-advice.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
 
 /** Balances may be this old, because models call this tool often. */
@@ -51,7 +56,8 @@ export const GET_BUDGET = defineTool({
       ...{ mode, addresses, ageMsMax: BALANCE_AGE_MS_MAX, waitMsMax: BALANCE_WAIT_MS_MAX },
     })
     const budgets = wallets.map((wallet) => ({ ...wallet, balanceMicro: balances.get(wallet.address) ?? null }))
-    return { summary: summarize(budgets), members: { agent_id: agentId, wallets: budgets.map(formatBudget) } }
+    const summary = budgets.length === 0 ? await explainNone(ctx, { accountId, mode, agentId }) : summarize(budgets)
+    return { summary, members: { agent_id: agentId, wallets: budgets.map(formatBudget) } }
   },
 })
 
@@ -67,10 +73,15 @@ function formatBudget(wallet: Budget) {
   }
 }
 
+async function explainNone(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  agent: { readonly accountId: string; readonly mode: Mode; readonly agentId: AgentId },
+): Promise<string> {
+  const reason = await getNoSpendableReason(ctx, agent)
+  return `You cannot pay now: ${GRANT_STATES[reason]}. ${GRANT_ADVICE[reason]}`
+}
+
 function summarize(wallets: readonly Budget[]): string {
-  if (wallets.length === 0) {
-    return 'You cannot pay now: no owner of a wallet has signed a grant for you that is active. Ask the user to do so on the dashboard.'
-  }
   return wallets
     .map((wallet) => {
       const left = remainingMicro(wallet.dailyCapMicro, wallet.spent24hMicro)
