@@ -1,4 +1,4 @@
-import { FAULTS, FLOWS, OFFERS, PROTOCOLS } from '../seller/behaviour.ts'
+import { ENCODINGS, FAULTS, FLOWS, OFFERS, PROTOCOLS } from '../seller/behaviour.ts'
 import { READ_FAULTS, SEND_FAULTS } from '../enclave/faults.ts'
 
 /**
@@ -68,9 +68,13 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     'faults?': `what the resource does wrong, of: ${FAULTS.join(', ')}`,
     'fault_count?': 'integer: how often each fault happens; always by default',
     'changes_after?': 'integer, for price_raised and payee_changed: how many requests see the first terms',
-    'delay_ms?': 'integer, for settle_late and answer_slow',
+    'delay_ms?': 'integer, for settle_late, answer_slow and answer_dripped',
     'answer_bytes?': 'integer, for answer_huge',
+    'answer_status?': 'integer, for answer_status',
+    'encoding?': `${ENCODINGS.join(' | ')}, for offer_encoded and answer_encoded`,
+    'redirect_status?': 'integer, for redirect',
     'redirect_to?': 'URL, for redirect: the target, which is the resource itself by default',
+    'remembers?': 'boolean: whether a payer gets the goods again for an authorization that was already settled',
   },
   'GET /seller/resources/:id': {},
   'POST /enclave/profile': {

@@ -21,9 +21,12 @@ export const OFFERS = [
   'unknown_scheme',
   'other_domain',
 ] as const
+/** How a body can be encoded. `unknown` is an encoding that no payer knows. */
+export const ENCODINGS = ['gzip', 'deflate', 'deflate_raw', 'br', 'gzip_br', 'unknown'] as const
 /**
- * What a resource can do wrong. The first four happen in the facilitator, the next three in the seller's program, the
- * next three in the answer to a request without a payment, and the rest in the answer to a request with a payment.
+ * What a resource can do wrong. The first four happen in the facilitator, the next three in the seller's program. Then
+ * come those in the answer to a request without a payment, and those in the answer to a request with a payment, whose
+ * names begin with `answer_`.
  *
  * - `receipt_wait_fails`: the money moves, and the facilitator cannot see that. The answer is 402.
  * - `settle_answer_lost`: the money moves, and the facilitator's answer to the seller is lost. The answer is 402.
@@ -33,7 +36,13 @@ export const OFFERS = [
  * - `price_raised`, `payee_changed`: the offer changes after the first `changes_after` requests.
  * - `html_paywall`: 402 with a page for people, without an offer.
  * - `malformed_offer`: 402 with an offer that cannot be read.
- * - `redirect`: 302 to `redirect_to`.
+ * - `redirect`: `redirect_status` to `redirect_to`.
+ * - `offer_encoded`, `answer_encoded`: the body is encoded as `encoding`.
+ * - `offer_cut`, `answer_cut`: the connection ends after half of the announced body.
+ * - `answer_status`: the answer has the status `answer_status`, after the money has moved.
+ * - `answer_corrupt`: bytes in the middle of the body are wrong. If the body is encoded, it cannot be decoded.
+ * - `answer_unfinished`: half of the body is sent in chunks, and the connection ends without the last chunk.
+ * - `answer_dripped`: the body is sent in pieces, which take `delay_ms` together.
  * - `answer_huge`: the answer has `answer_bytes` bytes.
  * - `answer_slow`: the answer is sent after `delay_ms`.
  * - `answer_lost`: the goods are handed over, and the connection breaks before the first byte of the answer.
@@ -50,6 +59,14 @@ export const FAULTS = [
   'html_paywall',
   'malformed_offer',
   'redirect',
+  'offer_encoded',
+  'offer_cut',
+  'answer_encoded',
+  'answer_cut',
+  'answer_status',
+  'answer_corrupt',
+  'answer_unfinished',
+  'answer_dripped',
   'answer_huge',
   'answer_slow',
   'answer_lost',
@@ -60,6 +77,7 @@ export type Protocol = (typeof PROTOCOLS)[number]
 export type Flow = (typeof FLOWS)[number]
 export type OfferKind = (typeof OFFERS)[number]
 export type Fault = (typeof FAULTS)[number]
+export type Encoding = (typeof ENCODINGS)[number]
 
 /** Everything that a resource does. It is JSON, because the control API sends it to the seller. */
 export interface Behaviour {
@@ -82,8 +100,16 @@ export interface Behaviour {
   readonly changesAfter: number
   readonly delayMs: number
   readonly answerBytes: number
+  readonly answerStatus: number
+  readonly encoding: Encoding
+  readonly redirectStatus: number
   /** The target of a redirect: a URL, or null for the resource itself. */
   readonly redirectTo: string | null
+  /**
+   * Whether the seller remembers its buyers: a payer who sends an authorization that was already settled gets the goods
+   * again. Most sellers only see that the authorization was used, and respond with 402.
+   */
+  readonly remembers: boolean
 }
 
 export const BEHAVIOUR_DEFAULT: Behaviour = {
@@ -99,5 +125,9 @@ export const BEHAVIOUR_DEFAULT: Behaviour = {
   changesAfter: 1,
   delayMs: 4_000,
   answerBytes: 20_000_000,
+  answerStatus: 999,
+  encoding: 'gzip',
+  redirectStatus: 302,
   redirectTo: null,
+  remembers: false,
 }

@@ -1,4 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { ANSWER_PIECES } from './limits.ts'
+import { encodeBody } from './encode-body.ts'
+import { readNonce, readPaymentHeader } from './payment-header.ts'
 import type { Resource } from './resource.ts'
 
 const SECOND_BODY = '{"error":"a second answer"}'
@@ -8,14 +11,18 @@ const SECOND_ANSWER = `HTTP/1.1 500 Internal Server Error\r\nContent-Type: appli
 export function disturbOffer(resource: Resource): RequestHandler {
   return (request, response, next) => {
     if (readPaymentHeader(request) !== undefined) return next()
+    const { behaviour } = resource
     if (resource.meets('html_paywall')) {
       response.status(402).type('html').send('<!doctype html><title>Pay</title><p>Please pay with your wallet.</p>')
     } else if (resource.meets('malformed_offer')) {
       response.status(402).setHeader('PAYMENT-REQUIRED', 'this is not base64!').setHeader('WWW-Authenticate', 'Payment')
       response.json({})
     } else if (resource.meets('redirect')) {
-      response.redirect(302, resource.behaviour.redirectTo ?? request.originalUrl)
-    } else next()
+      response.redirect(behaviour.redirectStatus, behaviour.redirectTo ?? request.originalUrl)
+    } else {
+      if (hasFaults(resource, 'offer_')) replaceEnd(response, (body) => sendBody(resource, response, body, 'offer'))
+      next()
+    }
   }
 }
 
@@ -25,50 +32,88 @@ export function disturbOffer(resource: Resource): RequestHandler {
  */
 export function disturbAnswer(resource: Resource): RequestHandler {
   return (request, response, next) => {
-    const isPaid = readPaymentHeader(request) !== undefined
-    if (isPaid && (resource.behaviour.faults as readonly string[]).some((fault) => fault.startsWith('answer_'))) {
-      replaceEnd(resource, request, response)
+    const header = readPaymentHeader(request)
+    const { remembers } = resource.behaviour
+    if (header !== undefined && (remembers || hasFaults(resource, 'answer_'))) {
+      replaceEnd(response, (body, sendRest) => {
+        if (response.statusCode >= 400) return sendRest()
+        const nonce = readNonce(header)
+        if (remembers && nonce !== null) resource.noteSold(nonce)
+        sendAnswer(resource, { request, response }, body)
+      })
     }
     next()
   }
 }
 
-function replaceEnd(resource: Resource, { socket }: Request, response: Response): void {
+function hasFaults({ behaviour }: Resource, prefix: string): boolean {
+  return (behaviour.faults as readonly string[]).some((fault) => fault.startsWith(prefix))
+}
+
+/** Replaces `response.end`. `send` gets the body, and a function that sends the answer as if nothing were replaced. */
+function replaceEnd(response: Response, send: (body: Buffer, unchanged: () => void) => void): void {
   const end = response.end.bind(response) as (...args: readonly unknown[]) => Response
   const replaced = (...args: readonly unknown[]): Response => {
-    if (response.statusCode >= 400) return end(...args)
-    if (resource.meets('answer_lost')) {
-      socket.destroy()
-      return response
-    }
-    const twice = resource.meets('answer_twice')
-    const send = (): void => {
-      end(...args)
-      if (twice) socket.write(SECOND_ANSWER)
-    }
-    if (resource.meets('answer_slow')) setTimeout(send, resource.behaviour.delayMs).unref()
-    else send()
+    response.end = end as typeof response.end
+    const [chunk = ''] = args
+    const body = Buffer.isBuffer(chunk) ? chunk : Buffer.from(typeof chunk === 'string' ? chunk : '')
+    send(body, () => void end(...args))
     return response
   }
   response.end = replaced as typeof response.end
 }
 
-/** Returns the payment header of the request, whichever protocol it belongs to. */
-export function readPaymentHeader(request: Request): string | undefined {
-  const authorization = request.get('authorization')
-  const mpp = authorization?.startsWith('Payment ') === true ? authorization.slice('Payment '.length) : undefined
-  return request.get('payment-signature') ?? request.get('x-payment') ?? mpp
+function sendAnswer(
+  resource: Resource,
+  { request, response }: { request: Request; response: Response },
+  body: Buffer,
+): void {
+  if (resource.meets('answer_lost')) {
+    request.socket.destroy()
+    return
+  }
+  if (resource.meets('answer_status')) response.statusCode = resource.behaviour.answerStatus
+  const twice = resource.meets('answer_twice')
+  const send = (): void => {
+    sendBody(resource, response, body, 'answer')
+    if (twice) request.socket.write(SECOND_ANSWER)
+  }
+  if (resource.meets('answer_slow')) setTimeout(send, resource.behaviour.delayMs).unref()
+  else send()
 }
 
-/** Returns the nonce of the authorization in a payment header. Returns null if there is none. */
-export function readNonce(header: string): string | null {
-  try {
-    const sent = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as {
-      readonly payload?: { readonly nonce?: unknown; readonly authorization?: { readonly nonce?: unknown } }
-    }
-    const nonce = sent.payload?.authorization?.nonce ?? sent.payload?.nonce
-    return typeof nonce === 'string' ? nonce : null
-  } catch {
-    return null
+/** Sends a body as the faults of an offer or of an answer want it. */
+function sendBody(resource: Resource, response: Response, plain: Buffer, part: 'offer' | 'answer'): void {
+  const { encoding, delayMs } = resource.behaviour
+  const encoded = resource.meets(`${part}_encoded`) ? encodeBody(plain, encoding) : null
+  if (encoded !== null) response.setHeader('content-encoding', encoded.name)
+  const body = encoded?.body ?? plain
+  if (part === 'answer' && resource.meets('answer_corrupt')) corrupt(body)
+  response.setHeader('content-length', body.length)
+  const half = body.subarray(0, Math.ceil(body.length / 2))
+  const breakOff = (): void => void response.write(half, () => response.destroy())
+  if (resource.meets(`${part}_cut`)) return breakOff()
+  if (part === 'answer' && resource.meets('answer_unfinished')) {
+    response.removeHeader('content-length')
+    return breakOff()
   }
+  if (part === 'answer' && resource.meets('answer_dripped')) drip(response, body, delayMs)
+  else response.end(body)
+}
+
+/** Inverts the bytes in the middle of a body. */
+function corrupt(body: Buffer): void {
+  const [from, to] = [Math.floor(body.length / 3), Math.ceil((body.length * 2) / 3)]
+  for (let index = from; index < to; index += 1) body[index] = 0xff - (body[index] ?? 0)
+}
+
+/** Sends a body in pieces, with a pause before each of them. */
+function drip(response: Response, body: Buffer, totalMs: number): void {
+  const size = Math.ceil(body.length / ANSWER_PIECES)
+  const send = (from: number): void => {
+    if (from >= body.length) response.end()
+    else response.write(body.subarray(from, from + size), () => schedule(from + size))
+  }
+  const schedule = (from: number): void => void setTimeout(send, totalMs / ANSWER_PIECES, from).unref()
+  schedule(0)
 }

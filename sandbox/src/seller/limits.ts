@@ -15,3 +15,5 @@ export const RECEIPT_POLL_MS = 100
 export const RECEIPT_MS_MAX = 60_000
 /** How long open requests may take after the seller was asked to stop. */
 export const STOP_MS_MAX = 2_000
+/** In how many pieces the fault `answer_dripped` sends a body. */
+export const ANSWER_PIECES = 10

@@ -5,9 +5,10 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { LOOPBACK, MODES, type Mode } from '../addresses.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { SellerConfig } from './config.ts'
-import { disturbAnswer, disturbOffer, readNonce, readPaymentHeader } from './disturb-answer.ts'
+import { disturbAnswer, disturbOffer } from './disturb-answer.ts'
 import { createFacilitator } from './facilitator.ts'
 import { REQUEST_BYTES_MAX, RESOURCES_MAX, STOP_MS_MAX } from './limits.ts'
+import { readNonce, readPaymentHeader } from './payment-header.ts'
 import { createResource, type Resource } from './resource.ts'
 import { sellByMpp } from './sell-mpp.ts'
 import { sellByX402V1 } from './sell-x402-v1.ts'
@@ -125,7 +126,7 @@ function createStall(chain: SellerChain, resource: Resource, facilitatorUrl: str
       express.text({ type: () => true, limit: REQUEST_BYTES_MAX }),
       disturbAnswer(resource),
       disturbOffer(resource),
-      sell(chain, resource, facilitatorUrl),
+      unlessSold(resource, sell(chain, resource, facilitatorUrl)),
       deliver(resource),
     ]),
   }
@@ -140,6 +141,14 @@ function sell(chain: SellerChain, resource: Resource, facilitatorUrl: string): R
     case 'mpp':
     case 'mpp_and_x402':
       return sellByMpp(chain, resource)
+  }
+}
+
+/** Skips the selling if the request has an authorization for which the goods were already sold. */
+function unlessSold(resource: Resource, selling: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const nonce = readNonce(readPaymentHeader(request) ?? '')
+    return nonce !== null && resource.wasSold(nonce) ? next() : selling(request, response, next)
   }
 }
 

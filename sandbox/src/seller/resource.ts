@@ -33,6 +33,9 @@ export interface Resource {
   readonly counters: Readonly<Counters>
   count(counter: Exclude<keyof Counters, 'authorizations'>): void
   countAuthorization(nonce: string): void
+  /** Records that the goods were sold for this authorization. */
+  noteSold(nonce: string): void
+  wasSold(nonce: string): boolean
   /** Returns whether this fault happens now. Counts each time that it happens. */
   meets(fault: Fault): boolean
   /** Returns the terms of the offer for the request that is being answered. */
@@ -55,6 +58,7 @@ export function createResource(behaviour: Behaviour, options: ResourceOptions = 
   const id = randomBytes(ID_BYTES).toString('hex')
   const counters = { requests: 0, paid_requests: 0, authorizations: 0, settlements: 0, deliveries: 0 }
   const nonces = new Set<string>()
+  const sold = new Set<string>()
   const met = new Map<Fault, number>()
   const [payTo, laterPayTo] = [behaviour.payTo ?? makeAddress(), makeAddress()]
   return {
@@ -73,6 +77,8 @@ export function createResource(behaviour: Behaviour, options: ResourceOptions = 
     countAuthorization: (nonce) => {
       counters.authorizations = nonces.add(nonce.toLowerCase()).size
     },
+    noteSold: (nonce) => void sold.add(nonce.toLowerCase()),
+    wasSold: (nonce) => sold.has(nonce.toLowerCase()),
     meets: (fault) => {
       const times = met.get(fault) ?? 0
       if (!behaviour.faults.includes(fault) || times >= (behaviour.faultCount ?? Infinity)) return false

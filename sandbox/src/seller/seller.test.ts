@@ -81,6 +81,13 @@ async function buy(behaviour: Partial<Behaviour>) {
   return { resource, header, payer, answer: await pay(resource.url, header) }
 }
 
+/** Makes a payment header. `send` rejects if the whole answer does not arrive. */
+async function prepare(behaviour: Partial<Behaviour>) {
+  const [payer, resource] = await Promise.all([seller.makePayer(), seller.create(behaviour)])
+  const header = await makeHeader(payer, await readRequired(resource.url))
+  return { resource, send: () => pay(resource.url, header) }
+}
+
 async function waitForTakings(resource: TestResource, amountMicro: bigint): Promise<void> {
   await waitFor(`${amountMicro} in the till`, async () => (await seller.readTakings(resource)) === amountMicro)
 }
@@ -180,6 +187,49 @@ describe('the seller', { concurrency: true }, () => {
   it('a huge answer is as large as asked', async () => {
     const { answer } = await buy({ faults: ['answer_huge'], answerBytes: 3_000_000 })
     assert.deepEqual([answer.status, answer.text.length], [200, 3_000_000])
+  })
+
+  it('answers that are encoded, broken off, corrupt, slow or of an odd status, after the money', async () => {
+    const huge = { faults: ['answer_huge', 'answer_encoded'], answerBytes: 3_000_000 } as const
+    const [odd, encoded, bomb, corrupt, dripped, unknown] = await Promise.all([
+      buy({ faults: ['answer_status'] }),
+      buy({ faults: ['answer_encoded'], encoding: 'br' }),
+      buy(huge),
+      prepare({ faults: ['answer_corrupt', 'answer_encoded'] }),
+      buy({ faults: ['answer_dripped'], delayMs: 100 }),
+      buy({ faults: ['answer_encoded'], encoding: 'unknown' }),
+    ])
+    assert.deepEqual([odd.answer.status, encoded.answer.status, bomb.answer.text.length], [999, 200, 3_000_000])
+    for (const { answer, resource } of [odd, encoded, dripped]) assert.match(answer.text, new RegExp(resource.id))
+    assert.ok(unknown.answer.text.startsWith('}'), unknown.answer.text)
+    await assert.rejects(corrupt.send(), /terminated|fetch failed/)
+    for (const fault of ['answer_cut', 'answer_unfinished'] as const) {
+      const { send, resource } = await prepare({ faults: [fault] })
+      await assert.rejects(send(), /terminated/)
+      await waitForTakings(resource, PRICE)
+    }
+  })
+
+  it('an offer that is encoded or broken off', async () => {
+    const encoded = await seller.create({ faults: ['offer_encoded'], protocol: 'x402_v1' })
+    const answer = await fetch(encoded.url)
+    assert.deepEqual([answer.status, answer.headers.get('content-encoding')], [402, 'gzip'])
+    assert.match(await answer.text(), /"x402Version":1/)
+    const cut = await seller.create({ faults: ['offer_cut'], protocol: 'x402_v1' })
+    await assert.rejects((await fetch(cut.url)).text(), /terminated/)
+  })
+
+  it('a seller that remembers its buyers delivers again, and takes the money once', async () => {
+    const { resource, header, answer } = await buy({ remembers: true })
+    const again = await pay(resource.url, header)
+    assert.deepEqual([answer.status, again.status, await seller.readTakings(resource)], [200, 200, PRICE])
+    assert.match(again.text, /"delivery":2/)
+  })
+
+  it('a redirect has the status that was asked for', async () => {
+    const resource = await seller.create({ faults: ['redirect'], redirectStatus: 308, redirectTo: '/elsewhere' })
+    const answer = await fetch(resource.url, { method: 'POST', redirect: 'manual' })
+    assert.deepEqual([answer.status, answer.headers.get('location')], [308, '/elsewhere'])
   })
 
   it('answers without an offer that can be read', async () => {

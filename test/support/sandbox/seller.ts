@@ -1,4 +1,4 @@
-import type { Fault, Flow, OfferKind, Protocol } from '../../../sandbox/src/seller/behaviour.ts'
+import type { Encoding, Fault, Flow, OfferKind, Protocol } from '../../../sandbox/src/seller/behaviour.ts'
 import type { Counters } from '../../../sandbox/src/seller/resource.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
@@ -18,7 +18,11 @@ export interface WireBehaviour {
   readonly changes_after?: number
   readonly delay_ms?: number
   readonly answer_bytes?: number
+  readonly answer_status?: number
+  readonly encoding?: Encoding
+  readonly redirect_status?: number
   readonly redirect_to?: string
+  readonly remembers?: boolean
 }
 
 /**

@@ -1,6 +1,14 @@
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Problem } from '../../../../server/src/values/problem.ts'
-import { BEHAVIOUR_DEFAULT, FAULTS, FLOWS, OFFERS, PROTOCOLS, type Behaviour } from '../../seller/behaviour.ts'
+import {
+  BEHAVIOUR_DEFAULT,
+  ENCODINGS,
+  FAULTS,
+  FLOWS,
+  OFFERS,
+  PROTOCOLS,
+  type Behaviour,
+} from '../../seller/behaviour.ts'
 import { ANSWER_BYTES_MAX, DELAY_MS_MAX } from '../../seller/limits.ts'
 import { MODES } from '../../addresses.ts'
 import { Fields } from '../fields.ts'
@@ -9,6 +17,9 @@ import type { ControlContext } from '../control-context.ts'
 const COUNT_MAX = 1_000_000
 /** The longest validity of an authorization that a seller can offer: a year. */
 const TIMEOUT_SECONDS_MAX = 366 * 24 * 60 * 60
+
+/** The statuses with which an HTTP server can end a request. Those above 599 are in no standard. */
+const STATUSES = { min: 200, max: 999 }
 
 /** Adds the routes that create resources at the seller, each with its own path and behaviour. */
 export function addSellerRoutes(http: HttpServer, { seller }: ControlContext): void {
@@ -27,6 +38,8 @@ function readBehaviour(fields: Fields): Behaviour {
   const initial = BEHAVIOUR_DEFAULT
   const integer = (name: string, fallback: number, max: number): number =>
     fields.has(name) ? fields.integer(name, { min: 1, max }) : fallback
+  const status = (name: string, fallback: number): number =>
+    fields.has(name) ? fields.integer(name, STATUSES) : fallback
   return {
     mode: fields.oneOf('mode', MODES, initial.mode),
     protocol: fields.oneOf('protocol', PROTOCOLS, initial.protocol),
@@ -40,6 +53,10 @@ function readBehaviour(fields: Fields): Behaviour {
     changesAfter: integer('changes_after', initial.changesAfter, COUNT_MAX),
     delayMs: integer('delay_ms', initial.delayMs, DELAY_MS_MAX),
     answerBytes: integer('answer_bytes', initial.answerBytes, ANSWER_BYTES_MAX),
+    answerStatus: status('answer_status', initial.answerStatus),
+    encoding: fields.oneOf('encoding', ENCODINGS, initial.encoding),
+    redirectStatus: status('redirect_status', initial.redirectStatus),
     redirectTo: fields.has('redirect_to') ? fields.text('redirect_to') : null,
+    remembers: fields.flag('remembers', initial.remembers),
   }
 }
