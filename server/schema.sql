@@ -590,7 +590,6 @@ create table purchases (
   created_at timestamp with time zone not null,
   constraint purchases_pkey PRIMARY KEY (account_id, payment_id),
   constraint purchases_attempts_check CHECK ((attempts >= 0)),
-  constraint purchases_check CHECK (((response_status IS NULL) = (responded_at IS NULL))),
   constraint purchases_check1 CHECK (((response_sealed IS NULL) OR (responded_at IS NOT NULL))),
   constraint purchases_check2 CHECK (((response_sealed IS NULL) OR (header_sealed IS NOT NULL))),
   constraint purchases_delivery_check CHECK ((delivery = ANY (ARRAY['delivered'::text, 'failed'::text, 'unknown'::text]))),
@@ -600,8 +599,7 @@ create table purchases (
   constraint purchases_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint purchases_protocol_check CHECK ((protocol = ANY (ARRAY['x402_v2'::text, 'x402_v1'::text, 'mpp'::text]))),
   constraint purchases_request_hash_check CHECK ((octet_length(request_hash) = 32)),
-  constraint purchases_resource_url_check CHECK (((char_length(resource_url) >= 1) AND (char_length(resource_url) <= 2048))),
-  constraint purchases_response_status_check CHECK (((response_status >= 100) AND (response_status <= 599)))
+  constraint purchases_resource_url_check CHECK (((char_length(resource_url) >= 1) AND (char_length(resource_url) <= 2048)))
 );
 CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
 CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);

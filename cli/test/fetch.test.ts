@@ -170,6 +170,20 @@ describe('fetch', () => {
     assert.deepEqual([result.code, result.stdout], [1, 'oops'])
   })
 
+  test('a status that no standard knows: exit code 1, with the answer', async () => {
+    sell({ ...ANSWER, status: 999, body: 'goods' }, 'failed')
+    const result = await run(['--pay', '--max', '0.05', '--idempotency-key', 'k1', URL_OF_GOODS])
+    assert.deepEqual([result.code, result.stdout], [1, 'goods'])
+  })
+
+  test('an answer that broke off: what has arrived, and the command that asks for the rest', async () => {
+    sell({ ...ANSWER, body: 'half', truncated: true }, 'unknown')
+    const result = await run(['--pay', '--max', '0.05', '--idempotency-key', 'k1', URL_OF_GOODS])
+    const { error, next } = errorOf(result)
+    assert.deepEqual([result.code, result.stdout, error['code']], [1, 'half', 'truncated'])
+    assert.deepEqual((next as string[]).slice(0, 3), ['bursar', 'fetch', '--pay'])
+  })
+
   test('a body that is not complete is a failure', async () => {
     sell({ ...ANSWER, body: 'half', truncated: true })
     const result = await run(['--pay', '--max', '0.05', '--idempotency-key', 'k1', URL_OF_GOODS])

@@ -115,6 +115,14 @@ describe('bursar.fetch', () => {
     assert.deepEqual([response.status, response.ok, response.purchase.delivery], [500, false, 'failed'])
   })
 
+  test('returns a response with a status that the platform does not know', async () => {
+    for (const status of [0, 99, 600, 999]) {
+      sell({ ...GOODS, status }, { delivery: 'failed' })
+      const response = await api.bursar.fetch(URL_SOLD, undefined, PAYER)
+      assert.deepEqual([response.status, response.ok, await response.text()], [status, false, 'goods'])
+    }
+  })
+
   test('returns what costs nothing, without a payment', async () => {
     api.handle('POST /v1/x402/pay', () => ({
       status: 200,

@@ -26,7 +26,9 @@ export interface PaidPurchase {
   /** The payment, or null if the resource asked for none. Its status says whether the money has moved. */
   readonly payment: Payment | null
   /**
-   * `delivered` or `failed`: whether the seller responded to the paid request with a success. Null without a payment.
+   * `delivered` or `failed`: whether the seller responded to the paid request with a success. `unknown` if its response
+   * broke off: then reading the body fails, and a call with the same purchase id asks for all of it. Null without a
+   * payment.
    */
   readonly delivery: string | null
   readonly purchaseId: string
@@ -61,6 +63,7 @@ export class PurchaseUnansweredError extends BursarError {
 
 /** Statuses of responses that have no body. */
 const NULL_BODY_STATUSES = [204, 205, 304]
+/** The statuses that the constructor of `Response` accepts. */
 const STATUS_MIN = 200
 const STATUS_MAX = 599
 /** The service has decoded the body, so these headers no longer describe it. */
@@ -141,13 +144,12 @@ function createResponse(
   { url, context, purchase }: { url: string; context: ErrorContext; purchase: PaidPurchase },
 ): PaidResponse {
   const { status } = answer
+  const isStandard = status >= STATUS_MIN && status <= STATUS_MAX
   const headers = new Headers(Object.entries(answer.headers).filter(([name]) => !HEADERS_OF_TRANSFER.includes(name)))
-  if (status < STATUS_MIN || status > STATUS_MAX) {
-    throw new ConnectionError(`The resource responded with the status ${status}.`, context)
-  }
   const body = NULL_BODY_STATUSES.includes(status) ? null : decodeBody(answer, context)
-  const response = new Response(body, { status, headers })
+  const response = new Response(body, { status: isStandard ? status : STATUS_MIN, headers })
   Object.defineProperty(response, 'url', { value: url })
+  if (!isStandard) Object.defineProperties(response, { status: { value: status }, ok: { value: false } })
   return Object.assign(response, { purchase })
 }
 
@@ -167,7 +169,10 @@ function breakOff(bytes: Uint8Array, context: ErrorContext): ReadableStream<Uint
   let isSent = bytes.length === 0
   return new ReadableStream({
     pull: (controller) => {
-      if (isSent) controller.error(new ConnectionError('The rest of the body is missing: it is over 1 MiB.', context))
+      if (isSent)
+        controller.error(
+          new ConnectionError('The rest of the body is missing: it is over 1 MiB, or broke off.', context),
+        )
       else controller.enqueue(bytes)
       isSent = true
     },

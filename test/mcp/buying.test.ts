@@ -17,6 +17,9 @@ interface Bought extends ToolContent {
   readonly answer: { readonly status: number; readonly text: unknown; readonly shortened: boolean } | null
 }
 
+/** An answer of which a part is missing, without its text. */
+const ANSWER = { status: 200, content_type: null, shortened: true }
+
 /** What a model gets from `check_price` and `fetch_paid`, also when it makes the mistakes that models make (D72). */
 describe('buying over MCP', () => {
   let given: TestService
@@ -135,6 +138,27 @@ describe('buying over MCP', () => {
     assert.match(String(failed.summary), /did not deliver.*may be taken all the same/)
     const [row] = await readRows(given.context.db, `select status from payments where id = $1`, [failed.payment?.id])
     assert.deepEqual(row, { status: 'pending' })
+  })
+
+  test('an answer that breaks off is shown, and a call with the same purchase_id asks for all of it', async () => {
+    const buyer = await seedBuyer(given)
+    seller.deliver = (response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy())
+    }
+    const part = await buy(buyer)
+    assert.deepEqual([part.delivery, part.answer], ['unknown', { ...ANSWER, text: { untrusted: 'half' } }])
+    assert.match(String(part.summary), /Only a part of the answer.*same purchase_id/)
+    const read = await callTool(given, buyer.key, 'get_payment', { payment_id: part.payment?.id })
+    assert.match(String(read.summary), /only a part of the answer of the seller has arrived\.$/)
+    seller.deliver = (response) => response.end('all of it')
+    const whole = await buy(buyer)
+    assert.deepEqual([whole.delivery, whole.answer?.text], ['delivered', { untrusted: 'all of it' }])
+  })
+
+  test('a list of prices that breaks off is no answer', async () => {
+    const buyer = await seedBuyer(given)
+    seller.ask = (response) => response.writeHead(402, { 'content-length': 100 }).write('{', () => response.destroy())
+    assert.deepEqual((await buy(buyer)).error?.code, 'resource_unreachable')
   })
 
   test('the payment and the ledger say what was bought, with the words of the seller marked as untrusted', async () => {

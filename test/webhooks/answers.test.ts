@@ -41,14 +41,6 @@ const SUCCESSES: Readonly<Record<string, readonly [Answer, number, Buffer | stri
     200,
     'ok',
   ],
-  'a reset behind the headers': [
-    (response) => {
-      response.writeHead(200, { 'content-length': '100' }).write('part')
-      setTimeout(() => response.socket?.resetAndDestroy(), 20)
-    },
-    200,
-    'part',
-  ],
   'bytes that are no text': [(response) => response.end(BINARY), 200, BINARY],
   'more than is kept': [(response) => response.end('a'.repeat(10 * CAP)), 200, 'a'.repeat(CAP)],
   'no end': [writeForEver, 200, 'a'.repeat(CAP)],
@@ -66,9 +58,18 @@ const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> =
     (response) => response.writeHead(422).end('{"error":"é✓\u0000"}'),
     { status: 422, error: 'http_error', body: '{"error":"é✓\u0000"}' },
   ],
-  'a reset before the headers': [
-    (response) => response.socket?.resetAndDestroy(),
-    { status: null, error: 'connection_reset', body: null },
+  'a reset before the headers': [reset, { status: null, error: 'connection_reset', body: null }],
+  'a 200 whose connection is reset within the body': [
+    (response) => response.writeHead(200, { 'content-length': 100 }).write('part', () => reset(response)),
+    { status: 200, error: 'connection_reset', body: 'part' },
+  ],
+  'a 200 that announces 100 bytes and sends 3': [
+    (response) => response.writeHead(200, { 'content-length': 100 }).write('yes', () => response.socket?.end()),
+    { status: 200, error: 'connection_reset', body: 'yes' },
+  ],
+  'a 200 with a chunk that is none': [
+    ({ socket }) => socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n'),
+    { status: 200, error: 'invalid_response', body: 'ok' },
   ],
   'more headers than are read': [
     (response) => response.writeHead(200, { 'x-much': 'a'.repeat(2 * CAP) }).end(),
@@ -159,6 +160,10 @@ function writeForEver(response: ServerResponse): void {
     if (!response.destroyed) response.write('a'.repeat(4_096), () => setImmediate(write))
   }
   write()
+}
+
+function reset({ socket }: ServerResponse): void {
+  socket?.resetAndDestroy()
 }
 
 function drip(response: ServerResponse, write: () => void): void {

@@ -175,7 +175,7 @@ function codeOfLoss({ payment, response, delivery }: PaidAnswer): string {
 
 function explainLoss({ delivery, response, payment }: PaidAnswer): string {
   if (response?.truncated === true)
-    return 'The body is not complete: it is larger than 1 MiB, or did not arrive in time.'
+    return 'The body is not complete: it is larger than 1 MiB, did not arrive in time, or broke off.'
   if (payment?.status === 'failed')
     return `Nothing was paid: the payment failed (${payment.failure_code ?? 'no code'}).`
   if (delivery === 'unknown') return 'The seller has not responded yet. The payment may have been made.'

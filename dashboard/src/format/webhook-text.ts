@@ -49,7 +49,7 @@ const ATTEMPT_TEXTS: Readonly<Record<string, string>> = {
   timeout: 'The endpoint did not send a full response within 10 seconds.',
   dns_error: 'The host name could not be resolved. Check the URL.',
   connection_refused: 'The connection was refused. Check that your server is running at this URL.',
-  connection_reset: 'The connection was closed before a response arrived.',
+  connection_reset: 'The connection was closed before the whole response arrived.',
   tls_error: 'The TLS connection failed. Check the server’s certificate.',
   blocked_address: 'The host name resolves to a private address. Webhooks are only sent to public addresses.',
   redirect: 'The endpoint responded with a redirect, which is not followed. Enter the final URL.',

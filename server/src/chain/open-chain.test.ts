@@ -248,6 +248,15 @@ const FAULTS: [string, Answer, RegExp][] = [
     (_, response) => sendJson(response, 200, { id: 0, result: '0x1' }),
     /did not return a complete batch/,
   ],
+  [
+    'breaks off behind what could be a whole batch',
+    (calls, response) => {
+      const text = JSON.stringify(calls.map(({ id }) => ({ id, result: '0x10' })))
+      response.writeHead(200, { 'content-length': text.length + 1 }).write(text, () => response.destroy())
+    },
+    /cannot be reached/,
+  ],
+  ['has a status that no standard knows', (_, response) => sendJson(response, 999, []), /HTTP status 999|cannot be/],
   ['answers half', (calls, response) => answerAll('0x1')(calls.slice(1), response), /did not return a complete batch/],
   ['answers one call twice', answerAll(hex(CHAIN_ID), 0), /did not return a complete batch/],
   ['answers with no number', answerAll('latest'), /did not return a number/],

@@ -36,6 +36,14 @@ export function isLockTimeout(error: unknown): boolean {
   )
 }
 
+/**
+ * Returns whether a statement failed because of a value that it tried to store: one that its type cannot hold, or that a
+ * constraint forbids (SQLSTATE classes 22 and 23).
+ */
+export function isRejectedValue(error: unknown): boolean {
+  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+}
+
 /** Returns whether a statement failed because it violated this unique index. */
 export function violatesUnique(error: unknown, index: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index

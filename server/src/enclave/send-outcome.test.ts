@@ -256,6 +256,16 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     'econnreset',
   ],
   [
+    'a response that says that more should follow',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 500 })
+      response.write(JSON.stringify({ data: { transaction_id: 'tx1', hash: HASH } }), () => response.destroy())
+    },
+    'unknown',
+    'econnreset',
+  ],
+  ['a status that no standard knows', refuse(999, { error: 'Oops' }), 'unknown', 'no_answer'],
+  [
     'an endless response',
     (response) => void response.writeHead(200).end('x'.repeat(1024 * 1024 + 1)),
     'unknown',

@@ -19,13 +19,15 @@ export function formatBought(purchase: Purchase): Record<string, unknown> {
 }
 
 /** Says what a payment was made for, and whether the seller delivered, in one sentence. */
-export function describeBought({ method, resourceUrl, delivery }: Purchase): string {
-  return `The payment is for ${method} ${resourceUrl}${OUTCOMES[delivery ?? 'none']}.`
+export function describeBought({ method, resourceUrl, delivery, respondedAt }: Purchase): string {
+  const outcome = delivery === 'unknown' && respondedAt !== null ? 'partial' : (delivery ?? 'none')
+  return `The payment is for ${method} ${resourceUrl}${OUTCOMES[outcome]}.`
 }
 
 const OUTCOMES = {
   delivered: ', and the seller delivered',
   failed: ', but the seller did not deliver',
   unknown: ', and no answer of the seller has arrived',
+  partial: ', and only a part of the answer of the seller has arrived',
   none: '',
 } as const

@@ -74,6 +74,13 @@ describe('fetchClientDocument', () => {
     ['null', (response) => response.writeHead(200, JSON_TYPE).end('null'), /not a JSON object/],
     ['a list', (response) => response.writeHead(200, JSON_TYPE).end('[]'), /not a JSON object/],
     ['nothing', (response) => response.writeHead(200, JSON_TYPE).end(), /not valid JSON/],
+    [
+      'a document that breaks off, although it could be whole',
+      (response) =>
+        response.writeHead(200, { ...JSON_TYPE, 'content-length': 100 }).write('{}', () => response.destroy()),
+      /closed the connection/,
+    ],
+    ['the status 999', (response) => response.writeHead(999, JSON_TYPE).end('{}'), /the status 999/],
     ['a connection that it closes', (response) => response.destroy(), /closed the connection/],
   ]
   for (const [what, answer, message] of answers) {

@@ -198,7 +198,7 @@ export const PROBLEM_CODES = {
   ],
   resource_unreachable: [
     'bad_gateway',
-    'The resource did not respond when it was asked for its price. Nothing was paid, so you can retry.',
+    'The resource did not send a complete response when it was asked for its price. Nothing was paid, so you can retry.',
   ],
   payment_protocol_unknown: [
     'validation_failed',

@@ -9,12 +9,13 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
   if (purchase === null || purchase.delivery === null) return null
   const { delivery, responded_at, response_status, attempts } = purchase
   const isPaid = payment.status === 'confirmed'
+  const isPart = delivery === 'unknown' && responded_at !== null
   const state: StepState =
     delivery === 'delivered' ? 'done' : delivery === 'failed' || isPaid ? 'failed' : stateOf(payment)
   return (
     <TimelineStep
       state={state}
-      title={titleOf(detail.payment, delivery)}
+      title={titleOf(detail.payment, { delivery, isPart })}
       at={responded_at === null ? undefined : <TimeText at={responded_at} hasSeconds />}
     >
       <p>
@@ -22,7 +23,8 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
           ? 'The paid request was not sent to the seller.'
           : `The paid request was sent ${attempts === 1 ? 'once' : `${attempts} times, with the same signature`}. `}
         {response_status !== null && `The seller responded with the status ${response_status}.`}
-        {response_status === null && attempts > 0 && 'No response has arrived.'}
+        {isPart && ' Its response broke off, so only a part of it has arrived.'}
+        {responded_at === null && attempts > 0 && 'No response has arrived.'}
       </p>
       {isPaid && delivery !== 'delivered' && (
         <Notice tone="warning">
@@ -34,9 +36,9 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
             </p>
           ) : (
             <p>
-              <strong>Paid, no response.</strong> The seller has the money. As long as the signature is valid, the agent
-              can repeat the request with the same idempotency key, which pays nothing more. After that, contact the
-              seller.
+              <strong>{isPart ? 'Paid, not all delivered.' : 'Paid, no response.'}</strong> The seller has the money. As
+              long as the signature is valid, the agent can repeat the request with the same idempotency key, which pays
+              nothing more. After that, contact the seller.
             </p>
           )}
         </Notice>
@@ -45,9 +47,13 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
   )
 }
 
-function titleOf({ status }: PaymentDetail['payment'], delivery: 'delivered' | 'failed' | 'unknown'): string {
+function titleOf(
+  { status }: PaymentDetail['payment'],
+  { delivery, isPart }: { readonly delivery: 'delivered' | 'failed' | 'unknown'; readonly isPart: boolean },
+): string {
   if (delivery === 'delivered') return 'Delivered by the seller'
   if (delivery === 'failed') return 'Not delivered by the seller'
+  if (isPart) return 'Partly delivered by the seller'
   return status === 'pending' ? 'Waiting for the seller’s response' : 'No response from the seller'
 }
 

@@ -39,7 +39,7 @@ function describeDelivery({ delivery, response_status }: Purchase): string {
     case 'failed':
       return `Not delivered (status ${response_status})`
     case 'unknown':
-      return 'No response yet'
+      return response_status === null ? 'No response yet' : `Only a part has arrived (status ${response_status})`
     case null:
       return 'Unknown, because the agent fetches the resource itself'
   }

@@ -43,10 +43,10 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   const { statusCode: status, headers, responseBody, error } = answer
   if (status === null) throw unreachable(error ?? 'invalid_response')
   const body = responseBody ?? Buffer.alloc(0)
-  if (status !== 402) {
-    return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated: isTruncated || error !== null }) }
-  }
+  if (status !== 402) return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated }) }
   const required = readTerms(ctx, mode, { status, headers, body }, headBytes({ ...request, url, method }))
+  // What is missing of the body may be the terms.
+  if (required === null && error !== null) throw unreachable(error)
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
   return { kind: 'required', required, url, method }
 }

@@ -5,7 +5,7 @@ import { findPaymentByKey } from '../payments/payments-store.ts'
 import { comparePurchase, isSamePurchase, type ComparedPurchase, type PurchaseField } from './compare-purchase.ts'
 import type { PurchaseTerms, ResourceRequest } from './purchase-request.ts'
 import { findPurchase, listPurchasesOf, type SealedPurchase } from './purchases-store.ts'
-import type { Purchase } from './purchase.ts'
+import { isAnswered, type Purchase } from './purchase.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
 import { openOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
@@ -65,7 +65,7 @@ export async function replayPurchase(
   if (payment.agentId === null || !mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
   const mayWork = isSamePurchase(mismatches)
   const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, stopping)
-  const isFinished = purchase.respondedAt !== null || payment.status === 'failed'
+  const isFinished = isAnswered(purchase) || payment.status === 'failed'
   const state = await withRecordedOutcome(
     mayWork && !isFinished ? withPurchasePlace(ctx, payment.accountId, work) : work(),
     payment,

@@ -56,9 +56,10 @@ function readText(body: Buffer, isTruncated: boolean): string | null {
 }
 
 /**
- * Decides whether the goods were delivered, from the status of the answer to the request that pays. The status says
- * nothing about the money (D66).
+ * Decides whether the goods were delivered, from the answer to the request that pays. If the answer broke off, that is
+ * unknown, because the seller can be asked for the rest. The answer says nothing about the money (D66).
  */
-export function deliveryOf(status: number): Delivery {
+export function deliveryOf({ status, isBroken }: { readonly status: number; readonly isBroken: boolean }): Delivery {
+  if (isBroken) return 'unknown'
   return status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

@@ -20,12 +20,17 @@ export const PurchaseSchema = Type.Object(
       oneOf(DELIVERIES, {
         description:
           'Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it ' +
-          'responded with anything else. `unknown`: no response has arrived. It says nothing about the money: for that, ' +
-          'read the status of the payment. Null if you fetch the resource yourself.',
+          'responded with anything else. `unknown`: no response has arrived, or only a part of one; send the same request ' +
+          'again to ask for it. It says nothing about the money: for that, read the status of the payment. Null if you ' +
+          'fetch the resource yourself.',
       }),
     ),
-    response_status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null if there is none.' })),
-    responded_at: nullable(isoTime('When the answer arrived.')),
+    response_status: nullable(
+      Type.Integer({
+        description: 'The HTTP status of the answer, or of the part that arrived. Null if there is none.',
+      }),
+    ),
+    responded_at: nullable(isoTime('When the answer, or the part of it, arrived.')),
   },
   { $id: 'Purchase', title: 'Purchase' },
 )
@@ -35,14 +40,17 @@ export type PublicPurchase = Static<typeof PurchaseSchema>
 /** The answer of a seller's server. */
 export const ResourceAnswerSchema = Type.Object(
   {
-    status: Type.Integer({ description: 'The HTTP status.' }),
+    status: Type.Integer({
+      description: 'The HTTP status, as the seller sent it. It can be any number from 0 to 999.',
+    }),
     headers: Type.Record(Type.String(), Type.String(), {
       description: 'The headers, with names in lower case. Cookies and headers of the connection are left out.',
     }),
     body: nullable(Type.String({ description: 'The body as text. Null if it is not UTF-8.' })),
     body_base64: nullable(Type.String({ description: 'The body in base64, if it is not UTF-8. Null otherwise.' })),
     truncated: Type.Boolean({
-      description: 'Whether a part of the body is missing, because it has more than 1 MiB or did not arrive in time.',
+      description:
+        'Whether a part of the body is missing, because it has more than 1 MiB, did not arrive in time, or broke off.',
     }),
   },
   {

@@ -3,9 +3,9 @@ import type { PurchaseProtocol } from '../../x402/payment-required.ts'
 
 /**
  * Whether the seller gave what was bought. It says nothing about the money, which only the chain decides (D66):
- * - `delivered`: the seller's answer to the request that pays was a success.
- * - `failed`: the seller responded with anything else.
- * - `unknown`: no response has arrived.
+ * - `delivered`: the seller's answer to the request that pays was a success, and arrived up to the length that is kept.
+ * - `failed`: any other answer arrived.
+ * - `unknown`: no answer has arrived, or only a part of one. The seller can be asked again with the same header.
  */
 export const DELIVERIES = ['delivered', 'failed', 'unknown'] as const
 
@@ -27,7 +27,16 @@ export interface Purchase {
   readonly delivery: Delivery | null
   /** How often the request that pays was sent. */
   readonly attempts: number
+  /**
+   * The status of the answer, or of the part of one that arrived. Null if there is none. The status itself may be any
+   * number that HTTP allows, and is null if the database did not accept it.
+   */
   readonly responseStatus: number | null
   readonly respondedAt: Date | null
   readonly createdAt: Date
+}
+
+/** Returns whether the seller has answered, so that it is not asked again. */
+export function isAnswered({ delivery, respondedAt }: Pick<Purchase, 'delivery' | 'respondedAt'>): boolean {
+  return respondedAt !== null && delivery !== 'unknown'
 }

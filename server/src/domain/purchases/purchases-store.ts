@@ -80,8 +80,8 @@ export function listPurchasesOf(accountId: string, paymentIds: readonly string[]
 }
 
 /**
- * Claims the work on a purchase that has no answer yet. Returns the purchase, or null if another process works on it or
- * an answer has arrived. Uses the primary key.
+ * Claims the work on a purchase that has no answer yet, or only a part of one. Returns the purchase, or null if another
+ * process works on it or an answer has arrived. Uses the primary key.
  */
 export function claimPurchase(
   { accountId, paymentId }: PurchasePlace,
@@ -91,7 +91,7 @@ export function claimPurchase(
   return {
     name: 'claim_purchase',
     text: `update purchases set worked_until = $4
-      where account_id = $1 and payment_id = $2 and responded_at is null
+      where account_id = $1 and payment_id = $2 and (responded_at is null or delivery = 'unknown')
         and (worked_until is null or worked_until <= $3)
       returning ${COLUMNS}`,
     values: [accountId, paymentId, now, until],
@@ -142,15 +142,21 @@ export function countAttempt({ accountId, paymentId }: PurchasePlace): Query<boo
 
 export interface StoredAnswer {
   readonly delivery: Delivery
-  readonly status: number
+  readonly status: number | null
   readonly sealed: Buffer
   readonly now: Date
 }
 
+/** Orders answers by what they bring: a part of a failure, a failure, a part of the goods, all of the goods. */
+function rankOf(delivery: string, status: string): string {
+  return `case ${delivery} when 'delivered' then 3 when 'failed' then 1
+    else case when ${status} between 200 and 299 then 2 else 0 end end`
+}
+
 /**
- * Stores the seller's response. If a process was slow, a second process may have sent the header too, and two responses
- * can arrive. The later response replaces the earlier one only if the later one brings the goods and the earlier one
- * did not. Uses the primary key.
+ * Stores the seller's response, or the part of it that arrived. More than one response can arrive: the header is sent
+ * again if a response broke off, and also by a second process if the first one was slow. A later response replaces the
+ * earlier one only if it brings more. Returns whether it was stored. Uses the primary key.
  */
 export function storeAnswer(
   { accountId, paymentId }: PurchasePlace,
@@ -160,7 +166,9 @@ export function storeAnswer(
     name: 'store_purchase_answer',
     text: `update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6
       where account_id = $1 and payment_id = $2
-        and (responded_at is null or ($3 = 'delivered' and delivery <> 'delivered'))`,
+        and (responded_at is null or ${rankOf('$3', '$4')} > ${rankOf('delivery', 'response_status')}
+          or ($3 = 'unknown' and ${rankOf('$3', '$4')} = ${rankOf('delivery', 'response_status')}
+            and octet_length($5::bytea) > octet_length(response_sealed)))`,
     values: [accountId, paymentId, delivery, status, sealed, now],
     read: changed,
   }

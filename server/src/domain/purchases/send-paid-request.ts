@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { CommitUnknown, DatabaseUnavailable } from '../../db/errors.ts'
 import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
+import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
 import type { ResourceRequest } from './purchase-request.ts'
 import type { Delivery } from './purchase.ts'
-import { countAttempt, storeAnswer } from './purchases-store.ts'
-import { sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
+import { countAttempt, findPurchase, storeAnswer, type SealedPurchase } from './purchases-store.ts'
+import { openAnswer, sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 
 /** In the packages of the x402 project, a seller's facilitator takes at most 90 seconds. We wait longer than that. */
@@ -24,6 +24,9 @@ export const ANSWER_BYTES_MAX = 1_024 * 1_024
  */
 const STOP_WAIT_MS = 10_000
 
+type Arrived = Delivered & { readonly answer: KeptAnswer; readonly respondedAt: Date }
+
+/** What has arrived from the seller so far. */
 export interface Delivered {
   readonly delivery: Delivery
   readonly answer: KeptAnswer | null
@@ -37,25 +40,28 @@ export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now:
 }
 
 /**
- * Sends the agent's request with the payment header, and keeps the seller's response. If the response is lost, sends
- * the same header again: the chain accepts its authorization only once. The seller's response does not prove whether
- * the payment was settled (D66). Follows no redirect (D69).
+ * Sends the agent's request with the payment header, and keeps the seller's response. If the response is lost or breaks
+ * off, sends the same header again: the chain accepts its authorization only once. Returns the best that has arrived,
+ * now or earlier. The seller's response does not prove whether the payment was settled (D66). Follows no redirect (D69).
  */
 export async function sendPaidRequest(
   ctx: Context,
   {
     payment,
+    purchase,
     order,
     header,
     request,
   }: {
     readonly payment: Payment
+    readonly purchase: SealedPurchase
     readonly order: PurchaseOrder
     readonly header: PaymentHeader
     readonly request: ResourceRequest
   },
   stopping: AbortSignal,
 ): Promise<Delivered> {
+  let best = readDelivered(ctx, purchase)
   for (let sends = 0; sends <= RESENDS_MAX && !stopping.aborted && isUsable(payment, ctx.clock.now()); sends += 1) {
     if (sends > 0) await delay(RESEND_DELAY_MS)
     await ctx.db.runDurable(countAttempt(placeOf(payment)))
@@ -70,34 +76,59 @@ export async function sendPaidRequest(
     })
     const result = await untilStopped(sent, stopping)
     if (result === null || result.answer.error === 'blocked_address') break
-    const { statusCode: status, headers, responseBody } = result.answer
+    const {
+      isTruncated,
+      answer: { statusCode: status, headers, responseBody, error },
+    } = result
     if (status !== null) {
-      const isTruncated = result.isTruncated || result.answer.error !== null
-      return await keep(ctx, payment, toKeptAnswer({ status, headers, body: responseBody ?? EMPTY, isTruncated }))
+      const answer = toKeptAnswer({ status, headers, body: responseBody ?? EMPTY, isTruncated })
+      const arrived = {
+        delivery: deliveryOf({ status, isBroken: error !== null }),
+        answer,
+        respondedAt: ctx.clock.now(),
+      }
+      const kept = await keep(ctx, payment, arrived)
+      // If nothing can be stored, the goods may not come again, so the agent gets what has arrived.
+      if (kept === null) return arrived.delivery === 'delivered' || best.answer === null ? arrived : best
+      best = kept
+      if (best.delivery !== 'unknown') return best
     }
-    ctx.logger.warn({ payment: payment.id, reason: result.answer.error }, 'the answer to a purchase was lost')
+    ctx.logger.warn({ payment: payment.id, reason: error }, 'the answer to a purchase was lost')
   }
-  return { delivery: 'unknown', answer: null, respondedAt: null }
+  return best
 }
 
 const EMPTY = Buffer.alloc(0)
 
+function readDelivered({ sealer }: Pick<Context, 'sealer'>, purchase: SealedPurchase): Delivered {
+  const { delivery, respondedAt } = purchase
+  return { delivery: delivery ?? 'unknown', answer: openAnswer(sealer, purchase), respondedAt }
+}
+
 /**
- * Stores the answer. If the database fails now, the agent gets what it bought all the same, and a retry of the agent
- * asks the seller again.
+ * Stores what has arrived, unless something better is stored. Returns what is stored then. Returns null if the database
+ * fails: nothing that it does may keep an answer from the agent. If the database does not accept the seller's status,
+ * stores the answer without it, because the sealed answer contains it too.
  */
-async function keep(ctx: Context, payment: Payment, answer: KeptAnswer): Promise<Delivered> {
+async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<Delivered | null> {
   const place = placeOf(payment)
-  const delivery = deliveryOf(answer.status)
-  const now = ctx.clock.now()
-  const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now }
+  const { delivery, answer, respondedAt: now } = arrived
   try {
-    await ctx.db.runDurable(storeAnswer(place, stored), { isOutcome: true })
+    const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now }
+    const store = async (status: number | null): Promise<boolean> =>
+      await ctx.db.runDurable(storeAnswer(place, { ...stored, status }), { isOutcome: true })
+    const isStored = await store(answer.status).catch(async (error: unknown) => {
+      if (!isRejectedValue(error)) throw error
+      ctx.logger.error({ err: error, payment: payment.id }, 'the status of an answer could not be stored')
+      return await store(null)
+    })
+    if (isStored) return arrived
+    const purchase = await ctx.db.runRelaxed(findPurchase(place))
+    return purchase === null ? arrived : readDelivered(ctx, purchase)
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)) throw error
     ctx.logger.error({ err: error, payment: payment.id }, 'the answer to a purchase could not be stored')
+    return null
   }
-  return { delivery, answer, respondedAt: now }
 }
 
 /**

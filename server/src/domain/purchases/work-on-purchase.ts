@@ -6,6 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
 import type { ResourceRequest } from './purchase-request.ts'
+import { isAnswered } from './purchase.ts'
 import { claimPurchase, findPurchase, type SealedPurchase } from './purchases-store.ts'
 import {
   openAnswer,
@@ -57,7 +58,7 @@ export async function workOnPurchase(ctx: Context, claimed: Claimed, stopping: A
 async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
   const { payment, purchase, order, request } = claimed
   let header = openHeader(ctx.sealer, purchase)
-  const known = { payment, purchase, answer: null, header }
+  const known = { payment, purchase, answer: openAnswer(ctx.sealer, purchase), header }
   if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
   // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we
   // check first that the grant is still active.
@@ -69,10 +70,18 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
     header = signed.header
   }
   if (request === null || header === null) return { ...known, header }
-  const { delivery, answer, respondedAt } = await sendPaidRequest(ctx, { payment, order, header, request }, stopping)
-  const responseStatus = answer?.status ?? null
-  const worked = { ...purchase, delivery, responseStatus, respondedAt }
-  return { payment: await getPayment(ctx, payment), purchase: worked, answer, header }
+  const sent = await sendPaidRequest(ctx, { payment, purchase, order, header, request }, stopping)
+  const { delivery, answer, respondedAt } = sent
+  const worked = { ...purchase, delivery, responseStatus: answer?.status ?? null, respondedAt }
+  return { payment: await readAgain(ctx, payment), purchase: worked, answer, header }
+}
+
+/** Reads the current state of the payment. If that fails, returns the known one, because the answer must not be lost. */
+async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment): Promise<Payment> {
+  return await getPayment(ctx, payment).catch((error: unknown) => {
+    ctx.logger.error({ err: error, payment: payment.id }, 'the payment of a purchase could not be read again')
+    return payment
+  })
 }
 
 /**
@@ -93,7 +102,7 @@ export async function continuePurchase(
     const until = claimEnd(ctx)
     const state = await readState(ctx, known)
     const { payment, purchase, header } = state
-    const isDone = request === null ? header !== null : purchase.respondedAt !== null
+    const isDone = request === null ? header !== null : isAnswered(purchase)
     if (isDone || payment.status === 'failed' || !mayWork || deadline.aborted || stopping.aborted) return state
     const claimed = await ctx.db.runDurable(claimPurchase(place, now, until))
     if (claimed !== null) {

@@ -85,7 +85,7 @@ describe('a resource that an agent chose', () => {
     ] as const) {
       handlers['/big'] = (_, response) => void response.end('x'.repeat(bytes))
       const { answer, isTruncated } = await get('/big')
-      assert.deepEqual([answer.responseBody?.length, isTruncated], [LIMITS.responseBytesMax, isCut])
+      assert.deepEqual([answer.responseBody?.length, answer.error, isTruncated], [LIMITS.responseBytesMax, null, isCut])
     }
   })
 
@@ -96,7 +96,7 @@ describe('a resource that an agent chose', () => {
       setImmediate(() => response.destroy())
     }
     const { answer, isTruncated } = await get('/broken')
-    assert.deepEqual([answer.statusCode, isTruncated], [200, true])
+    assert.deepEqual([answer.statusCode, answer.error, isTruncated], [200, 'connection_reset', true])
   })
 
   test('that never answers, or hangs up, is asked once', async () => {
@@ -119,6 +119,13 @@ describe('a resource that an agent chose', () => {
     assert.deepEqual([four.answer.statusCode, four.url], [302, `${origins[0]}/4`])
     const none = await get('/1', { redirectsMax: 0 })
     assert.deepEqual([none.answer.statusCode, none.url], [302, `${origins[0]}/1`])
+  })
+
+  test('a redirect is followed even if its body breaks off', async () => {
+    handlers['/moved'] = (_, response) => {
+      response.writeHead(302, { location: '/here', 'content-length': 100 }).write('go', () => response.destroy())
+    }
+    assert.equal(String((await get('/moved')).answer.responseBody), 'goods of /here')
   })
 
   test('is asked by GET after 303, and after 301 or 302 to a POST; 307 and 308 change nothing', async () => {

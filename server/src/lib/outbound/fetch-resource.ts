@@ -20,7 +20,7 @@ export interface ResourceAnswer {
   readonly url: string
   /** The method of the request that was answered. A redirect can change the method to GET. */
   readonly method: string
-  /** Whether the body is longer than what was read, or broke off. */
+  /** Whether a part of the body is missing, because it is longer than what was read, or broke off. */
   readonly isTruncated: boolean
 }
 
@@ -87,9 +87,10 @@ function toResourceAnswer(
 function followRedirect(
   request: RedirectedRequest,
   from: URL,
-  { statusCode, headers: { location }, error }: Answer,
+  { statusCode, headers: { location } }: Answer,
 ): RedirectedRequest | 'downgrade' | null {
-  if (error !== null || statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
+  // The body of a redirect is not needed, so it may break off.
+  if (statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
   if (location === undefined || !URL.canParse(location, from.href)) return null
   const to = new URL(location, from.href)
   to.hash = ''

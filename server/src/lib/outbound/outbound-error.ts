@@ -37,7 +37,7 @@ const UNREACHED_CODES = [
 ]
 const RESET_CODES = ['ECONNRESET', 'ECONNABORTED', 'EPIPE']
 
-/** Returns the kind of an error that happened before the response headers arrived. */
+/** Returns the kind of an error that ended a request, before or after the headers of the response arrived. */
 export function nameError(thrown: unknown, url: URL): OutboundError {
   if (thrown instanceof AddressBlocked) return 'blocked_address'
   if (thrown instanceof LookupFailed) return 'dns_error'

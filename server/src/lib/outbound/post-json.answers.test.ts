@@ -50,13 +50,17 @@ const ANSWERS: Readonly<Record<string, readonly [wire: string | Buffer | ((socke
   'a connection that is reset behind the headers': [
     (socket) =>
       socket.write(`${HEAD}content-length: 100\r\n\r\npart`, () => setTimeout(() => socket.resetAndDestroy(), 20)),
-    { body: 'part' },
+    { body: 'part', error: 'connection_reset' },
   ],
   'a connection that ends before the body does': [
     (socket) => socket.end(`${HEAD}content-length: 100\r\n\r\npart`),
-    { body: 'part' },
+    { body: 'part', error: 'connection_reset' },
   ],
-  'a chunk that is none': [`${CHUNKED}2\r\nok\r\nzz\r\n`, { body: 'ok' }],
+  'chunks without the last one': [
+    (socket) => socket.end(`${CHUNKED}2\r\nok\r\n`),
+    { body: 'ok', error: 'connection_reset' },
+  ],
+  'a chunk that is none': [`${CHUNKED}2\r\nok\r\nzz\r\n`, { body: 'ok', error: 'invalid_response' }],
   'bytes that are no text': [
     Buffer.concat([Buffer.from(`${HEAD}content-length: ${BINARY.length}\r\n\r\n`), BINARY]),
     { body: BINARY },
@@ -71,7 +75,7 @@ const ANSWERS: Readonly<Record<string, readonly [wire: string | Buffer | ((socke
   'a body that is as long as we read, and then silence': [`${CHUNKED}4000\r\n${'a'.repeat(CAP)}\r\n`, { body: CAP }],
   'trailers without end': [
     (socket) => writeForEver(socket, `${CHUNKED}2\r\nok\r\n0\r\n`, `x-a: ${'b'.repeat(1_000)}\r\n`),
-    { body: 'ok' },
+    { body: 'ok', error: 'invalid_response' },
   ],
   'headers without end': [(socket) => writeForEver(socket, HEAD, `x-a: ${'b'.repeat(1_000)}\r\n`), INVALID],
   'one header without end': [(socket) => writeForEver(socket, `${HEAD}x-a: `, 'b'.repeat(4_096)), INVALID],

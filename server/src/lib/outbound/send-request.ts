@@ -43,13 +43,13 @@ export interface Answer {
   /** Empty if no headers arrived. */
   readonly headers: IncomingHttpHeaders
   /**
-   * Null if the headers arrived and the time limit did not end the request. A body that breaks off or is too long is no
-   * error.
+   * Null if the response arrived, to its end or to `responseBytesMax`. Otherwise the reason why it did not. If its body
+   * broke off, that is `timeout`, `connection_reset` or `invalid_response`.
    */
   readonly error: OutboundError | null
   /** The bytes as received: not decompressed, decoded or validated. Null if no headers arrived. */
   readonly responseBody: Buffer | null
-  /** Whether the whole response arrived. */
+  /** Whether the whole response arrived. False if it broke off, and if it is longer than `responseBytesMax`. */
   readonly isComplete: boolean
 }
 
@@ -92,9 +92,11 @@ async function exchange(
   }
   const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options)
   let hasAnswer = false
+  /** What is wrong with the body, if the connection did not just end. */
+  let bodyError: OutboundError | null = null
   sent.on('error', (error) => {
-    if (hasAnswer) return
-    if (signal.aborted) resolve(withoutAnswer('timeout'))
+    if (hasAnswer) bodyError = nameError(error, url)
+    else if (signal.aborted) resolve(withoutAnswer('timeout'))
     else resolve(sent.reusedSocket && isReset(error) ? 'stale' : withoutAnswer(nameError(error, url)))
   })
   // We never ask the receiver to switch protocols, so its response is not valid if it switches.
@@ -104,42 +106,47 @@ async function exchange(
   })
   sent.on('response', (answer) => {
     hasAnswer = true
-    collect(answer, { sent, signal, responseBytesMax }, resolve)
+    const nameBreak = (): OutboundError => (signal.aborted ? 'timeout' : (bodyError ?? 'connection_reset'))
+    collect(answer, { sent, nameBreak, responseBytesMax }, resolve)
   })
   sent.end(body ?? undefined)
   return await promise
 }
 
 /**
- * Collects a response whose headers have arrived. The headers decide the outcome. A later error does not change it,
- * except for a timeout, because the time limit covers the body too.
+ * Collects a response whose headers have arrived, to its end or to `responseBytesMax`. If it breaks off before,
+ * `nameBreak` returns the reason.
  */
 function collect(
   answer: IncomingMessage,
-  { sent, signal, responseBytesMax }: { sent: ClientRequest; signal: AbortSignal; responseBytesMax: number },
+  {
+    sent,
+    nameBreak,
+    responseBytesMax,
+  }: { sent: ClientRequest; nameBreak: () => OutboundError; responseBytesMax: number },
   resolve: (answer: Answer) => void,
 ): void {
   const chunks: Buffer[] = []
   let size = 0
-  const finish = (isComplete: boolean): void => {
+  const finish = (end: Pick<Answer, 'error' | 'isComplete'>): void => {
     const responseBody = Buffer.concat(chunks).subarray(0, responseBytesMax)
     const { statusCode = null, headers } = answer
-    resolve({ statusCode, headers, error: signal.aborted ? 'timeout' : null, responseBody, isComplete })
+    resolve({ statusCode, headers, responseBody, ...end })
   }
   answer.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     size += chunk.length
     if (size < responseBytesMax) return
-    finish(false)
+    finish({ error: null, isComplete: false })
     sent.destroy()
   })
   answer.on('error', () => undefined)
   answer.on('end', () => {
-    finish(!signal.aborted)
+    finish({ error: null, isComplete: true })
     // The receiver responded before it had read the whole request, so this connection cannot be reused.
     if (!sent.writableFinished) sent.destroy()
   })
-  answer.on('close', () => finish(false))
+  answer.on('close', () => finish({ error: nameBreak(), isComplete: false }))
 }
 
 /** The answer if no response headers arrived. */

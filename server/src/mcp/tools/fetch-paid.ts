@@ -134,6 +134,9 @@ function describeDelivery({ payment, purchase, answer }: Omit<Bought, 'replayed'
     case 'unknown':
     case null:
     case undefined:
+      if (answer !== null) {
+        return 'Only a part of the answer of the seller has arrived; it is in `answer`. Call again with the same purchase_id to ask for all of it: it never pays twice.'
+      }
       return 'No answer of the seller has arrived. Call again with the same purchase_id: it never pays twice.'
   }
 }
