@@ -388,6 +388,14 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (name)
 );
 
+create table ledger_cursors (
+  mode text not null,
+  block_number bigint not null,
+  constraint ledger_cursors_pkey PRIMARY KEY (mode),
+  constraint ledger_cursors_block_number_check CHECK ((block_number >= 0)),
+  constraint ledger_cursors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
 create table members (
   account_id text not null,
   user_id text not null,
@@ -513,6 +521,7 @@ create table payments (
   kind text not null default 'transfer'::text,
   authorization_nonce text,
   valid_before timestamp with time zone,
+  recovered_at timestamp with time zone,
   constraint payments_pkey PRIMARY KEY (account_id, id),
   constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind <> 'withdrawal'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
@@ -541,8 +550,12 @@ END)),
   constraint payments_looks_check CHECK ((looks >= 0)),
   constraint payments_members_check CHECK (
 CASE kind
-    WHEN 'withdrawal'::text THEN (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month) = 0)
-    ELSE (num_nulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro) = 0)
+    WHEN 'withdrawal'::text THEN (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month, recovered_at) = 0)
+    ELSE ((num_nulls(agent_id, grant_id) = 0) AND (num_nulls(max_per_tx_micro, daily_cap_micro, spent_24h_micro) =
+    CASE
+        WHEN (recovered_at IS NULL) THEN 0
+        ELSE 3
+    END))
 END),
   constraint payments_memo_check CHECK ((char_length(memo) <= 200)),
   constraint payments_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
@@ -668,6 +681,31 @@ create table sessions (
 );
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+
+create table unexplained_transfers (
+  account_id text not null,
+  mode text not null,
+  tx_hash text not null,
+  log_index bigint not null,
+  wallet_address text not null,
+  to_address text not null,
+  amount_micro numeric(22,0) not null,
+  authorization_nonce text,
+  block_number bigint not null,
+  mined_at timestamp with time zone not null,
+  found_at timestamp with time zone not null,
+  payment_id text,
+  constraint unexplained_transfers_pkey PRIMARY KEY (account_id, mode, tx_hash, log_index),
+  constraint unexplained_transfers_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
+  constraint unexplained_transfers_authorization_nonce_check CHECK ((authorization_nonce ~ '^0x[0-9a-f]{64}$'::text)),
+  constraint unexplained_transfers_block_number_check CHECK ((block_number >= 0)),
+  constraint unexplained_transfers_log_index_check CHECK ((log_index >= 0)),
+  constraint unexplained_transfers_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint unexplained_transfers_to_address_check CHECK ((to_address ~ '^0x[0-9a-fA-F]{40}$'::text)),
+  constraint unexplained_transfers_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
+);
+CREATE INDEX unexplained_transfers_by_find ON public.unexplained_transfers USING btree (account_id, mode, found_at) WHERE (payment_id IS NULL);
+CREATE INDEX unexplained_transfers_of_wallet ON public.unexplained_transfers USING btree (account_id, mode, wallet_address, mined_at) INCLUDE (amount_micro) WHERE (payment_id IS NULL);
 
 create table users (
   id text not null,
@@ -808,6 +846,9 @@ alter table recipients add constraint recipients_account_id_fkey FOREIGN KEY (ac
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table refresh_tokens add constraint refresh_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table unexplained_transfers add constraint unexplained_transfers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table unexplained_transfers add constraint unexplained_transfers_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
+alter table unexplained_transfers add constraint unexplained_transfers_account_id_payment_id_fkey FOREIGN KEY (account_id, payment_id) REFERENCES payments(account_id, id);
 alter table wallet_owners add constraint wallet_owners_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
 alter table wallet_owners add constraint wallet_owners_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES wallet_passkeys(credential_id);
 alter table wallet_passkeys add constraint wallet_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -34,6 +34,7 @@ import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
 import { sumPayments } from './jobs/sum-payments.ts'
+import { compareLedgers } from './jobs/compare-ledgers.ts'
 
 /**
  * The time limit of one call to the enclave. It is shorter than the time after which the signed request of a payment
@@ -66,6 +67,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
+    comparedLedgers: new Map(),
     walletSlots: config.walletSlots,
     outbound,
     resources,
@@ -178,6 +180,8 @@ function startJobs(context: Context): Loop[] {
     reconcilePayments(context, { holder }),
     sumPayments(context, { mode: 'test', holder }),
     sumPayments(context, { mode: 'live', holder }),
+    compareLedgers(context, { mode: 'test', holder }),
+    compareLedgers(context, { mode: 'live', holder }),
     cleanUp(context, { holder }),
   ]
 }

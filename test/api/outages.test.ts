@@ -5,6 +5,7 @@ import { seed, type Seed } from '../support/context/seed.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { referenceId } from '../../server/src/domain/payments/derived-ids.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -56,8 +57,9 @@ describe('outages', () => {
     given.enclave.behave = () => 'sign'
     proxy.restore()
     await untilServed()
-    const { id } = await retryUntilPaid(call)
-    assert.equal(given.enclave.requests.filter(({ referenceId }) => referenceId === id).length, 1)
+    await retryUntilPaid(call)
+    const lost = referenceId({ accountId: seeded.account.id, mode: 'test', idempotencyKey: 'lost', id: '' })
+    assert.equal(given.enclave.requests.filter((request) => request.referenceId === lost).length, 1)
   })
 
   test('while the chain is unreachable, a payment is 503 and is not recorded; reads return what is recorded', async () => {

@@ -6,6 +6,7 @@ import { expectError, readBody, type Answer } from '../support/http-client.ts'
 import { address, RECIPIENT, seed, seedWallet, type Seed } from '../support/context/seed.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS } from '../../server/src/domain/payments/payment.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
+import { referenceId } from '../../server/src/domain/payments/derived-ids.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -32,7 +33,9 @@ describe('payments over HTTP', () => {
       grant_id: seeded.grant.id,
       status: 'pending',
       failure_code: null,
-      tx_hash: given.enclave.accepted.get(String(payment['id'])),
+      tx_hash: given.enclave.accepted.get(
+        referenceId({ accountId: seeded.account.id, mode: 'test', idempotencyKey: 'order 7', id: '' }),
+      ),
       amount_usdc: '1.50',
       to: RECIPIENT,
       from: seeded.wallet,

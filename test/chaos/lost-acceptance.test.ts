@@ -17,6 +17,7 @@ import { openTestContext, type TestContext } from '../support/context/test-conte
 import { readRows } from '../support/database/read-rows.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { referenceId } from '../../server/src/domain/payments/derived-ids.ts'
 
 /** The background processes of PostgreSQL that write to the disk. They also write the commits that nobody waits for. */
 const WRITERS = ['walwriter', 'background writer', 'checkpointer']
@@ -79,7 +80,7 @@ describe('an acceptance that PostgreSQL loses in a crash', () => {
       await createPayment(given.context, paymentRequest(seeded, { idempotencyKey: key })),
       'created',
     )
-    assert.equal(payment.txHash, given.enclave.accepted.get(payment.id))
+    assert.equal(payment.txHash, given.enclave.accepted.get(referenceId(payment)))
     const crash = async (): Promise<void> => {
       for (const pid of pids) process.kill(pid, 'SIGKILL')
       await waitFor('PostgreSQL has started again', async () => {
@@ -102,8 +103,9 @@ describe('an acceptance that PostgreSQL loses in a crash', () => {
     return (await readRows(given.context.db, text, [WRITERS])).map((row) => Number(row['pid']))
   }
 
-  function checkSignedOnce({ id }: Payment): void {
-    assert.equal(given.enclave.requests.filter(({ referenceId }) => referenceId === id).length, 1)
+  function checkSignedOnce(payment: Payment): void {
+    const sent = given.enclave.requests.filter((request) => request.referenceId === referenceId(payment))
+    assert.equal(sent.length, 1)
   }
 })
 

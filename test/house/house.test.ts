@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { formatViolation } from './rule.ts'
-import { ALL_RULES } from './rules/all-rules.ts'
+import { ALL_RULES, LISTED_RULES } from './rules/all-rules.ts'
 import { readSourceTree } from './source-tree.ts'
 
 const tree = readSourceTree(fileURLToPath(new URL('../..', import.meta.url)))
@@ -12,6 +12,12 @@ describe('the rules for the source files', () => {
     const paths = tree.modules.map(({ path }) => path)
     assert.ok(paths.includes('server/src/lib/clock.ts'), 'the scanner sees the server')
     assert.ok(paths.includes('test/house/house.test.ts'), 'the scanner sees this file')
+  })
+
+  after(() => {
+    for (const rule of LISTED_RULES) {
+      for (const found of rule.check(tree)) console.info(`to consider: ${formatViolation(found)}`)
+    }
   })
 
   for (const rule of ALL_RULES) {

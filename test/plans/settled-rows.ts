@@ -253,6 +253,20 @@ export const SETTLED: readonly string[] = [
     block_hash: `'0x1'`,
     created_at: ago('minute'),
   }),
+  rows('unexplained_transfers', 4, {
+    ...{ ...own, mode: `case when ${HOT} then 'test' else mode_of(n) end` },
+    tx_hash: `'0x' || lpad(to_hex(t.k * 1000000 + n), 64, '0')`,
+    wallet_address: `case when ${HOT} then ${wallet('1')} else ${wallet(ref(2))} end`,
+    authorization_nonce: `case when n % 2 = 0 then '0x' || lpad(to_hex(t.k * 1000000 + n), 64, '0') end`,
+    ...{
+      to_address: wallet('7'),
+      amount_micro: '1',
+      log_index: 'n',
+      block_number: 'n',
+      mined_at: ago('minute'),
+      found_at: ago('minute'),
+    },
+  }),
   rows('audit_entries', 20, {
     log_id: 't.id',
     id: idOf('adt'),
@@ -387,5 +401,6 @@ export const SETTLED: readonly string[] = [
     expires_at: `${now} + n * interval '1 minute'`,
   }),
   `insert into leases select 'job' || n, 'process', ${now} from generate_series(1, 10) n on conflict do nothing`,
+  `insert into ledger_cursors values ('test', 1) on conflict do nothing`,
   `insert into deposit_cursors values ('test', 1, '0x1'), ('live', 1, '0x1') on conflict do nothing`,
 ]

@@ -46,6 +46,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     const { 1: accounts = null, 2: modes = null, 4: agents = null } = parties(sample)
     return { 1: accounts, 2: modes, 3: agents, 4: times(0), 5: times(-24 * 60) }
   },
+  explain_transfer: (sample) => ({ 1: get(sample, 'payments', 'account_id'), 5: get(sample, 'payments', 'id') }),
   finish_delivery_successes: (sample) => ({
     1: listOf(get(sample, 'deliveries', 'account_id')),
     2: listOf(get(sample, 'deliveries', 'id')),

@@ -27,6 +27,18 @@ export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
 /** An authorization that was used or canceled, and the transaction that used or canceled it. */
 export type FoundAuthorization = AuthorizationKey & { readonly txHash: Hash }
 
+/** A USDC transfer out of a wallet, and its position in the chain. */
+export type SentTransfer = {
+  readonly from: Address
+  readonly to: Address
+  readonly amountMicro: MicroUsdc
+  readonly txHash: Hash
+  readonly logIndex: bigint
+  readonly blockNumber: bigint
+  /** The nonce of the authorization that made the transfer. Null for a plain transfer. */
+  readonly nonce: Hash | null
+}
+
 export type TransferPattern = { readonly from: Address; readonly to: Address; readonly amountMicro: MicroUsdc }
 
 /** The sender and nonce of a transaction. A node can return them before the transaction is mined, and afterwards. */
@@ -79,6 +91,15 @@ export function createSearchReader(
   async function findTransfers(pattern: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
     const topics = [[TRANSFER_TOPIC, USED_TOPIC], formatAddressTopic(pattern.from)]
     return await search({ address: usdc, topics }, range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
+  }
+
+  /**
+   * Finds all USDC transfers of more than zero from these senders, plain ones and those that a signed authorization
+   * made. @throws ChainUnavailable if no block could be searched.
+   */
+  async function findSentTransfers(senders: readonly Address[], range: BlockRange): Promise<Search<SentTransfer>> {
+    const topics = [[TRANSFER_TOPIC, USED_TOPIC], senders.map(formatAddressTopic)]
+    return await search({ address: usdc, topics }, range, (logs) => parseSentTransfers(logs, { senders, usdc }))
   }
 
   /**
@@ -176,7 +197,15 @@ export function createSearchReader(
     })
   }
 
-  return { findUserOperations, findTransfers, findAuthorizations, readBlockSeconds, readSenderNonce, findNonceUse }
+  return {
+    findUserOperations,
+    findTransfers,
+    findSentTransfers,
+    findAuthorizations,
+    readBlockSeconds,
+    readSenderNonce,
+    findNonceUse,
+  }
 }
 
 function chooseTransfers(
@@ -190,6 +219,34 @@ function chooseTransfers(
     if (transfer === undefined || transfer.contract !== usdc) return []
     if (transfer.from !== from || transfer.to !== to || transfer.amountMicro !== amountMicro) return []
     return authorized.has(formatPlace(log, 0n)) ? [] : [parseTxHash(log)]
+  })
+}
+
+function parseSentTransfers(
+  logs: readonly unknown[],
+  { senders, usdc }: { senders: readonly Address[]; usdc: Address },
+): SentTransfer[] {
+  const nonces = new Map(
+    logs.flatMap((log) => {
+      const event = parseAuthorizationLog(log)
+      return event?.kind === 'used' && event.contract === usdc
+        ? [[`${event.authorizer} ${formatPlace(log, 1n)}`, event.nonce] as const]
+        : []
+    }),
+  )
+  return logs.flatMap((log) => {
+    const [transfer] = parseTransfer(log)
+    if (transfer === undefined || transfer.contract !== usdc || !senders.includes(transfer.from)) return []
+    if (transfer.amountMicro === 0n) return []
+    const { from, to, amountMicro } = transfer
+    const { blockNumber, logIndex } = isRecord(log) ? log : {}
+    return [
+      {
+        ...{ from, to, amountMicro, txHash: parseTxHash(log) },
+        ...{ logIndex: parseQuantity(logIndex), blockNumber: parseQuantity(blockNumber) },
+        nonce: nonces.get(`${from} ${formatPlace(log, 0n)}`) ?? null,
+      },
+    ]
   })
 }
 

@@ -229,6 +229,10 @@ export const tables = {
     holder: column('leases.holder', 'text'),
     expires_at: column('leases.expires_at', 'timestamptz'),
   },
+  ledger_cursors: {
+    mode: choice('ledger_cursors.mode', ['test', 'live']),
+    block_number: column('ledger_cursors.block_number', 'int8'),
+  },
   members: {
     account_id: column('members.account_id', 'text'),
     user_id: column('members.user_id', 'text'),
@@ -326,6 +330,7 @@ export const tables = {
     kind: choice('payments.kind', ['transfer', 'withdrawal', 'x402']),
     authorization_nonce: nullable(column('payments.authorization_nonce', 'text')),
     valid_before: nullable(column('payments.valid_before', 'timestamptz')),
+    recovered_at: nullable(column('payments.recovered_at', 'timestamptz')),
   },
   purchases: {
     account_id: column('purchases.account_id', 'text'),
@@ -386,6 +391,20 @@ export const tables = {
     expires_at: column('sessions.expires_at', 'timestamptz'),
     verified_at: column('sessions.verified_at', 'timestamptz'),
     device: column('sessions.device', 'text'),
+  },
+  unexplained_transfers: {
+    account_id: column('unexplained_transfers.account_id', 'text'),
+    mode: choice('unexplained_transfers.mode', ['test', 'live']),
+    tx_hash: column('unexplained_transfers.tx_hash', 'text'),
+    log_index: column('unexplained_transfers.log_index', 'int8'),
+    wallet_address: column('unexplained_transfers.wallet_address', 'text'),
+    to_address: column('unexplained_transfers.to_address', 'text'),
+    amount_micro: column('unexplained_transfers.amount_micro', 'numeric'),
+    authorization_nonce: nullable(column('unexplained_transfers.authorization_nonce', 'text')),
+    block_number: column('unexplained_transfers.block_number', 'int8'),
+    mined_at: column('unexplained_transfers.mined_at', 'timestamptz'),
+    found_at: column('unexplained_transfers.found_at', 'timestamptz'),
+    payment_id: nullable(column('unexplained_transfers.payment_id', 'text')),
   },
   users: {
     id: column('users.id', 'text'),

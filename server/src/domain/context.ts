@@ -21,6 +21,11 @@ export interface Context {
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
+  /**
+   * The comparison of each mode's ledger with its chain that this process makes before its first payment. Only
+   * `ensureLedgerCompared` uses it.
+   */
+  readonly comparedLedgers: Map<Mode, Promise<void>>
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Address } from '../values/address.ts'
 import type { TransferAuthorization } from '../values/transfer-authorization.ts'
 import type { Offer } from './payment-required.ts'
@@ -11,7 +10,15 @@ const VALID_SECONDS_MAX = 120
  * Version 1's own client does the same.
  */
 const V1_EARLIER_SECONDS = 600n
-const NONCE_BYTES = 32
+
+/** Who pays, and when. */
+export interface AuthorizationParty {
+  readonly from: Address
+  readonly now: Date
+  readonly grantExpiresAt: Date | null
+  /** The nonce, unless the offer prescribes one. */
+  readonly nonce: `0x${string}`
+}
 
 /**
  * Makes the authorization that pays an offer, from the wallet `from`. The authorization never ends after the grant,
@@ -20,7 +27,7 @@ const NONCE_BYTES = 32
  */
 export function makeAuthorization(
   offer: Offer,
-  { from, now, grantExpiresAt }: { from: Address; now: Date; grantExpiresAt: Date | null },
+  { from, now, grantExpiresAt, nonce }: AuthorizationParty,
 ): TransferAuthorization | null {
   const nowSeconds = toSeconds(now)
   const grantEnd = grantExpiresAt === null ? Number.POSITIVE_INFINITY : toSeconds(grantExpiresAt)
@@ -35,7 +42,7 @@ export function makeAuthorization(
     valueMicro: offer.amountMicro,
     validAfterSeconds: offer.protocol === 'x402_v1' ? BigInt(nowSeconds) - V1_EARLIER_SECONDS : 0n,
     validBeforeSeconds: BigInt(wanted),
-    nonce: offer.terms?.nonce ?? `0x${randomBytes(NONCE_BYTES).toString('hex')}`,
+    nonce: offer.terms?.nonce ?? nonce,
   }
 }
 

@@ -26,6 +26,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   connections: 8,
   grants: 9,
   refusals: 9,
+  'unexplained-transfers': 9,
   payments: 10,
   deposits: 10,
   'hourly-sums': 10,

@@ -13,7 +13,7 @@ import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { PURE_FILES } from './purity.ts'
-import { NO_SINGLE_FILES } from './rooms.ts'
+import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
@@ -265,6 +265,11 @@ export const SAMPLES: readonly Sample[] = [
     ],
   },
   {
+    rule: SMALL_FOLDERS,
+    fails: [{ files: folderOf(41), at: ['server/src/lib/a0.ts:1'] }],
+    passes: [{ ...folderOf(40), 'server/src/lib/a.test.ts': 'a()' }],
+  },
+  {
     rule: NO_SINGLE_FILES,
     fails: [
       {
@@ -342,3 +347,7 @@ export const SAMPLES: readonly Sample[] = [
   },
   ...CITATION_SAMPLES,
 ]
+
+function folderOf(files: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: files }, (_, index) => [`server/src/lib/a${index}.ts`, 'a()']))
+}

@@ -9,6 +9,7 @@ const OPERATION = '0x0e'
 
 const payment: RecordedPayment = {
   id: 'pay_1',
+  referenceId: 'ref_1',
   agentId: 'agent',
   wallet: WALLET,
   to: '0xbb',
@@ -34,13 +35,13 @@ const transfer: ChainTransfer = {
 const failed = { status: 'failed', txHash: null, logIndex: null, events: ['payment.created', 'payment.failed'] }
 const pending = { status: 'pending', txHash: null, logIndex: null, events: ['payment.created'] }
 
-const second = { id: 'pay_2', idempotencyKey: 'key-2', txHash: '0x02' }
-const secondSend = { referenceId: 'pay_2', operationHash: '0x0f', fault: null }
+const second = { id: 'pay_2', referenceId: 'ref_2', idempotencyKey: 'key-2', txHash: '0x02' }
+const secondSend = { referenceId: 'ref_2', operationHash: '0x0f', fault: null }
 const secondTransfer = { ...transfer, txHash: '0x02', operationHash: '0x0f' }
 const both = (change: Partial<RecordedPayment>, landedAtMs: number): Partial<Evidence> => ({
   payments: [payment, { ...payment, ...second, ...change }],
   transfers: [transfer, { ...secondTransfer, landedAtMs }],
-  sends: [{ referenceId: 'pay_1', operationHash: OPERATION, fault: null }, secondSend],
+  sends: [{ referenceId: 'ref_1', operationHash: OPERATION, fault: null }, secondSend],
 })
 
 const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[] = [
@@ -74,8 +75,8 @@ const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[
     {
       transfers: [transfer, secondTransfer],
       sends: [
-        { referenceId: 'pay_1', operationHash: OPERATION, fault: null },
-        { ...secondSend, referenceId: 'pay_1' },
+        { referenceId: 'ref_1', operationHash: OPERATION, fault: null },
+        { ...secondSend, referenceId: 'ref_1' },
       ],
     },
     ['a transfer belongs to exactly one payment', 'no payment lands twice'],
@@ -90,7 +91,7 @@ const CASES: readonly (readonly [string, Partial<Evidence>, readonly string[]])[
     {
       payments: [
         { ...payment, ...pending, pendingReason: 'hash_unknown' },
-        { ...payment, id: 'pay_2', idempotencyKey: 'key-2' },
+        { ...payment, id: 'pay_2', referenceId: 'ref_2', idempotencyKey: 'key-2' },
       ],
       payers: [{ agentId: 'agent', wallet: WALLET, capMicro: 20n }],
     },
@@ -114,7 +115,7 @@ for (const [name, change, rules] of CASES) {
       payers: [{ agentId: 'agent', wallet: WALLET, capMicro: 10n }],
       payments: [payment],
       transfers: [transfer],
-      sends: [{ referenceId: 'pay_1', operationHash: OPERATION, fault: null }],
+      sends: [{ referenceId: 'ref_1', operationHash: OPERATION, fault: null }],
       acknowledged: new Map([['key-1', 'pay_1']]),
       ...change,
     }

@@ -1,9 +1,12 @@
 import type { QueryResultRow as Row } from 'pg'
 import type { ChainTransfer } from './chain-transfers.ts'
 import type { Payer } from './fault-fixture.ts'
+import { referenceId } from '../../../server/src/domain/payments/derived-ids.ts'
 
 export interface RecordedPayment {
   readonly id: string
+  /** The payment's reference id at the enclave. */
+  readonly referenceId: string
   readonly agentId: string
   readonly wallet: string
   readonly to: string
@@ -19,7 +22,7 @@ export interface RecordedPayment {
   readonly events: readonly string[]
 }
 
-/** A send, as the enclave recorded it in its own database. `referenceId` is the id of the payment. */
+/** A send, as the enclave recorded it in its own database. */
 export interface SignedSend {
   readonly referenceId: string
   readonly operationHash: string
@@ -61,6 +64,12 @@ export const PAYMENTS_WITH_EVENTS = `select p.*, coalesce(e.types, '{}') as even
 export function toRecordedPayment(row: Row): RecordedPayment {
   return {
     id: String(row['id']),
+    referenceId: referenceId({
+      id: String(row['id']),
+      accountId: String(row['account_id']),
+      mode: row['mode'],
+      idempotencyKey: row['idempotency_key'],
+    }),
     agentId: String(row['agent_id']),
     wallet: String(row['wallet_address']).toLowerCase(),
     to: String(row['to_address']).toLowerCase(),
@@ -127,11 +136,11 @@ function checkPayments({ payments, transfers }: Evidence): Violation[] {
  */
 function checkSends({ payments, transfers, sends }: Evidence): Violation[] {
   const byOperation = groupBy(transfers, ({ operationHash }) => operationHash ?? '')
-  const byReference = groupBy(sends, ({ referenceId }) => referenceId)
-  const known = new Set(payments.map(({ id }) => id))
-  const strangers = sends.filter(({ referenceId }) => !known.has(referenceId))
+  const byReference = groupBy(sends, (send) => send.referenceId)
+  const known = new Set(payments.map((payment) => payment.referenceId))
+  const strangers = sends.filter((send) => !known.has(send.referenceId))
   const wrong = payments.flatMap((payment) => {
-    const sent = byReference.get(payment.id) ?? []
+    const sent = byReference.get(payment.referenceId) ?? []
     const landed = sent.flatMap(({ operationHash }) => byOperation.get(operationHash) ?? [])
     const [transfer] = landed
     if (landed.length > 1) return violation('no payment lands twice', { payment, sent, landed })

@@ -40,7 +40,7 @@ export interface AgentLookup {
  * SQL expressions for the current time and for the start of the 24-hour window.
  *
  * For an active grant, `spent` is the total that the agent paid from the grant's wallet in the 24-hour window. Reads
- * payments by the index `payments_in_window`.
+ * payments by the indexes `payments_in_window` and `unexplained_transfers_of_wallet`.
  */
 function agentColumns(now: string, since: string): string {
   return `a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,

@@ -25,7 +25,7 @@ const SUMMARY_ROW = {
 
 /**
  * The SQL for the summaries of the grants `g`. `$2` is the user who asks, and `$3` is the start of the 24-hour window.
- * Uses primary keys and `payments_in_window`.
+ * Uses primary keys, `payments_in_window` and `unexplained_transfers_of_wallet`.
  */
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
     exists (

@@ -10,6 +10,7 @@ import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import { heldSince, unminedSum } from '../payments/pending-store.ts'
 import { spentSum } from '../spent-sum.ts'
+import { LOOKED_UP_DAYS } from '../unexplained-transfers/unexplained-transfer.ts'
 import { toSignerKey, type SignerKey } from '../payments/signing-store.ts'
 
 const { agents, grants, payments, wallet_slots: slots, wallets } = tables
@@ -22,6 +23,7 @@ const FACTS_ROW = {
   plan: computed.text,
   spent: computed.numeric,
   unmined: computed.numeric,
+  has_unexplained: computed.bool,
 }
 
 const GRANT_ROW = {
@@ -68,7 +70,10 @@ function factsText({ account, mode, wallet, agent, windowStart, block, since }: 
         w.enclave_wallet_id, a.signer_private_key_sealed,
         (select plan from accounts where id = ${account}) as plan,
         ${spentSum({ account, mode, wallet, agent, since: windowStart })} as spent,
-        ${unminedSum({ account, mode, wallet, block, since })} as unmined
+        ${unminedSum({ account, mode, wallet, block, since })} as unmined,
+        exists (select 1 from unexplained_transfers u where u.account_id = ${account} and u.mode = ${mode}
+          and u.mined_at > ${windowStart}::timestamptz - interval '${LOOKED_UP_DAYS} days'
+          and u.payment_id is null) as has_unexplained
       from (select 1) one
       left join agents a on a.account_id = ${account} and a.mode = ${mode} and a.id = ${agent} and a.deleted_at is null
       left join wallets w on w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}`
@@ -113,6 +118,20 @@ export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | nul
     text: grantText(PARTY_PARAMETERS),
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
     read: firstOrNull(GRANT_ROW, toGrant),
+  }
+}
+
+/**
+ * Returns the id of the agent's active grant on the wallet, even if it is suspended. Uses the index
+ * `grants_one_active_per_agent_and_wallet`.
+ */
+export function findActiveGrantId(parties: Parties): Query<string | null> {
+  return {
+    name: 'find_active_grant_id',
+    text: `select id from grants
+      where account_id = $1 and mode = $2 and wallet_address = $3 and agent_id = $4 and status = 'active'`,
+    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
+    read: firstOrNull(pick(grants, 'id'), (row) => row.id),
   }
 }
 
@@ -169,6 +188,11 @@ export interface AdmissionFacts {
    * pending and not older than `BALANCE_HOLD_MS` (D26).
    */
   readonly unminedMicro: MicroUsdc
+  /**
+   * Whether USDC has left a wallet of this workspace and mode without a payment. If so, a payment with an idempotency
+   * key may already have been made, before the database was restored from a backup (D96).
+   */
+  readonly hasUnexplained: boolean
   /** Null if there is no such wallet. */
   readonly enclaveWalletId: string | null
   /** The agent's own key, for a grant of a wallet without slots. Null if the agent has none. */
@@ -177,7 +201,7 @@ export interface AdmissionFacts {
 
 /**
  * Reads the facts that decide whether a payment is allowed. The sums in the facts use the indexes `payments_in_window`,
- * `payments_holding_balance` and `payments_confirmed_by_block`.
+ * `payments_holding_balance`, `payments_confirmed_by_block` and `unexplained_transfers_of_wallet`.
  */
 export function readFacts(
   parties: Parties,
@@ -215,14 +239,15 @@ export interface BatchedFacts extends AdmissionFacts {
 /**
  * Reads the facts that `readFacts` reads, but for many requests, in their order. `offset 0` keeps the planner from
  * merging the subquery into a join, so each request is looked up separately. Uses `payments_in_window`,
- * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key` and primary keys.
+ * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key`,
+ * `unexplained_transfers_of_wallet` and primary keys.
  */
 export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {
   const terms = { ...PARTY_COLUMNS, windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
   return {
     name: 'read_facts_of_many',
     text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.signer_private_key_sealed, f.plan, f.spent,
-        f.unmined, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
+        f.unmined, f.has_unexplained, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
           and p.idempotency_key = r.key) is not null as key_used
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::timestamptz[],
         $8::text[]) with ordinality as r (account_id, mode, wallet, agent_id, window_start, block, since, key, position)
@@ -246,6 +271,7 @@ function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
     plan: toPlan(row.plan),
     spent24hMicro: microUsdc(BigInt(row.spent)),
     unminedMicro: microUsdc(BigInt(row.unmined)),
+    hasUnexplained: row.has_unexplained,
     enclaveWalletId: row.enclave_wallet_id,
     agentKey: toSignerKey(null, row.signer_private_key_sealed),
   }

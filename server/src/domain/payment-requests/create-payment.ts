@@ -3,6 +3,7 @@ import { reserveOrFind } from './reserve-or-find.ts'
 import type { Reservation } from './reserve-payment.ts'
 import { withFunds } from './with-funds.ts'
 import { resumePayment } from '../payments/resume-payment.ts'
+import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -48,6 +49,10 @@ export async function createPayment(
     return reservation
   }
   onSubmit()
+  if (reservation.kind === 'accepted') {
+    const { payment, transfer } = reservation
+    return { kind: 'created', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
+  }
   if (reservation.kind === 'existing') {
     return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
   }

@@ -22,10 +22,17 @@ export interface PaymentRequest extends PaymentCredential {
   readonly kind?: 'transfer' | 'x402'
   /** What is stored with the payment if it is a purchase. Missing in a preview, which stores nothing. */
   readonly purchase?: NewPurchase
+  /** True once the idempotency key was looked up outside the database, and no payment was found (D96). */
+  readonly isLookedUp?: boolean
 }
 
 /** What a purchase adds to its payment, in the transaction that reserves the amount (D66). */
 export interface NewPurchase {
+  /**
+   * The nonce of the authorization, which is derived from the idempotency key. Null if the seller chose it (MPP), so
+   * that the same key would have another nonce next time (D96).
+   */
+  readonly derivedNonce: `0x${string}` | null
   /**
    * Makes the authorization. The enclave will sign it, and nothing else for this purchase. Throws if too little time is
    * left for the authorization; then nothing is reserved.

@@ -83,6 +83,15 @@ export async function readAdmission(
   return { kind: 'refused', refusal: { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } } }
 }
 
+/**
+ * Returns whether the payment may already have been made, before the database was restored from a backup (D96). Then
+ * `recoverOrReserve` must find it out before any limit is checked.
+ */
+export function mayBePaid(request: PaymentRequest, { existing, facts }: Omit<AdmissionReading, 'used'>): boolean {
+  const { idempotencyKey, isLookedUp } = request
+  return facts.hasUnexplained && existing === null && idempotencyKey !== null && isLookedUp !== true
+}
+
 /** Decides on a payment request from what was read for it (D18). Reads nothing more. */
 export function decideReading(
   ctx: Pick<Context, 'chains'>,

@@ -16,6 +16,7 @@ import { findPaymentByKey, insertPayment, type NewPaymentRow } from '../payments
 import type { SigningParties } from '../payments/signing-store.ts'
 import { lockGrant, readFacts } from './admission-store.ts'
 import {
+  mayBePaid,
   readAdmission,
   type Admission,
   type AdmissionReading,
@@ -25,6 +26,8 @@ import {
 
 export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
+  /** The payment may already have been made (`mayBePaid`). Nothing was decided. */
+  | { readonly kind: 'maybe_paid' }
   | Exclude<Admission, { readonly kind: 'allowed' }>
 
 type AllowedAdmission = Extract<Admission, { readonly kind: 'allowed' }>
@@ -41,19 +44,16 @@ export async function reservePayment(
   const reserve = async (transaction: Transaction): Promise<Reservation> => {
     const now = ctx.clock.now()
     const month = allowanceMonthOf(request.mode, now)
+    const first = await lockAndRead(transaction, { ...funded, now, month })
+    // If the grant was replaced while we waited for its lock, the first read finds no active grant. The second read finds
+    // the new grant.
+    const isRead = first.grant !== null || first.existing !== null
+    const reading = isRead ? first : await lockAndRead(transaction, { ...funded, now, month })
+    if (mayBePaid(request, reading)) return { kind: 'maybe_paid' }
     const admission = await readAdmission(
       ctx,
       { ...funded, now },
-      {
-        async read() {
-          const first = await lockAndRead(transaction, { ...funded, now, month })
-          if (first.grant !== null || first.existing !== null) return first
-          // If the grant was replaced while we waited for its lock, the first read finds no active grant. The second
-          // read finds the new grant.
-          return await lockAndRead(transaction, { ...funded, now, month })
-        },
-        run: (query) => transaction.run(query),
-      },
+      { read: async () => reading, run: (query) => transaction.run(query) },
     )
     if (admission.kind !== 'allowed') return admission
     const { row, purchase, event, signing } = makeReservation(ctx, { ...funded, now, admission })

@@ -7,7 +7,13 @@ import { addToAllowance, lockFreeAllowances } from '../plans/plans-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
 import { insertPayments } from '../payments/payments-store.ts'
 import { lockFreeGrants, readFactsOfMany } from './admission-store.ts'
-import { decideReading, type AdmissionReading, type FundedRequest, type TimedRequest } from './read-admission.ts'
+import {
+  decideReading,
+  mayBePaid,
+  type AdmissionReading,
+  type FundedRequest,
+  type TimedRequest,
+} from './read-admission.ts'
 import { allowanceMonthOf, makeReservation, type NewReservation, type Reservation } from './reserve-payment.ts'
 
 /** A request that waits for its decision, and the context that is used to decide it. */
@@ -102,6 +108,7 @@ function decide(item: Batched, reading: Omit<AdmissionReading, 'used'> | null, u
   const apart = { waiting, reservation: APART, made: null }
   const used = month === null ? null : usedOf.get(allowanceKey(item))
   if (reading === null || used === undefined) return apart
+  if (mayBePaid(item.request, reading)) return { waiting, reservation: { kind: 'maybe_paid' }, made: null }
   const admission = decideReading(waiting.ctx, item, { ...reading, used })
   if (admission.kind === 'unexplained') return apart
   if (admission.kind !== 'allowed') return { waiting, reservation: admission, made: null }

@@ -1,12 +1,14 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
 import type { Context } from '../context.ts'
 import { settleWalletPayments } from '../authorizations/settle-wallet-payments.ts'
+import { ensureLedgerCompared } from '../unexplained-transfers/compare-ledger.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import type { Admission, FundedRequest } from './read-admission.ts'
 
+type FundsContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'balances' | 'comparedLedgers'>
 type Undecided = Extract<Admission, { readonly kind: 'balance_unknown' }>
 /** A decision other than `Undecided` and `Refused`. */
-type Decided = { readonly kind: 'reserved' | 'existing' | 'allowed' }
+type Decided = { readonly kind: 'reserved' | 'accepted' | 'existing' | 'allowed' }
 type Refused = Extract<Admission, { readonly kind: 'refused' }>
 
 /**
@@ -16,7 +18,7 @@ type Refused = Extract<Admission, { readonly kind: 'refused' }>
  * if every other check has passed and the chain cannot be read.
  */
 export async function withFunds<Done extends Decided>(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'balances'>,
+  ctx: FundsContext,
   request: PaymentRequest,
   decide: (funded: FundedRequest) => Promise<Done | Refused | Undecided>,
 ): Promise<Done | Refused> {
@@ -27,7 +29,7 @@ export async function withFunds<Done extends Decided>(
 }
 
 async function decideOnce<Done extends Decided>(
-  ctx: Pick<Context, 'chains' | 'balances'>,
+  ctx: FundsContext,
   request: PaymentRequest,
   decide: (funded: FundedRequest) => Promise<Done | Refused | Undecided>,
   balanceAgeMsMax?: number,
@@ -38,6 +40,7 @@ async function decideOnce<Done extends Decided>(
     ctx.balances.read(chain, request.wallet, balanceAgeMsMax),
     // The gas of a purchase is not paid by the wallet, but by the sender of the transaction with the authorization.
     chain.gas === 'self' && request.kind !== 'x402' ? chain.readGasFunds(request.wallet) : null,
+    ensureLedgerCompared(ctx, request.mode),
   ]).catch((error: unknown) => {
     if (!(error instanceof ChainUnavailable)) throw error
     unavailable = error

@@ -13,6 +13,7 @@ import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
 import { settleAuthorizations } from '../authorizations/settle-authorizations.ts'
 import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
+import { referenceId } from './derived-ids.ts'
 
 const OPERATION: TxHash = `0x${'0e'.repeat(32)}`
 
@@ -52,7 +53,7 @@ describe('equal payments that may have been sent', () => {
     assert.deepEqual([requestsOf(one), requestsOf(other)], [1, 1])
     // Once the enclave finds its record of one payment, the transfer belongs to that payment. So the other payment
     // certainly failed.
-    given.enclave.told.set(one.id, { status: 'confirmed', txHash: landed })
+    given.enclave.told.set(referenceId(one), { status: 'confirmed', txHash: landed })
     for (const payment of [one, one, other]) await reconcile(payment)
     assert.deepEqual(
       [await stateOf(one), await stateOf(other)],
@@ -238,8 +239,8 @@ describe('equal payments that may have been sent', () => {
     return [status, txHash]
   }
 
-  function requestsOf({ id }: Payment): number {
-    return given.enclave.requests.filter(({ referenceId }) => referenceId === id).length
+  function requestsOf(payment: Payment): number {
+    return given.enclave.requests.filter((request) => request.referenceId === referenceId(payment)).length
   }
 })
 

@@ -74,16 +74,20 @@ const INSERTED = {
   ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
   ...{ spent_24h_micro: 'numeric', credential_id: 'text', request_expires_at: 'timestamptz', first_block: 'bigint' },
   ...{ next_look_at: 'timestamptz', kind: 'text', authorization_nonce: 'text', valid_before: 'timestamptz' },
+  recovered_at: 'timestamptz',
 } as const
 const INSERTED_NAMES = Object.keys(INSERTED).join(', ')
 
-/** A new payment, with the limits that were checked for it; a withdrawal has none. */
+/** A new payment, with the limits that were checked for it. */
 export interface NewPaymentRow {
   readonly payment: Payment
+  /** Null for a withdrawal, and for a payment that is recorded after its money has moved. */
   readonly admission: Admission | null
+  /** When the payment was recorded, if its money had already moved (D96). */
+  readonly recoveredAt?: Date
 }
 
-function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
+function insertedValues({ payment, admission, recoveredAt }: NewPaymentRow): unknown[] {
   return [
     payment.accountId,
     payment.mode,
@@ -111,6 +115,7 @@ function insertedValues({ payment, admission }: NewPaymentRow): unknown[] {
     payment.kind,
     payment.authorization?.nonce ?? null,
     payment.authorization?.validBefore ?? null,
+    recoveredAt ?? null,
   ]
 }
 
@@ -124,12 +129,16 @@ function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
 }
 
 /** Inserts a payment. Its first look-up is due when its attempt ends. */
-export function insertPayment(payment: Payment, admission: Admission | null): Query<boolean> {
+export function insertPayment(
+  payment: Payment,
+  admission: Admission | null,
+  { recoveredAt }: Pick<NewPaymentRow, 'recoveredAt'> = {},
+): Query<boolean> {
   const parameters = Object.keys(INSERTED).map((_, index) => `$${index + 1}`)
   return {
     name: 'insert_payment',
     text: `insert into payments (${INSERTED_NAMES}) values (${parameters.join(', ')})`,
-    values: insertedValues({ payment, admission }),
+    values: insertedValues({ payment, admission, ...(recoveredAt === undefined ? {} : { recoveredAt }) }),
     read: changed,
   }
 }

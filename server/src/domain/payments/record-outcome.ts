@@ -1,6 +1,7 @@
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { REQUEST_EXPIRED, type AcceptedTransfer, type TransferOutcome } from '../../enclave/send-transfer.ts'
 import type { Context } from '../context.ts'
+import { referenceId } from './derived-ids.ts'
 import { failPayment } from './fail-payment.ts'
 import { nextLookupAt } from './lookups/lookup-schedule.ts'
 import { HASH_WAIT_MS, SEND_WINDOW_MS, type Payment } from './payment.ts'
@@ -57,7 +58,7 @@ async function handleRefused(
   ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused a payment')
   if (payment.attempt > 1) {
     try {
-      const { transfer } = await ctx.enclave.findTransfer(payment.id)
+      const { transfer } = await ctx.enclave.findTransfer(referenceId(payment))
       if (transfer !== null)
         return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
     } catch (error) {

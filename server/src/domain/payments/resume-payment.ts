@@ -4,6 +4,7 @@ import { ChainUnavailable } from '../../chain/errors.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { paymentCallFailed } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
+import { referenceId } from './derived-ids.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { getSigningParties } from './get-signing-parties.ts'
@@ -100,7 +101,11 @@ type AttemptResult =
  * that is safe.
  */
 async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<AttemptResult> {
-  const { transfer, providerTime } = await releaseOnFailure(ctx, payment, ctx.enclave.findTransfer(payment.id))
+  const { transfer, providerTime } = await releaseOnFailure(
+    ctx,
+    payment,
+    ctx.enclave.findTransfer(referenceId(payment)),
+  )
   if (transfer !== null) return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
   // Compare with the enclave's own time, because the enclave decides whether a request has expired.
   const isSafe = isFenceOver({ ...payment, requestExpiresAt: null, attemptUntil: null }, providerTime)

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { signerSealContext } from '../agents/signer-seal-context.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { attemptKey } from './attempt-key.ts'
+import { referenceId } from './derived-ids.ts'
 import { ATTEMPT_MS, type Payment } from './payment.ts'
 import { recordOutcome } from './record-outcome.ts'
 import type { SignerKey, SigningParties } from './signing-store.ts'
@@ -46,7 +47,7 @@ function buildOrder(ctx: Context, payment: Payment, signing: SigningParties) {
     to: payment.to,
     amountMicro: payment.amountMicro,
     sponsored: ctx.chains[mode].gas === 'sponsored',
-    referenceId: payment.id,
+    referenceId: referenceId(payment),
     attemptKey: attemptKey(payment),
     // The enclave rejects a request that arrives after this time. By then, another process may have claimed the next
     // attempt.

@@ -13,6 +13,7 @@ import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
 import { refreshPayment } from '../reconciliation/refresh-payment.ts'
 import { settlePayments } from './settle-payments.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
+import { referenceId } from './derived-ids.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const FENCE_MS = ATTEMPT_MS + PAYMENT_FENCE_MARGIN_MS + 1_000
@@ -42,7 +43,7 @@ describe('an enclave that misbehaves', () => {
         const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '100', mode: 'live' })
         const first = await pay(seeded, { amountUsdc: '100' })
         given.clock.setOffset(SEND_WINDOW_MS + 1_000)
-        given.enclave.told.set(first.id, { status, txHash: first.txHash })
+        given.enclave.told.set(referenceId(first), { status, txHash: first.txHash })
         await reconcile(first)
         const waiting = await getPayment(given.context, first)
         assert.deepEqual([waiting.status, waiting.pendingReason], ['pending', 'reported_failed'])
@@ -57,7 +58,7 @@ describe('an enclave that misbehaves', () => {
       const first = await pay(seeded, { amountUsdc: '100' })
       land(first)
       given.clock.setOffset(SEND_WINDOW_MS + 1_000)
-      given.enclave.told.set(first.id, { status: 'failed', txHash: first.txHash })
+      given.enclave.told.set(referenceId(first), { status: 'failed', txHash: first.txHash })
       await reconcile(first)
       assert.equal((await refresh(first)).status, 'confirmed')
     })
@@ -80,7 +81,7 @@ describe('an enclave that misbehaves', () => {
         given.enclave.behave = () => 'sign'
         assert.equal((await create(seeded, { amountUsdc: '100' })).kind, 'refused')
         const again = expectPayment(await create(seeded, { amountUsdc: '100', idempotencyKey: 'k' }), 'replayed')
-        assert.equal(again.txHash, given.enclave.accepted.get(again.id))
+        assert.equal(again.txHash, given.enclave.accepted.get(referenceId(again)))
         assert.equal(requestsOf(again).length, 1)
       })
 
@@ -163,8 +164,8 @@ describe('an enclave that misbehaves', () => {
       const old = expectPayment(await create(seeded, { amountUsdc: '100', idempotencyKey: 'day-1' }), 'replayed')
       assert.deepEqual([old.status, old.failureCode], ['failed', 'never_received'])
       assert.equal(requestsOf(old).length, 1)
-      assert.equal(given.enclave.accepted.has(old.id), false)
-      assert.equal(given.enclave.accepted.has(today.id), true)
+      assert.equal(given.enclave.accepted.has(referenceId(old)), false)
+      assert.equal(given.enclave.accepted.has(referenceId(today)), true)
     })
 
     test('a retry sends the payment within the send window, but not after it', async () => {
@@ -257,7 +258,7 @@ describe('an enclave that misbehaves', () => {
     test('a payment that is reported as replaced, with its old hash, is found in its new transaction', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
-      given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
+      given.enclave.told.set(referenceId(payment), { status: 'replaced', txHash: payment.txHash })
       overtake(payment)
       landAs(payment, `0x${'ac'.repeat(32)}`)
       await reconcile(payment)
@@ -268,7 +269,7 @@ describe('an enclave that misbehaves', () => {
     test('a payment fails as replaced if another transaction used its nonce and is deep enough', async () => {
       const seeded = await seed(given.context)
       const payment = await pay(seeded)
-      given.enclave.told.set(payment.id, { status: 'replaced', txHash: payment.txHash })
+      given.enclave.told.set(referenceId(payment), { status: 'replaced', txHash: payment.txHash })
       await reconcile(payment)
       assert.equal((await getPayment(given.context, payment)).status, 'pending')
       overtake(payment)
@@ -332,7 +333,7 @@ describe('an enclave that misbehaves', () => {
     const payment = await pay(seeded ?? (await seed(given.context)))
     const set = 'update payments set tx_hash = null, user_operation_hash = $2 where id = $1'
     await readRows(given.context.db, set, [payment.id, told.userOperationHash ?? null])
-    given.enclave.told.set(payment.id, told)
+    given.enclave.told.set(referenceId(payment), told)
     return await getPayment(given.context, payment)
   }
 
@@ -365,8 +366,8 @@ describe('an enclave that misbehaves', () => {
     )
   }
 
-  function requestsOf({ id }: Payment) {
-    return given.enclave.requests.filter(({ referenceId }) => referenceId === id)
+  function requestsOf(payment: Payment) {
+    return given.enclave.requests.filter((request) => request.referenceId === referenceId(payment))
   }
 
   const chainOf = ({ mode }: Payment) => given.chains[mode]

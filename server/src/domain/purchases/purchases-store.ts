@@ -30,10 +30,10 @@ export interface PurchasePlace {
   readonly paymentId: string
 }
 
-/** Inserts a purchase, and claims it for the process that has made it, until `workedUntil`. */
+/** Inserts a purchase. Unless `workedUntil` is null, claims it until then for the process that has made it. */
 export function insertPurchase(
   purchase: SealedPurchase,
-  { requestHash, workedUntil }: { requestHash: Buffer; workedUntil: Date },
+  { requestHash, workedUntil }: { requestHash: Buffer; workedUntil: Date | null },
 ): Query<boolean> {
   return {
     name: 'insert_purchase',

@@ -9,12 +9,14 @@ import type { NewPurchase, PaymentRequest } from '../payment-requests/payment-re
 import { reserveOrFind } from '../payment-requests/reserve-or-find.ts'
 import type { Reservation } from '../payment-requests/reserve-payment.ts'
 import { withFunds } from '../payment-requests/with-funds.ts'
+import { authorizationNonce } from '../payments/derived-ids.ts'
 import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
 import { claimEnd } from './hold-claim.ts'
 import { combineHashes, sha256, type PurchaseTerms, type RequestHashes } from './purchase-request.ts'
 import { insertPurchase, type SealedPurchase } from './purchases-store.ts'
 import { sealOrder, type PurchaseOrder } from './seal-purchase.ts'
+import { isUsable } from './send-paid-request.ts'
 import { placeOf } from './sign-header.ts'
 
 /** What an agent buys: an offer, and the resource that made it. */
@@ -64,6 +66,8 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
       throw refusalProblem(reservation.refusal)
     case 'existing':
       return reservation
+    case 'accepted':
+      throw new Error('a purchase is never looked up at the enclave')
     case 'reserved': {
       const { order, purchase, until } = stored
       if (order === undefined || purchase === undefined || until === undefined) {
@@ -91,9 +95,11 @@ function newPurchase(
   stored: Partial<Stored>,
 ): NewPurchase {
   const { terms, offer, url, method, request, termsHash } = bargain
+  const nonce = authorizationNonce(terms)
   return {
+    derivedNonce: offer.terms === null ? nonce : null,
     authorize({ now, grantExpiresAt }) {
-      const authorization = makeAuthorization(offer, { from: terms.wallet, now, grantExpiresAt })
+      const authorization = makeAuthorization(offer, { from: terms.wallet, now, grantExpiresAt, nonce })
       if (authorization === null) throw problem('payment_option_unsupported', { details: tooShort(ctx, bargain) })
       return authorization
     },
@@ -101,7 +107,9 @@ function newPurchase(
       const place = placeOf(payment)
       const { maxAmountMicro } = terms
       const order = { url, method, offer, validAfterSeconds, maxAmountMicro, request, termsHash }
+      // Nobody works on a purchase that was recovered: its authorization was used before.
       const until = claimEnd(ctx)
+      const workedUntil = isUsable(payment, ctx.clock.now()) ? until : null
       const purchase: SealedPurchase = {
         ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: offer.protocol },
         ...{
@@ -116,7 +124,7 @@ function newPurchase(
       }
       Object.assign(stored, { order, purchase, until })
       const hashes = request ?? { url: sha256(url), method, headers: '', body: termsHash ?? '' }
-      return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil: until })]
+      return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil })]
     },
   }
 }

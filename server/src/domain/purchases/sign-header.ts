@@ -1,10 +1,11 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
-import { usdcDomain, type TransferAuthorization } from '../../values/transfer-authorization.ts'
+import { usdcDomain, type SignatureForm, type TransferAuthorization } from '../../values/transfer-authorization.ts'
 import { microUsdc } from '../../values/money.ts'
 import { paymentCallFailed } from '../../values/problem.ts'
 import { writePaymentHeader } from '../../x402/write-payment-header.ts'
 import { signerSealContext } from '../agents/signer-seal-context.ts'
 import type { Context } from '../context.ts'
+import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
@@ -45,7 +46,7 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
     domain,
     authorization,
     form,
-    attemptKey: `${payment.accountId}:${payment.mode}:${payment.id}:${form}`,
+    attemptKey: signingKey(payment, order, form),
     expiresAt: ctx.enclave.toEnclaveTime(new Date(ctx.clock.now().getTime() + ATTEMPT_MS)),
   })
   switch (answer.kind) {
@@ -76,6 +77,17 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
   const kept = stored === null ? null : openHeader(ctx.sealer, stored)
   if (kept === null) throw new Error('the header of a purchase was not stored')
   return { kind: 'signed', header: kept }
+}
+
+/**
+ * Returns the idempotency key of the request to sign. Where the seller chose the nonce (MPP), it is derived from the
+ * caller's idempotency key. So the enclave refuses to sign another challenge for the same purchase, even if a restored
+ * database has forgotten the first one (D96). Where we derived the nonce, the chain accepts only one signature, and
+ * a purchase that was forgotten may be signed again with a later end.
+ */
+function signingKey(payment: Payment, { offer }: PurchaseOrder, form: SignatureForm): string {
+  const id = offer.terms === null ? payment.id : referenceId(payment)
+  return `${payment.accountId}:${payment.mode}:${id}:${form}`
 }
 
 /** Returns the authorization of a purchase, exactly as it was reserved (D66). */

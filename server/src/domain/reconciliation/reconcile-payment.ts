@@ -1,6 +1,7 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
 import type { EnclaveTransfer } from '../../enclave/transactions.ts'
 import type { Context } from '../context.ts'
+import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
 import {
   isFenceOver,
@@ -85,7 +86,7 @@ async function searchForOperation(
 }
 
 async function askProvider(ctx: ReconcileContext, payment: Payment, findings: Findings): Promise<void> {
-  const { transfer, providerTime } = await ctx.enclave.findTransfer(payment.id)
+  const { transfer, providerTime } = await ctx.enclave.findTransfer(referenceId(payment))
   findings.transfer = transfer
   if (transfer === null) {
     await handleNoRecord(ctx, payment, { providerTime, findings })

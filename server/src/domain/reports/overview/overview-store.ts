@@ -164,7 +164,7 @@ const capsText = textOfMode(
 
 /**
  * Lists the active grants that have used the largest share of their daily cap. Reads the grants with
- * `grants_one_active_per_agent_and_wallet`, and each grant's payments of the window with `payments_in_window`.
+ * `grants_one_active_per_agent_and_wallet`, and each grant's payments of the window with `payments_in_window` and `unexplained_transfers_of_wallet`.
  */
 export function listFullestCaps({ accountId, mode, now, windowStart, limit }: CapWindow): Query<CapUse[]> {
   return {

@@ -58,7 +58,7 @@ interface Place {
 /**
  * Builds a statement that returns one row for each of the selected wallets and each of its grants that are not revoked.
  * Reads the wallets by their primary key. For one agent, finds them by the indexes on its grants that are not revoked.
- * Uses `grants_by_wallet` or `grants_live_by_agent` to read the grants, and `payments_in_window` to read what was
+ * Uses `grants_by_wallet` or `grants_live_by_agent` to read the grants, and `payments_in_window` and `unexplained_transfers_of_wallet` to read what was
  * spent. With `offset 0`, PostgreSQL reads the grants of each wallet of the page, and not all grants of the workspace.
  */
 function textOf(parts: { readonly page: string; readonly ofAgent: string }): string {

@@ -1,0 +1,183 @@
+import { EnclaveUnavailable } from '../../enclave/errors.ts'
+import type { EnclaveTransfer } from '../../enclave/transactions.ts'
+import type { Transaction } from '../../db/transaction.ts'
+import { createId } from '../../values/ids.ts'
+import { formatAmount } from '../../values/money.ts'
+import { Problem } from '../../values/problem.ts'
+import type { Context } from '../context.ts'
+import { referenceId } from '../payments/derived-ids.ts'
+import { newPayment } from '../payments/new-payment.ts'
+import { paymentEvent } from '../payments/payment-event.ts'
+import type { Payment } from '../payments/payment.ts'
+import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
+import { recordAcceptance } from '../payments/record-acceptance.ts'
+import { addToAllowance, ensureAllowance } from '../plans/plans-store.ts'
+import { compareLedger } from '../unexplained-transfers/compare-ledger.ts'
+import { LOOKED_UP_DAYS, type UnexplainedTransfer } from '../unexplained-transfers/unexplained-transfer.ts'
+import {
+  explainTransfer,
+  findNewestFind,
+  lockUnexplainedOf,
+  lockUnexplainedPurchases,
+} from '../unexplained-transfers/unexplained-transfers-store.ts'
+import { appendEvent } from '../webhooks/append-event.ts'
+import { findActiveGrantId } from './admission-store.ts'
+import type { NewPurchase, PaymentRequest } from './payment-request.ts'
+import { allowanceMonthOf } from './reserve-payment.ts'
+
+export type Recovery =
+  /** The payment had been made. It is recorded now, with the payee and the amount that the chain shows. */
+  | { readonly kind: 'recovered'; readonly payment: Payment }
+  /** The enclave knows the payment, but the chain does not show its transfer (yet). */
+  | { readonly kind: 'accepted'; readonly transfer: EnclaveTransfer }
+  /** The payment was not made. */
+  | { readonly kind: 'none' }
+  /** The payment had been made, but the agent has no active grant on the wallet that paid, so it is not recorded. */
+  | { readonly kind: 'no_grant' }
+
+/**
+ * An authorization that was signed before the database was restored can be used for at most this long: five minutes
+ * (`payments_authorization_check`), and a margin for the clocks.
+ */
+const LOST_AUTHORIZATION_MS = 305_000
+const RETRY_AFTER_SECONDS = 10
+const DAY_MS = 24 * 60 * 60 * 1_000
+/** How far ahead the end of a recovered authorization is set. It was used already, so nothing depends on its end. */
+const RECOVERED_VALID_MS = 2_000
+
+/**
+ * Finds out whether a payment with an idempotency key was made before the database was restored from a backup (D96). A
+ * transfer is looked up at the enclave by its reference id, and a purchase on the chain by its nonce. Both are derived
+ * from the key. A payment that is found is recorded with the payee and the amount that the chain shows, even if the
+ * request differs. No limit is checked, because the money has moved.
+ *
+ * The seller chose the nonce of an MPP purchase. So a transfer of the same amount to the same payee that no payment
+ * explains counts as this purchase. If there is none, throws 503 while an authorization that the backup does not contain
+ * may still be used.
+ *
+ * Throws 503 `unavailable` if the enclave cannot be reached, and `ChainUnavailable` if the chain cannot be read.
+ */
+export async function recoverPayment(ctx: Context, request: PaymentRequest): Promise<Recovery> {
+  const { purchase } = request
+  return purchase === undefined ? await recoverTransfer(ctx, request) : await recoverPurchase(ctx, request, purchase)
+}
+
+async function recoverTransfer(ctx: Context, request: PaymentRequest): Promise<Recovery> {
+  const transfer = await findAtEnclave(ctx, request)
+  if (transfer === null) return { kind: 'none' }
+  const { txHash } = transfer
+  if (txHash === null) return { kind: 'accepted', transfer }
+  const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
+    const found = await transaction.run(lockUnexplainedOf(request, txHash))
+    return found.find((one) => one.nonce === null && hasTerms(one, request)) ?? found[0] ?? null
+  }
+  let recovery = await record(ctx, request, choose)
+  if (recovery === null) {
+    // The transfer may have been mined since the ledger was compared.
+    await compareLedger(ctx, request)
+    recovery = await record(ctx, request, choose)
+  }
+  if (recovery === null) return { kind: 'accepted', transfer }
+  if (recovery.kind !== 'recovered' || recovery.payment.txHash !== null) return recovery
+  return { kind: 'recovered', payment: await recordAcceptance(ctx, { payment: recovery.payment, accepted: transfer }) }
+}
+
+async function recoverPurchase(ctx: Context, request: PaymentRequest, purchase: NewPurchase): Promise<Recovery> {
+  const now = ctx.clock.now()
+  const { derivedNonce } = purchase
+  const since = new Date(now.getTime() - LOOKED_UP_DAYS * DAY_MS)
+  const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
+    const found = await transaction.run(lockUnexplainedPurchases(request, { since, nonce: derivedNonce }))
+    return found.find((one) => derivedNonce !== null || hasTerms(one, request)) ?? null
+  }
+  const recovery = await record(ctx, request, choose)
+  if (recovery !== null) return recovery
+  if (derivedNonce === null) {
+    const newest = await ctx.db.runDurable(findNewestFind(request))
+    if (newest !== null && now.getTime() < newest.getTime() + LOST_AUTHORIZATION_MS) throw notYetKnown()
+  }
+  return { kind: 'none' }
+}
+
+function hasTerms(transfer: UnexplainedTransfer, { wallet, to, amountMicro }: PaymentRequest): boolean {
+  return transfer.wallet === wallet && transfer.to === to && transfer.amountMicro === amountMicro
+}
+
+async function findAtEnclave(ctx: Context, request: PaymentRequest): Promise<EnclaveTransfer | null> {
+  const { accountId, mode, idempotencyKey } = request
+  try {
+    return (await ctx.enclave.findTransfer(referenceId({ accountId, mode, idempotencyKey, id: '' }))).transfer
+  } catch (error) {
+    throw error instanceof EnclaveUnavailable ? notYetKnown(error) : error
+  }
+}
+
+function notYetKnown(cause?: unknown): Problem {
+  const message =
+    'The database was restored, and it is not known yet whether this payment was made before. Nothing was paid now. Retry with the same idempotency_key.'
+  return new Problem('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause })
+}
+
+/**
+ * Records the payment of an unexplained transfer, which `choose` locks and returns. In the same transaction, the
+ * transfer stops counting for itself. Returns null if there is no such transfer.
+ */
+async function record(
+  ctx: Context,
+  request: PaymentRequest,
+  choose: (transaction: Transaction) => Promise<UnexplainedTransfer | null>,
+): Promise<Extract<Recovery, { kind: 'recovered' | 'no_grant' }> | null> {
+  return await ctx.db.transaction(async (transaction) => {
+    const transfer = await choose(transaction)
+    // Another request with this key may have recorded the payment while this one waited for its lock.
+    const { accountId, mode, idempotencyKey } = request
+    const existing = await transaction.run(findPaymentByKey(accountId, mode, idempotencyKey))
+    if (existing !== null) return { kind: 'recovered', payment: existing }
+    if (transfer === null) return null
+    const grantId = await transaction.run(findActiveGrantId({ ...request, wallet: transfer.wallet }))
+    if (grantId === null) return { kind: 'no_grant' }
+    const now = ctx.clock.now()
+    const payment = toPayment(request, { transfer, grantId, now })
+    const month = payment.allowanceMonth
+    await transaction.commit([
+      insertPayment(payment, null, { recoveredAt: now }),
+      ...storePurchase(request, payment),
+      explainTransfer(transfer, payment.id),
+      ...appendEvent(paymentEvent('payment.created', payment, now)),
+      ...(month === null ? [] : [ensureAllowance(accountId, month), addToAllowance(accountId, month, 1)]),
+    ])
+    return { kind: 'recovered', payment }
+  })
+}
+
+function storePurchase({ purchase }: PaymentRequest, payment: Payment) {
+  const { authorization } = payment
+  if (purchase === undefined || authorization === null) return []
+  return purchase.store(payment, {
+    from: payment.walletAddress,
+    to: payment.to,
+    valueMicro: payment.amountMicro,
+    validAfterSeconds: 0n,
+    validBeforeSeconds: BigInt(authorization.validBefore.getTime() / 1_000),
+    nonce: authorization.nonce,
+  })
+}
+
+function toPayment(
+  request: PaymentRequest,
+  { transfer, grantId, now }: { transfer: UnexplainedTransfer; grantId: string; now: Date },
+): Payment {
+  const { accountId, mode, agentId, memo, idempotencyKey, credentialId, kind = 'transfer' } = request
+  const { wallet: walletAddress, to, amountMicro, nonce, blockNumber } = transfer
+  const validBefore = new Date(Math.ceil((now.getTime() + RECOVERED_VALID_MS) / 1_000) * 1_000)
+  return newPayment({
+    ...{ id: createId('payment', now), accountId, mode, kind, agentId, grantId },
+    ...{ walletAddress, to, amountMicro, amountUsdc: formatAmount(amountMicro), memo, idempotencyKey, credentialId },
+    createdAt: now,
+    allowanceMonth: allowanceMonthOf(mode, now),
+    authorization: kind === 'x402' && nonce !== null ? { nonce, validBefore } : null,
+    attemptUntil: null,
+    requestExpiresAt: null,
+    firstBlock: blockNumber,
+  })
+}

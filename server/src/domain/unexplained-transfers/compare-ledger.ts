@@ -1,0 +1,129 @@
+import { ChainUnavailable } from '../../chain/errors.ts'
+import type { SentTransfer } from '../../chain/search-reader.ts'
+import type { Address } from '../../values/address.ts'
+import { formatAmount } from '../../values/money.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Context } from '../context.ts'
+import { listAddresses } from '../wallets/wallets-store.ts'
+import type { UnexplainedTransfer } from './unexplained-transfer.ts'
+import {
+  findLedgerCursor,
+  insertUnexplained,
+  listUnexplained,
+  moveLedgerCursor,
+  type Unexplained,
+} from './unexplained-transfers-store.ts'
+
+/** At most this many blocks are compared at once. Base makes as many in half an hour. */
+const BLOCKS_MAX = 1_000n
+/** How many blocks before the cursor are compared again, because a reorganization may have changed them. */
+const OVERLAP_BLOCKS = 16n
+/** How many wallets one filter names. Nodes reject filters with many more. */
+const WALLETS_PER_SEARCH_MAX = 100
+/** How many steps a process makes before it lets a payment wait for the next try. */
+const STEPS_MAX = 20
+
+type CompareContext = Pick<Context, 'db' | 'chains' | 'clock' | 'logger'>
+
+/**
+ * Compares the next blocks of the chain with the ledger. A USDC transfer out of one of our wallets that no payment
+ * explains is stored, and reported to the operator at level error (D96). A new installation begins with the newest
+ * block. Returns whether the comparison has reached the head of the chain.
+ *
+ * Transfers of zero are ignored: anyone can make one in the name of any wallet, and it moves nothing.
+ * @throws ChainUnavailable
+ */
+export async function compareLedger(ctx: CompareContext, { mode }: { mode: Mode }): Promise<{ isCaughtUp: boolean }> {
+  const head = await ctx.chains[mode].readHead()
+  const cursor = await ctx.db.runDurable(findLedgerCursor(mode))
+  if (cursor === null) {
+    await ctx.db.runDurable(moveLedgerCursor(mode, head))
+    return { isCaughtUp: true }
+  }
+  if (cursor >= head) return { isCaughtUp: true }
+  const from = cursor > OVERLAP_BLOCKS ? cursor - OVERLAP_BLOCKS + 1n : 1n
+  const to = cursor + BLOCKS_MAX < head ? cursor + BLOCKS_MAX : head
+  const { sent, searchedTo } = await readSent(ctx, mode, { from, to })
+  const unexplained = sent.length === 0 ? [] : await ctx.db.runDurable(listUnexplained(mode, sent))
+  const stored = await describe(ctx, mode, { unexplained, sent })
+  await ctx.db.transaction(async (transaction) => {
+    await transaction.commit([...stored.map(insertUnexplained), moveLedgerCursor(mode, searchedTo)])
+  })
+  for (const { accountId, wallet, to: payee, amountMicro, txHash } of stored) {
+    ctx.logger.error(
+      { mode, account: accountId, wallet, to: payee, amount_usdc: formatAmount(amountMicro), tx: txHash },
+      'USDC left a wallet, and no payment explains it; if the database was restored, run "npm run after-restore"',
+    )
+  }
+  return { isCaughtUp: searchedTo >= head }
+}
+
+/**
+ * Compares the whole ledger with the chain once, before this process reserves its first payment of a mode. So a
+ * database that was restored from a backup never reserves a payment before the transfers that it has forgotten count.
+ * Later calls cost nothing. Throws `ChainUnavailable` while the comparison cannot be completed; the next call goes on.
+ */
+export async function ensureLedgerCompared(
+  ctx: CompareContext & Pick<Context, 'comparedLedgers'>,
+  mode: Mode,
+): Promise<void> {
+  const started = ctx.comparedLedgers.get(mode) ?? compareAll(ctx, mode)
+  ctx.comparedLedgers.set(mode, started)
+  try {
+    await started
+  } catch (error) {
+    if (ctx.comparedLedgers.get(mode) === started) ctx.comparedLedgers.delete(mode)
+    throw error
+  }
+}
+
+async function compareAll(ctx: CompareContext, mode: Mode): Promise<void> {
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    if ((await compareLedger(ctx, { mode })).isCaughtUp) return
+  }
+  throw new ChainUnavailable(`the ${mode} ledger is still being compared with its chain`)
+}
+
+/** Reads the transfers out of all wallets of the mode. If a search stops early, so do the others. */
+async function readSent(
+  ctx: CompareContext,
+  mode: Mode,
+  range: { from: bigint; to: bigint },
+): Promise<{ sent: readonly SentTransfer[]; searchedTo: bigint }> {
+  const sent: SentTransfer[] = []
+  let searchedTo = range.to
+  for (let last: Address | null = null; ;) {
+    const wallets: Address[] = await ctx.db.runRelaxed(listAddresses(mode, last, WALLETS_PER_SEARCH_MAX))
+    if (wallets.length > 0) {
+      const search = await ctx.chains[mode].findSentTransfers(wallets, { from: range.from, to: searchedTo })
+      sent.push(...search.found)
+      searchedTo = search.searchedTo
+    }
+    last = wallets.at(-1) ?? null
+    if (wallets.length < WALLETS_PER_SEARCH_MAX) break
+  }
+  return { sent: sent.filter(({ blockNumber }) => blockNumber <= searchedTo), searchedTo }
+}
+
+async function describe(
+  ctx: CompareContext,
+  mode: Mode,
+  { unexplained, sent }: { unexplained: readonly Unexplained[]; sent: readonly SentTransfer[] },
+): Promise<UnexplainedTransfer[]> {
+  const foundAt = ctx.clock.now()
+  const times = new Map<bigint, Date>()
+  const described: UnexplainedTransfer[] = []
+  for (const { accountId, txHash, logIndex } of unexplained) {
+    const transfer = sent.find((one) => one.txHash === txHash && one.logIndex === logIndex)
+    if (transfer === undefined) throw new Error('a transfer that was not read is unexplained')
+    const { from: wallet, to, amountMicro, nonce, blockNumber } = transfer
+    const minedAt = times.get(blockNumber) ?? toDate(await ctx.chains[mode].readBlockSeconds(blockNumber))
+    times.set(blockNumber, minedAt)
+    described.push({ accountId, mode, txHash, logIndex, wallet, to, amountMicro, nonce, blockNumber, minedAt, foundAt })
+  }
+  return described
+}
+
+function toDate(seconds: bigint): Date {
+  return new Date(Number(seconds) * 1_000)
+}
