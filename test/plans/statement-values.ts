@@ -90,6 +90,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     1: listOf(get(sample, 'payments', 'account_id')),
     2: listOf(get(sample, 'payments', 'id')),
     3: listOf(at(1)),
+    4: '{NULL}',
   }),
   read_facts_of_many: (sample) => ({
     ...parties(sample),

@@ -1,12 +1,12 @@
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address } from '../values/address.ts'
 import type { AuthorizationKey } from './authorization-event.ts'
+import { readHeader } from './block-header.ts'
 import { NodeFault } from './errors.ts'
 import { HEAD_CALL } from './head-reader.ts'
 import type { RpcCall } from './json-rpc.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
-import type { Batch, RpcNodes } from './rpc-nodes.ts'
-import { parseBlockHeader, type BlockHeader } from './transfer-log.ts'
+import type { RpcNodes } from './rpc-nodes.ts'
 
 export type TimedAuthorization = AuthorizationKey & {
   /** Unix seconds. The authorization can only be used in a block whose time is before this time. */
@@ -45,23 +45,18 @@ export function createAuthorizationReader(
       const [head] = await batch([HEAD_CALL])
       const number = parseQuantity(head) - BigInt(confirmations) + 1n
       if (number < 0n) return authorizations.map(() => 'open' as const)
-      const block = await readBlock(batch, number)
+      const block = await readHeader(batch, number)
       const due = authorizations.filter(({ validBeforeSeconds }) => validBeforeSeconds <= block.seconds)
       if (due.length === 0) return authorizations.map(() => 'open' as const)
       const words = await batch(due.map((one) => stateCall(usdc, one, number)))
       // If a reorganization has replaced the block whose time we read, the states may be those of another block.
-      if ((await readBlock(batch, number)).hash !== block.hash) throw new NodeFault('reorganized below the depth')
+      if ((await readHeader(batch, number)).hash !== block.hash) throw new NodeFault('reorganized below the depth')
       const states = new Map(due.map((one, index) => [one, parseState(words[index])]))
       return authorizations.map((one) => states.get(one) ?? 'open')
     })
   }
 
   return { readAuthorizationStates }
-}
-
-async function readBlock(batch: Batch, number: bigint): Promise<BlockHeader & { readonly seconds: bigint }> {
-  const [block] = await batch([{ method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }])
-  return { ...parseBlockHeader(number, block), seconds: parseQuantity((block as { timestamp?: unknown }).timestamp) }
 }
 
 function stateCall(usdc: Address, { authorizer, nonce }: AuthorizationKey, block: bigint): RpcCall {

@@ -14,6 +14,16 @@ export class ChainBehind extends ChainUnavailable {
   override readonly name = 'ChainBehind'
 }
 
+/** No node returned even the smallest part of what was requested. Either they all fail, or they reject it as too much. */
+export class ChainRefusal extends ChainUnavailable {
+  override readonly name = 'ChainRefusal'
+}
+
+/** Every node has asked us to wait. So no node was asked, or all of them refused because of their rate limit. */
+export class ChainBusy extends ChainUnavailable {
+  override readonly name = 'ChainBusy'
+}
+
 /**
  * A call failed at one node, so the next node is tried. This error is only used inside `chain/`. Callers get
  * `ChainUnavailable`.

@@ -3,6 +3,7 @@ import type { Logger } from '../lib/logger.ts'
 import type { Address } from '../values/address.ts'
 import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
+import { AdaptiveSize, BLOCKS_PER_QUERY } from './adaptive-size.ts'
 import { createAccountReader } from './account-reader.ts'
 import { createAuthorizationReader } from './authorization-reader.ts'
 import { createBalanceReader } from './balance-reader.ts'
@@ -58,6 +59,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   // Logs have their own list of nodes. If a node rejects a wide range of logs or is slow to return it, we stop using
   // the node for logs, but not for payments.
   const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
+  const size = new AdaptiveSize(BLOCKS_PER_QUERY)
 
   /**
    * Reads the receipts of transactions, by hash. A transaction that is not mined has no receipt. @throws
@@ -118,8 +120,8 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     ...createAccountReader(nodes),
     ...createGasReader(nodes, chainId),
     ...createAuthorizationReader(nodes, { usdc, confirmations }),
-    ...createTransferReader(logNodes, usdc),
-    ...createSearchReader({ nodes, logNodes }, { usdc, confirmations }),
+    ...createTransferReader(logNodes, { usdc, size }),
+    ...createSearchReader({ nodes, logNodes, size }, { usdc, confirmations }),
     /**
      * Checks the chain id, for the readiness endpoint. @throws ChainUnavailable that names the nodes that belong to
      * another chain.

@@ -15,6 +15,11 @@ import { BatchRefusal, CallReverted, NodeBehind, NodeFault } from './errors.ts'
  */
 const BATCH_CODES: ReadonlySet<unknown> = new Set([-32600, -32005, -32010, -32014])
 const BATCH_WORDS = /\bbatch\b|too (?:large|big)|too many (?:rpc )?(?:calls|requests in)/i
+/**
+ * How nodes reject one query for logs of too many blocks or with too many results. Some gateways then reject the whole
+ * batch, also with the codes above, but fewer calls would not help.
+ */
+const RANGE_WORDS = /\bblocks?\b|\brange\b|\bresults\b|getlogs/i
 /** How geth rejects the remaining calls of a batch when the response has become too long. */
 const RESPONSE_WORDS = /response too large|\bbatch (?:request )?(?:limit|size|too)|\bbatch of more than\b/i
 /**
@@ -49,7 +54,8 @@ export function readCallRefusal(refused: Readonly<Record<string, unknown>>, { ca
 export function readBatchRefusal(refused: Readonly<Record<string, unknown>>, { calls }: { calls: number }): NodeFault {
   const { code, words } = readError(refused)
   const message = `rejected the batch with code ${formatCode(code)}`
-  const isSize = (BATCH_CODES.has(code) || BATCH_WORDS.test(words)) && !RATE_WORDS.test(words)
+  const isOther = RATE_WORDS.test(words) || RANGE_WORDS.test(words)
+  const isSize = (BATCH_CODES.has(code) || BATCH_WORDS.test(words)) && !isOther
   return calls > 1 && isSize ? new BatchRefusal(message) : new NodeFault(message)
 }
 

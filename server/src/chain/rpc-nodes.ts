@@ -1,7 +1,7 @@
 import type { Logger } from '../lib/logger.ts'
 import type { Mode } from '../values/mode.ts'
-import { BatchSize } from './batch-size.ts'
-import { ChainBehind, ChainUnavailable, NodeBehind, NodeBusy, NodeFault } from './errors.ts'
+import { AdaptiveSize, CALLS_PER_REQUEST } from './adaptive-size.ts'
+import { ChainBehind, ChainBusy, ChainUnavailable, NodeBehind, NodeBusy, NodeFault } from './errors.ts'
 import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { postSplit, type WitnessCall } from './split-batch.ts'
@@ -27,7 +27,7 @@ export type NodeAddress = RpcEndpoint & {
 
 type RpcNode = {
   readonly address: NodeAddress
-  readonly size: BatchSize
+  readonly size: AdaptiveSize
   /** Whether the node has returned the configured chain id since its last fault. */
   verified: boolean
   /** Null while the node is in service. After a fault, a signal that is aborted when we may probe the node again. */
@@ -94,13 +94,14 @@ export function createRpcNodes(
     }
     const reasons = faults.map((fault) => fault.message).join('; ')
     const cause = faults.length === 1 ? faults[0] : new AggregateError(faults)
-    const isBehind = faults.some((fault) => fault instanceof NodeBehind)
     const message = `no node of the ${mode} chain (${chainId}) could be used: ${reasons}`
-    throw isBehind ? new ChainBehind(message, { cause }) : new ChainUnavailable(message, { cause })
+    if (faults.some((fault) => fault instanceof NodeBehind)) throw new ChainBehind(message, { cause })
+    if (faults.every((fault) => fault instanceof NodeBusy)) throw new ChainBusy(message, { cause })
+    throw new ChainUnavailable(message, { cause })
   }
 
   async function attempt<T>(node: RpcNode, work: (batch: Batch) => Promise<T>): Promise<T> {
-    if (isPaused(node)) throw new NodeFault('asked us to wait before the next request')
+    if (isPaused(node)) throw new NodeBusy('asked us to wait before the next request', 0)
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), timeoutMs)
     inProgress.add(abort)
@@ -188,7 +189,7 @@ export function createRpcNodes(
 }
 
 function openNode(address: NodeAddress): RpcNode {
-  return { address, size: new BatchSize(), verified: false, cooldown: null, probing: false }
+  return { address, size: new AdaptiveSize(CALLS_PER_REQUEST), verified: false, cooldown: null, probing: false }
 }
 
 function isPaused({ address }: RpcNode): boolean {
@@ -198,5 +199,6 @@ function isPaused({ address }: RpcNode): boolean {
 function nameNode({ index, host }: NodeAddress, fault: NodeFault): NodeFault {
   const message = `#${index} ${host} ${fault.message}`
   const options = { cause: fault.cause }
+  if (fault instanceof NodeBusy) return new NodeBusy(message, fault.retryAfterMs)
   return fault instanceof NodeBehind ? new NodeBehind(message, options) : new NodeFault(message, options)
 }

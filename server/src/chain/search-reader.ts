@@ -1,17 +1,18 @@
 import type { Hash } from 'viem'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { MicroUsdc } from '../values/money.ts'
+import type { AdaptiveSize } from './adaptive-size.ts'
 import { CANCELED_TOPIC, parseAuthorizationLog, USED_TOPIC, type AuthorizationKey } from './authorization-event.ts'
-import { ChainUnavailable, NodeFault } from './errors.ts'
-import { isRecord, type RpcCall } from './json-rpc.ts'
+import { readHeader } from './block-header.ts'
+import { readFirstBlocks, type BlockRange } from './block-ranges.ts'
+import { ChainUnavailable } from './errors.ts'
+import { isRecord } from './json-rpc.ts'
+import { readLogs, type LogFilter } from './log-query.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
 import { parseHash, parseTransfer } from './parse-receipt.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
 import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
-
-/** A range of blocks, including both ends. */
-export type BlockRange = { readonly from: bigint; readonly to: bigint }
 
 /** The result of a search. A search makes a limited number of calls, so it may stop before the end of the range. */
 export type Search<Found> = {
@@ -45,12 +46,10 @@ export type TransferPattern = { readonly from: Address; readonly to: Address; re
 export type SenderNonce = { readonly sender: Address; readonly nonce: bigint }
 
 /**
- * How many blocks one call searches. Most providers of nodes allow `BLOCKS_PER_CALL_MAX` or more. If a node does not,
- * or is slow, further calls search `BLOCKS_PER_CALL_MIN` blocks.
+ * How many queries one search makes at most. If a node allows only one block in a query, a search covers this many
+ * blocks, and the next search continues after them.
  */
-const BLOCKS_PER_CALL_MAX = 500n
-const BLOCKS_PER_CALL_MIN = 10n
-const CALLS_PER_SEARCH_MAX = 20
+const QUERIES_PER_SEARCH_MAX = 40
 /**
  * A transaction can never be mined once another transaction with the same nonce is final. We regard a transaction at
  * this depth as final, because reorganizations are less deep.
@@ -62,7 +61,7 @@ const NONCE_DEPTH_MIN = 30
  * transaction, or reports one that proves nothing.
  */
 export function createSearchReader(
-  { nodes, logNodes }: { nodes: RpcNodes; logNodes: RpcNodes },
+  { nodes, logNodes, size }: { nodes: RpcNodes; logNodes: RpcNodes; size: AdaptiveSize },
   { usdc, confirmations }: { usdc: Address; confirmations: number },
 ) {
   /**
@@ -122,52 +121,35 @@ export function createSearchReader(
   }
 
   async function search<Found>(
-    filter: object,
+    filter: LogFilter,
     { from, to }: BlockRange,
     read: (logs: readonly unknown[]) => readonly Found[],
   ): Promise<Search<Found>> {
     const found: Found[] = []
     let next = from
     let searchedToSeconds: bigint | null = null
-    let blocksMax = BLOCKS_PER_CALL_MAX
-    for (let calls = 0; calls < CALLS_PER_SEARCH_MAX && next <= to; calls += 1) {
-      const last = next + blocksMax - 1n < to ? next + blocksMax - 1n : to
+    for (let queries = 0; queries < QUERIES_PER_SEARCH_MAX && next <= to; queries += 1) {
       try {
-        const { logs, seconds } = await readLogs(filter, { from: next, to: last })
-        found.push(...read(logs))
-        searchedToSeconds = seconds
+        const { result, to: last } = await readFirstBlocks({ from: next, to }, size, (blocks) =>
+          logNodes.run(async (batch) => {
+            const { logs, last: header } = await readLogs(batch, [filter], blocks)
+            return { found: read(logs.flat()), seconds: header.seconds }
+          }),
+        )
+        found.push(...result.found)
+        searchedToSeconds = result.seconds
         next = last + 1n
       } catch (error) {
-        // The node may have rejected the range as too wide.
-        if (!(error instanceof ChainUnavailable) || blocksMax <= BLOCKS_PER_CALL_MIN) {
-          if (next === from) throw error
-          break
-        }
-        blocksMax = BLOCKS_PER_CALL_MIN
+        if (!(error instanceof ChainUnavailable) || next === from) throw error
+        break
       }
     }
     return { found, searchedTo: next - 1n, searchedToSeconds }
   }
 
-  async function readLogs(filter: object, { from, to }: BlockRange): Promise<{ logs: unknown[]; seconds: bigint }> {
-    const params = [{ ...filter, fromBlock: formatQuantity(from), toBlock: formatQuantity(to) }]
-    return await logNodes.run(async (batch) => {
-      // We ask for the last block in the same request. It proves that the node has the whole range: nodes silently
-      // leave out blocks that they do not have.
-      const [block, logs] = await batch([blockCall(to), { method: 'eth_getLogs', params }])
-      if (!isRecord(block)) throw new NodeFault(`has no block ${to}`)
-      if (!Array.isArray(logs)) throw new NodeFault('did not return logs')
-      return { logs: logs as unknown[], seconds: parseQuantity(block['timestamp']) }
-    })
-  }
-
   /** Reads the time of a block, in seconds by the chain's clock. @throws ChainUnavailable */
   async function readBlockSeconds(number: bigint): Promise<bigint> {
-    return await logNodes.run(async (batch) => {
-      const [block] = await batch([blockCall(number)])
-      if (!isRecord(block)) throw new NodeFault(`has no block ${number}`)
-      return parseQuantity(block['timestamp'])
-    })
+    return await logNodes.run(async (batch) => (await readHeader(batch, number)).seconds)
   }
 
   /**
@@ -269,10 +251,6 @@ async function isUsedByAnother(
     { method: 'eth_getTransactionReceipt', params: [hash] },
   ])
   return receipt === null && parseQuantity(count) > nonce
-}
-
-function blockCall(number: bigint): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }
 }
 
 function parseTxHash(log: unknown): Hash {

@@ -1,4 +1,4 @@
-import type { BatchSize } from './batch-size.ts'
+import type { AdaptiveSize } from './adaptive-size.ts'
 import { BatchRefusal } from './errors.ts'
 import type { RpcCall } from './json-rpc.ts'
 
@@ -18,7 +18,7 @@ const REQUESTS_AT_ONCE_MAX = 4
  */
 export async function postSplit(
   post: (calls: readonly RpcCall[]) => Promise<unknown[]>,
-  { calls, size, witness }: { calls: readonly RpcCall[]; size: BatchSize; witness: WitnessCall | null },
+  { calls, size, witness }: { calls: readonly RpcCall[]; size: AdaptiveSize; witness: WitnessCall | null },
 ): Promise<unknown[]> {
   const results = Array.from<unknown>({ length: calls.length })
   const room = (): number => Math.max(1, witness === null ? size.max : size.max - 1)

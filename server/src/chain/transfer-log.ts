@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Hash } from 'viem'
 import type { Address } from '../values/address.ts'
-import { NodeBehind, NodeFault } from './errors.ts'
+import { NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { parseHash, type Transfer } from './parse-receipt.ts'
@@ -22,9 +22,7 @@ export const LOGS_PER_READ_MAX = 20_000
 /** How many logs are parsed in one turn of the event loop, about 10 ms of work. */
 const LOGS_PER_TURN_MAX = 100
 
-export type BlockHeader = { readonly hash: Hash; readonly parentHash: Hash }
-
-/** The request whose responses are parsed. */
+/** The request whose logs are parsed. */
 export type LogsRequest = {
   readonly contract: Address
   readonly from: bigint
@@ -36,18 +34,14 @@ export type LogsRequest = {
 }
 
 /**
- * Parses the responses of `eth_getLogs` to one request. Returns the contract's transfers to the recipients, in the
+ * Parses the logs that a node returned for one request. Returns the contract's transfers to the recipients, in the
  * chain's order. Ignores anything else that a node returns. Parsing is slow, mostly because the checksum of an address
  * needs a hash. So only `LOGS_PER_TURN_MAX` logs are parsed in one turn of the event loop, and HTTP requests need not
  * wait.
  * @throws NodeFault for more than `LOGS_PER_READ_MAX` logs, and for a response that cannot be true: a log of a block
  * outside the range, a log that was removed, the same log twice, or logs of two forks.
  */
-export async function parseTransferLogs(
-  request: LogsRequest,
-  responses: readonly unknown[],
-): Promise<LoggedTransfer[]> {
-  const logs = responses.flatMap(parseList)
+export async function parseTransferLogs(request: LogsRequest, logs: readonly unknown[]): Promise<LoggedTransfer[]> {
   if (logs.length > LOGS_PER_READ_MAX) throw new NodeFault('returned too many logs')
   const parse = createParser(request)
   const logged: LoggedTransfer[] = []
@@ -77,21 +71,6 @@ function createParser({ contract, from, to, ...request }: LogsRequest): (log: un
     seen.add(key)
     return { ...transfer, ...position }
   }
-}
-
-/**
- * Parses a response of `eth_getBlockByNumber`. @throws NodeFault if the response is another block, or if the node does
- * not have the block.
- */
-export function parseBlockHeader(number: bigint, block: unknown): BlockHeader {
-  if (block === null) throw new NodeBehind(`has no block ${number}`)
-  if (!isRecord(block) || parseQuantity(block['number']) !== number) throw new NodeFault('returned another block')
-  return { hash: parseHash(block['hash']), parentHash: parseHash(block['parentHash']) }
-}
-
-function parseList(response: unknown): unknown[] {
-  if (!Array.isArray(response)) throw new NodeFault('did not return logs')
-  return response as unknown[]
 }
 
 function parsePosition(log: unknown): Omit<LoggedTransfer, keyof Transfer> {

@@ -1,11 +1,13 @@
 import type { Hash } from 'viem'
 import type { Address } from '../values/address.ts'
+import { AdaptiveSize, BLOCKS_PER_FULL_QUERY } from './adaptive-size.ts'
+import { readHeader } from './block-header.ts'
+import { readFirstBlocks } from './block-ranges.ts'
 import { NodeFault } from './errors.ts'
-import type { RpcCall } from './json-rpc.ts'
-import { formatQuantity } from './quantity.ts'
+import { readLogs, type LogFilter } from './log-query.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
-import { parseBlockHeader, parseTransferLogs, type BlockHeader, type LoggedTransfer } from './transfer-log.ts'
+import { parseTransferLogs, type LoggedTransfer } from './transfer-log.ts'
 
 export type TransferRange = {
   /** The first block. It must not be block 0. */
@@ -22,9 +24,11 @@ export type TransferRange = {
 export type TransfersRead = {
   /** In the chain's order. */
   readonly transfers: readonly LoggedTransfer[]
+  /** The last block that was read. It may be before the end of the requested range. */
+  readonly to: bigint
   /** The hash of the block before `from`. */
   readonly parentHash: Hash
-  /** The hash of the block `to`. */
+  /** The hash of the last block that was read. */
   readonly blockHash: Hash
 }
 
@@ -36,67 +40,62 @@ const RECIPIENTS_PER_CALL_MAX = 100
  */
 export const RECIPIENTS_PER_READ_MAX = 1_000
 
-/** Makes functions that read USDC transfers from the chain's logs. */
-export function createTransferReader(nodes: RpcNodes, usdc: Address) {
+/**
+ * Makes functions that read USDC transfers from the chain's logs. `size` is how many blocks a query for the transfers
+ * to certain recipients covers.
+ */
+export function createTransferReader(nodes: RpcNodes, { usdc, size }: { usdc: Address; size: AdaptiveSize }) {
+  // A query for all transfers returns many more logs, so nodes reject it at another number of blocks.
+  const fullSize = new AdaptiveSize(BLOCKS_PER_FULL_QUERY)
+
   /** Reads the hash of a block. @throws ChainUnavailable, also if no node has this block. */
   async function readBlockHash(number: bigint): Promise<Hash> {
     return await nodes.run(async (batch) => (await readHeader(batch, number)).hash)
   }
 
   /**
-   * Reads the transfers to `recipients` in a range of blocks. All of them belong to one fork of the chain: the block
-   * before the range has the hash `parentHash`, and its last block has the hash `blockHash`.
-   * @throws ChainUnavailable, also if all nodes reject the range as too wide, or return more than `LOGS_PER_READ_MAX`
-   * logs for it; `ChainBehind` if no node has all of the blocks yet.
+   * Reads the transfers to `recipients` in the first blocks of a range, as many as nodes return at once. All of them
+   * belong to one fork of the chain: the block before the range has the hash `parentHash`, and the last block that was
+   * read has the hash `blockHash`.
+   * @throws ChainUnavailable, also if all nodes reject even a single block, or return more than `LOGS_PER_READ_MAX` logs
+   * for it; `ChainBehind` if no node has the first block yet.
    */
   async function readTransfers(range: TransferRange): Promise<TransfersRead> {
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
     if (range.recipients !== null && range.recipients.length > RECIPIENTS_PER_READ_MAX)
       throw new RangeError('too many recipients at once')
-    return await nodes.run((batch) => readRange(batch, usdc, range))
+    const { recipients } = range
+    const { result, to } = await readFirstBlocks(range, recipients === null ? fullSize : size, (blocks) =>
+      nodes.run((batch) => readRange(batch, usdc, { ...blocks, recipients })),
+    )
+    return { ...result, to }
   }
 
   return { readBlockHash, readTransfers }
 }
 
 /**
- * Reads the hash of the last block three times: before the logs, together with the logs, and after them. If the hash is
- * always the same, all logs belong to one fork. Nodes silently leave out the logs of blocks that they do not have. So
- * every request for logs also asks for the last block, which proves that the machine that responded had the whole
- * range.
+ * If a range has several blocks, reads the hash of the last block again after the logs. If it is still the same, all
+ * logs belong to one fork. The logs of a single block are read by its hash, so they belong to one fork anyway.
  */
-async function readRange(batch: Batch, usdc: Address, { from, to, recipients }: TransferRange): Promise<TransfersRead> {
-  const before = await readHeader(batch, to)
-  const filters = recipients === null ? [null] : splitRecipients(recipients)
-  const witnessed: unknown[] = []
-  const witness = { call: blockCall(to), keep: (block: unknown) => void witnessed.push(block) }
-  const [first, ...logs] = await batch(
-    [blockCall(from), ...filters.map((some) => logsCall(usdc, from, to, some))],
-    witness,
-  )
-  const { hash } = await readHeader(batch, to)
-  const hashesSeen = [before.hash, ...witnessed.map((block) => parseBlockHeader(to, block).hash)]
-  if (hashesSeen.some((seen) => seen !== hash)) throw new NodeFault('reorganized while its blocks were read')
-  const { hash: firstHash, parentHash } = parseBlockHeader(from, first)
-  const hashes = new Map([[from, firstHash] as const, [to, hash] as const])
-  const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs)
-  return { transfers, parentHash, blockHash: hash }
+async function readRange(
+  batch: Batch,
+  usdc: Address,
+  { from, to, recipients }: TransferRange,
+): Promise<Omit<TransfersRead, 'to'>> {
+  const chunks = recipients === null ? [null] : splitRecipients(recipients)
+  const filters = chunks.map((some) => transferFilter(usdc, some))
+  const { logs, first, last } = await readLogs(batch, filters, { from, to })
+  const isSameFork = from === to || (await readHeader(batch, to)).hash === last.hash
+  if (!isSameFork) throw new NodeFault('reorganized while its blocks were read')
+  const hashes = new Map([[from, first.hash] as const, [to, last.hash] as const])
+  const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs.flat())
+  return { transfers, parentHash: first.parentHash, blockHash: last.hash }
 }
 
-async function readHeader(batch: Batch, number: bigint): Promise<BlockHeader> {
-  const [block] = await batch([blockCall(number)])
-  return parseBlockHeader(number, block)
-}
-
-function blockCall(number: bigint): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [formatQuantity(number), false] }
-}
-
-function logsCall(usdc: Address, from: bigint, to: bigint, recipients: readonly Address[] | null): RpcCall {
+function transferFilter(usdc: Address, recipients: readonly Address[] | null): LogFilter {
   const wanted = recipients === null ? null : recipients.map(formatAddressTopic)
-  const topics = [TRANSFER_TOPIC, null, wanted]
-  const filter = { address: usdc, fromBlock: formatQuantity(from), toBlock: formatQuantity(to), topics }
-  return { method: 'eth_getLogs', params: [filter] }
+  return { address: usdc, topics: [TRANSFER_TOPIC, null, wanted] }
 }
 
 function splitRecipients(recipients: readonly Address[]): (readonly Address[])[] {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { listToldDeposits, pay, readCursor } from '../../../test/support/context/deposit-rows.ts'
 import { RpcRefusal, type FakeChain, type FakeLog } from '../../../test/support/wires/fake-chain.ts'
+import { limitLogRanges } from '../../../test/support/wires/limit-log-ranges.ts'
 import { readRows } from '../../../test/support/database/read-rows.ts'
 import { RECIPIENT, seed, seedWallet, type Seed } from '../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
@@ -82,11 +83,7 @@ describe('watching deposits', () => {
     await (await shore.watch()).stop()
     const paid = [1n, LOGS_RANGE_MAX, LOGS_RANGE_MAX + 1n, 400n].map((after) => shore.pay(START + after).txHash)
     chain.head = START + 400n
-    chain.intercept = ({ method, params }) => {
-      if (method !== 'eth_getLogs') return
-      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
-      if (BigInt(toBlock) - BigInt(fromBlock) >= LOGS_RANGE_MAX) throw new RpcRefusal(-32005)
-    }
+    chain.intercept = limitLogRanges(LOGS_RANGE_MAX)
     await shore.watch()
     await shore.readUpTo(chain.head)
     assert.deepEqual(await shore.told(), paid.toSorted())

@@ -1,6 +1,6 @@
 import { ChainBehind } from '../chain/errors.ts'
 import type { Context } from '../domain/context.ts'
-import { BLOCKS_MAX, followDeposits } from '../domain/deposits/follow-deposits.ts'
+import { followDeposits } from '../domain/deposits/follow-deposits.ts'
 import type { Loop } from '../lib/loop.ts'
 import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
@@ -11,10 +11,7 @@ const INTERVAL_MS = 1_000
  * because only one of them can move the cursor.
  */
 const LEASE_MS = 15_000
-/**
- * One round reads at most this many chunks of blocks, including chunks that a node refuses. If blocks are left, the
- * next round continues.
- */
+/** One round reads at most this many chunks of blocks. If blocks are left, the next round continues. */
 const CHUNKS_PER_ROUND_MAX = 10
 /**
  * A node may announce the number of a new block before any node can return the block itself. A round that fails for
@@ -25,13 +22,10 @@ const BEHIND_ROUNDS_MAX = 10
 /** Records the deposits of one mode when their blocks are deep enough, in the one process that has the lease. */
 export function watchDeposits(ctx: Context, { mode, holder }: { mode: Mode; holder: string }): Loop {
   const chain = ctx.chains[mode]
-  let blocksMax = BLOCKS_MAX
   let behindRounds = 0
   const readChunks = async (confirmedBlock: bigint, signal: AbortSignal, renewLease: RenewLease): Promise<void> => {
     for (let chunk = 0; chunk < CHUNKS_PER_ROUND_MAX && !signal.aborted; chunk += 1) {
-      const progress = await followDeposits(ctx, { mode, confirmedBlock, blocksMax })
-      blocksMax = progress.blocksMax
-      if (progress.isCaughtUp) return
+      if (await followDeposits(ctx, { mode, confirmedBlock })) return
       if (!(await renewLease())) return
     }
   }

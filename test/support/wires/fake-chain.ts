@@ -44,13 +44,13 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** If `intercept` throws this, the node rejects the call with this code. */
+/** If `intercept` throws this, the node rejects the call with this code and message. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
 
-  constructor(code: number) {
-    super('refused')
+  constructor(code: number, message = 'refused') {
+    super(message)
     this.code = code
   }
 }
@@ -83,6 +83,12 @@ export interface FakeChain extends FakeServer {
   bytes: number
   /** Returns the result of a call, or undefined if the fake chain should respond as usual. */
   intercept: (call: RpcCall) => unknown
+  /**
+   * Returns the head of the machine that responds to a call, or undefined if it is `head`. A gateway has several
+   * machines, and routes the calls of a batch to different ones. A machine that lags does not know the blocks above its
+   * own head: it silently leaves out their logs, and has no receipts of their transactions.
+   */
+  machineHead: (call: RpcCall) => bigint | undefined
   /** Replaces the last blocks with empty ones. Returns the transfers that were in the replaced blocks. */
   reorganize(blocks: number): FakeLog[]
 }
@@ -117,12 +123,14 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
     nonces: new Map<string, bigint>(),
     codes: new Map<string, Hex>(),
     forks: [],
+    isBounded: false,
     down: false,
     startSeconds: 0n,
     calls: 0,
     requests: 0,
     bytes: 0,
     intercept: () => undefined,
+    machineHead: () => undefined,
     reorganize: (blocks) => reorganize(state, blocks),
   }
   const server = await startFakeServer((_request, body, response) => {
@@ -137,7 +145,8 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
       state.calls += 1
       try {
         const told = state.intercept(call)
-        return { jsonrpc: '2.0', id: call.id, result: told === undefined ? answerCall(state, call) : told }
+        const result = told === undefined ? answerCall(chooseMachine(state, call), call) : told
+        return { jsonrpc: '2.0', id: call.id, result }
       } catch (error) {
         if (!(error instanceof RpcRefusal)) throw error
         return { jsonrpc: '2.0', id: call.id, error: { code: error.code, message: error.message } }
@@ -153,6 +162,13 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
 type State = Omit<FakeChain, keyof FakeServer> & {
   /** The first replaced block of each reorganization. */
   readonly forks: bigint[]
+  /** Whether this is a machine that does not know the blocks above its own head. */
+  readonly isBounded: boolean
+}
+
+function chooseMachine(state: State, call: RpcCall): State {
+  const head = state.machineHead(call)
+  return head === undefined ? state : { ...state, head, isBounded: true }
 }
 
 function reorganize(state: State, blocks: number): FakeLog[] {
@@ -183,6 +199,7 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
       // This chain has no contract at the address where OP stack chains report the price of publishing data.
       if (to === GAS_PRICE_ORACLE) return '0x'
       if (data.startsWith(STATE_SELECTOR)) return readAuthorizationState(state, data, String(params[1]))
+      if (state.isBounded && BigInt(String(params[1])) > state.head) throw new RpcRefusal(-32000, 'header not found')
       const address = `0x${data.slice(-40)}`
       return toWord(state.balances.get(address) ?? state.balanceMicro)
     }
@@ -203,17 +220,20 @@ function answerCall(state: State, { method, params }: RpcCall): unknown {
 
 interface LogFilter {
   readonly address: string | readonly string[]
-  readonly fromBlock: string
-  readonly toBlock: string
+  readonly fromBlock?: string
+  readonly toBlock?: string
+  readonly blockHash?: `0x${string}`
   readonly topics: readonly (string | null | readonly string[])[]
 }
 
 /**
- * Finds logs in a range of blocks. As with real nodes, the range may end above the head. The logs of `receipts` are
- * included only if the search is for a single payment.
+ * Finds logs in a block, or in a range of blocks. As with real nodes, the range may end above the head. The logs of
+ * `receipts` are included only if the search is for a single payment.
  */
 function findLogs(state: State, filter: LogFilter): unknown[] {
-  const [from, to] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)]
+  const { blockHash, fromBlock = '0x0', toBlock = '0x0' } = filter
+  const block = blockHash === undefined ? null : findBlock(state, blockHash)
+  const [from, to] = block === null ? [BigInt(fromBlock), BigInt(toBlock)] : [block, block]
   const isInRange = ({ blockNumber }: { blockNumber: bigint }) =>
     blockNumber >= from && blockNumber <= to && blockNumber <= state.head
   const isTrace = filter.topics[0] === OPERATION_TOPIC || (filter.topics[1] ?? null) !== null
@@ -266,13 +286,20 @@ function toBlockHash({ forks }: State, number: bigint): Hex {
   return toWord(number + HASH_BASE + (BigInt(taken) << FORK_SHIFT))
 }
 
+/** Finds the number of a block by its hash. A node rejects a hash that it does not know (EIP-234). */
+function findBlock(state: State, hash: Hex): bigint {
+  const number = (BigInt(hash) & ((1n << FORK_SHIFT) - 1n)) - HASH_BASE
+  if (number > state.head || toBlockHash(state, number) !== hash) throw new RpcRefusal(-32000, 'unknown block')
+  return number
+}
+
 function toTransaction(state: State, hash: string): unknown {
   const transaction = state.transactions.get(hash)
   return transaction === undefined ? null : { hash, from: transaction.from, nonce: toHex(transaction.nonce) }
 }
 
 function toReceipt(state: State, hash: string, receipt: FakeReceipt | undefined): unknown {
-  if (receipt === undefined) return null
+  if (receipt === undefined || (state.isBounded && receipt.blockNumber > state.head)) return null
   return {
     transactionHash: hash,
     blockNumber: toHex(receipt.blockNumber),

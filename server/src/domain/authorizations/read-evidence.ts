@@ -6,45 +6,49 @@ import type { Payment } from '../payments/payment.ts'
 import type { AuthorizationEvidence } from './decide-authorization.ts'
 
 /**
- * Purchases are searched for together only if their first blocks are at most this far apart. Otherwise one old purchase
- * would make the search for all others as long as its own.
+ * Purchases are searched for together only if their next blocks are at most this far apart. Otherwise one purchase that
+ * was not looked at for long would make the search for all others as long as its own.
  */
-const FIRST_BLOCKS_APART_MAX = 100n
+const NEXT_BLOCKS_APART_MAX = 100n
 /**
  * The search ends this many blocks after the purchase's first block. An authorization is valid for five minutes at
  * most, so its use cannot be later, even on a chain with 16 blocks per second.
  */
 const SEARCHED_BLOCKS_MAX = 5_000n
+/**
+ * The newest blocks are searched again at the next look, because a reorganization may change them, and a machine that
+ * lags may have left out their logs.
+ */
+const SEARCHED_AGAIN_BLOCKS = 16n
 /** How many authorizations one filter names. Nodes reject filters with many more. */
 const AUTHORIZATIONS_PER_SEARCH_MAX = 100
 
 interface Wanted {
   readonly payment: Payment
   readonly authorization: TimedAuthorization
+  /** The block at which this look's search begins. */
+  readonly next: bigint
 }
+
+/** What a look shows about a purchase, and the last block that the next look need not search again. */
+export type Look = AuthorizationEvidence & Pick<Payment, 'searchedBlock'>
 
 /**
  * Reads what the chain shows about pending purchases, by the id of the payment. The logs only say which transactions to
- * look at. The receipts prove that an authorization was used. The states prove that it was not used, and are read only
- * if the time of the newest block that was searched is `validBefore` or later. @throws ChainUnavailable
+ * look at, so an empty list of logs proves nothing. The receipts prove that an authorization was used. The states prove
+ * that it was not used, and are read only if the time of the newest block that was searched is `validBefore` or later.
+ * Each look continues where the last one stopped. @throws ChainUnavailable
  */
-export async function readEvidence(
-  chain: Chain,
-  payments: readonly Payment[],
-): Promise<ReadonlyMap<string, AuthorizationEvidence>> {
+export async function readEvidence(chain: Chain, payments: readonly Payment[]): Promise<ReadonlyMap<string, Look>> {
   const head = await chain.readHead()
-  const evidence = new Map<string, AuthorizationEvidence>()
-  for (const group of groupByFirstBlock(payments.flatMap(toWanted), head)) {
-    for (const [id, one] of await readGroup(chain, group, head)) evidence.set(id, one)
+  const looks = new Map<string, Look>()
+  for (const group of groupByNextBlock(payments.flatMap((payment) => toWanted(payment, head)))) {
+    for (const [id, look] of await readGroup(chain, group, head)) looks.set(id, look)
   }
-  return evidence
+  return looks
 }
 
-async function readGroup(
-  chain: Chain,
-  group: readonly Wanted[],
-  head: bigint,
-): Promise<(readonly [string, AuthorizationEvidence])[]> {
+async function readGroup(chain: Chain, group: readonly Wanted[], head: bigint): Promise<(readonly [string, Look])[]> {
   const search = await findEndings(chain, group, head)
   const hashes = [...new Set(search.found.map(({ txHash }) => txHash))]
   const none: ReceiptsAtHead = { receipts: new Map(), head }
@@ -55,21 +59,36 @@ async function readGroup(
       .map(({ txHash }) => ({ txHash, receipt: reading.receipts.get(txHash) ?? null }))
   const unseen = group.filter((wanted) => endingsOf(wanted).every(({ receipt }) => receipt === null))
   const states = await readStates(chain, unseen, search.searchedToSeconds)
-  return group.map((wanted) => [
-    wanted.payment.id,
-    { endings: endingsOf(wanted), head: reading.head, state: states.get(wanted) ?? 'open' },
-  ])
+  return group.map((wanted) => {
+    const evidence = { endings: endingsOf(wanted), head: reading.head, state: states.get(wanted) ?? 'open' }
+    return [wanted.payment.id, { ...evidence, searchedBlock: lastSearched(wanted.payment, evidence, { search, head }) }]
+  })
+}
+
+/**
+ * Returns the last block that the next look need not search again. If the authorization has ended and no log of it was
+ * found, all blocks are searched again. If one was found, it must be found again until the purchase ends.
+ */
+function lastSearched(
+  { searchedBlock }: Payment,
+  { endings, state }: AuthorizationEvidence,
+  { search, head }: { search: Search<unknown>; head: bigint },
+): bigint | null {
+  if (endings.length > 0) return searchedBlock
+  if (state === 'ended') return null
+  const searched = min([search.searchedTo, head - SEARCHED_AGAIN_BLOCKS])
+  return searchedBlock === null || searched > searchedBlock ? searched : searchedBlock
 }
 
 async function findEndings(chain: Chain, group: readonly Wanted[], head: bigint): Promise<Search<FoundAuthorization>> {
-  const firsts = group.map(({ payment }) => firstBlockOf(payment, head))
-  const [from, last] = [min(firsts), max(firsts) + SEARCHED_BLOCKS_MAX]
-  const range = { from, to: last < head ? last : head }
+  const last = max(group.map(({ payment, next }) => payment.firstBlock ?? next)) + SEARCHED_BLOCKS_MAX
+  const to = min([last, head])
+  const from = min([...group.map(({ next }) => next), last])
   // The node that reported the head may be behind the one that we asked when the purchase was recorded.
-  if (range.from > range.to) return { found: [], searchedTo: from - 1n, searchedToSeconds: null }
+  if (from > to) return { found: [], searchedTo: from - 1n, searchedToSeconds: null }
   return await chain.findAuthorizations(
     group.map(({ authorization }) => authorization),
-    range,
+    { from, to },
   )
 }
 
@@ -85,20 +104,20 @@ async function readStates(
   return new Map(late.map((wanted, index) => [wanted, states[index] ?? 'open']))
 }
 
-function toWanted(payment: Payment): Wanted[] {
+function toWanted(payment: Payment, head: bigint): Wanted[] {
   const { authorization, walletAddress: authorizer } = payment
   if (authorization === null) return []
   const validBeforeSeconds = BigInt(Math.ceil(authorization.validBefore.getTime() / 1_000))
-  return [{ payment, authorization: { authorizer, nonce: authorization.nonce, validBeforeSeconds } }]
+  const next = nextBlockOf(payment, head)
+  return [{ payment, next, authorization: { authorizer, nonce: authorization.nonce, validBeforeSeconds } }]
 }
 
-function groupByFirstBlock(wanted: readonly Wanted[], head: bigint): Wanted[][] {
+function groupByNextBlock(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = []
-  const firstOf = ({ payment }: Wanted): bigint => firstBlockOf(payment, head)
-  for (const one of wanted.toSorted((a, b) => (firstOf(a) < firstOf(b) ? -1 : 1))) {
+  for (const one of wanted.toSorted((a, b) => (a.next < b.next ? -1 : 1))) {
     const group = groups.at(-1)
     const [oldest] = group ?? []
-    const isNear = oldest !== undefined && firstOf(one) - firstOf(oldest) <= FIRST_BLOCKS_APART_MAX
+    const isNear = oldest !== undefined && one.next - oldest.next <= NEXT_BLOCKS_APART_MAX
     if (group !== undefined && isNear && group.length < AUTHORIZATIONS_PER_SEARCH_MAX) group.push(one)
     else groups.push([one])
   }
@@ -106,11 +125,11 @@ function groupByFirstBlock(wanted: readonly Wanted[], head: bigint): Wanted[][] 
 }
 
 /**
- * Returns the block at which the search begins, which was recorded with the purchase. If none was recorded, the search
- * begins at the newest block.
+ * Returns the block at which the search for a purchase begins: the first block that no look has searched. At first, that
+ * is the block that was recorded with the purchase. If none was recorded, the search begins at the newest block.
  */
-function firstBlockOf({ firstBlock }: Payment, head: bigint): bigint {
-  return firstBlock ?? head
+function nextBlockOf({ firstBlock, searchedBlock }: Payment, head: bigint): bigint {
+  return searchedBlock === null ? (firstBlock ?? head) : max([firstBlock ?? 0n, searchedBlock + 1n])
 }
 
 function isSame(a: AuthorizationKey, b: AuthorizationKey): boolean {

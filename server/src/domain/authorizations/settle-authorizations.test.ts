@@ -12,8 +12,10 @@ import {
   readRows,
 } from '../../../../test/support/database/read-rows.ts'
 import { RpcRefusal, type FakeReceipt, type FakeTransfer } from '../../../../test/support/wires/fake-chain.ts'
+import { countBlocks, limitLogRanges } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { formatPayment } from '../payments/format-payment.ts'
+import { postponeLooks } from '../payments/authorizations-store.ts'
 import { getPayment } from '../payments/get-payment.ts'
 import type { Payment, TxHash } from '../payments/payment.ts'
 import { markConfirmed, markFailed } from '../payments/payments-store.ts'
@@ -27,6 +29,7 @@ import { settleWalletPayments } from './settle-wallet-payments.ts'
 const CONFIRMATIONS = 3
 const FIRST_BLOCK = 95n
 const SECONDS_PER_BLOCK = 2n
+const LOOKS_MAX = 30
 
 describe('the end of a purchase (D66)', () => {
   let given: TestContext
@@ -149,6 +152,50 @@ describe('the end of a purchase (D66)', () => {
     assert.deepEqual([status, pendingReason], ['pending', 'transfer_not_found'])
   })
 
+  for (const blocksMax of [1n, 3n]) {
+    test(`purchases end at a node that allows ${blocksMax} blocks in a query: used early, used late, and never`, async () => {
+      const purchases = [await open(), await open(), await open()] as const
+      const [early, late, never] = purchases
+      use([early], { blockNumber: FIRST_BLOCK + 1n })
+      use([late], { blockNumber: FIRST_BLOCK + 140n })
+      given.chains.test.intercept = limitLogRanges(blocksMax)
+      given.chains.test.head = FIRST_BLOCK + 150n
+      showTime(never, 0n)
+      await lookUntilEnded(purchases, given.openAnother())
+      assert.deepEqual(
+        await Promise.all(purchases.map(async (one) => (await getPayment(given.context, one)).failureCode)),
+        [null, null, 'authorization_expired'],
+      )
+    })
+  }
+
+  test('a look continues where the last one stopped, and searches only the newest blocks again', async () => {
+    const purchase = await open()
+    given.chains.test.head = FIRST_BLOCK + 100n
+    const another = given.openAnother()
+    const searched: bigint[] = []
+    given.chains.test.intercept = (call) => void searched.push(countBlocks(call))
+    for (const expected of [101n, 16n, 16n]) {
+      searched.length = 0
+      await look([purchase], another)
+      assert.equal(searched.toSorted((a, b) => Number(b - a))[0], expected)
+    }
+  })
+
+  test('a use whose log one machine left out in several looks is found when the state shows that there was one', async () => {
+    const purchase = await open()
+    use([purchase], { blockNumber: FIRST_BLOCK + 2n })
+    given.chains.test.head = FIRST_BLOCK + 50n
+    given.chains.test.intercept = ({ method }) => (method === 'eth_getLogs' ? [] : undefined)
+    for (let looks = 0; looks < 3; looks += 1) await look([purchase])
+    given.chains.test.intercept = () => undefined
+    await look([purchase])
+    assert.equal((await getPayment(given.context, purchase)).status, 'pending')
+    showTime(purchase, 0n)
+    await lookUntilEnded([purchase])
+    assert.equal((await getPayment(given.context, purchase)).status, 'confirmed')
+  })
+
   const LAGGING: readonly (readonly [string, (call: { method: string; params: readonly unknown[] }) => unknown])[] = [
     ['reports an older head', ({ method }) => (method === 'eth_blockNumber' ? '0x5f' : undefined)],
     ['does not have the block of the depth', ({ method }) => (method === 'eth_call' ? refuse() : undefined)],
@@ -262,6 +309,23 @@ describe('the end of a purchase (D66)', () => {
 
   async function open(by: Seed = seeded, changes: Partial<Payment> = {}): Promise<Payment> {
     return await seedPayment(given.context, by, { kind: 'x402', firstBlock: FIRST_BLOCK, ...changes })
+  }
+
+  /** Makes one look at each purchase, like the job, and records how far it searched. */
+  async function look(purchases: readonly Payment[], ctx = given.context): Promise<void> {
+    const known = await Promise.all(purchases.map((purchase) => getPayment(ctx, purchase)))
+    const settled = await settleAuthorizations(ctx, { mode: 'test', payments: known })
+    const looks = settled.map((payment) => ({ payment, nextLookAt: given.clock.now() }))
+    await given.context.db.runDurable(postponeLooks(looks))
+  }
+
+  async function lookUntilEnded(purchases: readonly Payment[], ctx = given.context): Promise<void> {
+    const isPending = async (purchase: Payment): Promise<boolean> =>
+      (await getPayment(given.context, purchase)).status === 'pending'
+    for (let looks = 0; (await Promise.all(purchases.map(isPending))).includes(true); looks += 1) {
+      assert.ok(looks < LOOKS_MAX, 'the purchases do not end')
+      await look(purchases, ctx)
+    }
   }
 
   /** Settles the purchase like a caller that read it just now. */

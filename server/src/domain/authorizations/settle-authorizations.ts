@@ -7,8 +7,8 @@ import { settleAuthorization, type SettleContext } from './settle-authorization.
 const CONCURRENCY = 4
 
 /**
- * Settles the pending purchases among the given payments from one reading of the chain, and returns all given payments.
- * These must belong to one mode. If a purchase cannot be settled, the others are still settled, and the first error is
+ * Settles the pending purchases among the given payments from one reading of the chain. Returns all given payments,
+ * each with the last block that the next look need not search (`searchedBlock`). They must belong to one mode. If a purchase cannot be settled, the others are still settled, and the first error is
  * thrown at the end. Throws `ChainUnavailable`.
  */
 export async function settleAuthorizations(
@@ -31,7 +31,8 @@ export async function settleAuthorizations(
       const known = evidence.get(payment.id)
       if (known === undefined) continue
       try {
-        settled[index] = await settleAuthorization(ctx, { payment, evidence: known })
+        const { searchedBlock } = known
+        settled[index] = { ...(await settleAuthorization(ctx, { payment, evidence: known })), searchedBlock }
       } catch (error) {
         errors.push(error)
       }

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { listDeposits, listToldDeposits, pay, readCursor } from '../../../../test/support/context/deposit-rows.ts'
 import type { FakeChain } from '../../../../test/support/wires/fake-chain.ts'
+import { countBlocks, limitLogRanges, RANGE_REFUSALS } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { BLOCKS_PER_QUERY } from '../../chain/adaptive-size.ts'
 import { ChainBehind, ChainUnavailable } from '../../chain/errors.ts'
 import type { Address } from '../../values/address.ts'
 import type { Context } from '../context.ts'
-import { BLOCKS_MAX, followDeposits, type Progress } from './follow-deposits.ts'
+import { followDeposits } from './follow-deposits.ts'
 
 const START = 1_000n
 const REORGANIZED_BLOCKS_MAX = 128
@@ -33,7 +35,7 @@ describe('following deposits along the chain', () => {
 
   test('without a cursor, reading starts after the newest block that is deep enough', async () => {
     const [before, after] = [payAt(START), payAt(START + 1n)]
-    assert.equal((await follow()).isCaughtUp, true)
+    assert.equal(await follow(), true)
     assert.equal((await readCursor(given.context))?.blockNumber, START)
     chain.head = START + 1n
     await follow()
@@ -45,7 +47,7 @@ describe('following deposits along the chain', () => {
     await follow()
     payAt(START + 2n)
     chain.head = START + 5n
-    assert.equal((await follow({ confirmedBlock: START + 1n })).isCaughtUp, true)
+    assert.equal(await follow({ confirmedBlock: START + 1n }), true)
     assert.deepEqual(await told(), [])
     await follow({ confirmedBlock: START + 2n })
     assert.equal((await told()).length, 1)
@@ -56,15 +58,12 @@ describe('following deposits along the chain', () => {
     chain.head = START + 10_000n
     const paid = [1n, 1_000n, 1_001n, 5_555n, 10_000n].map((after) => payAt(START + after).txHash)
     const ranges: bigint[] = []
-    chain.intercept = ({ method, params }) => {
-      if (method !== 'eth_getLogs') return
-      const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
-      ranges.push(BigInt(toBlock) - BigInt(fromBlock) + 1n)
-    }
+    chain.intercept = (call) => void ranges.push(countBlocks(call))
+    const another = given.openAnother()
     let chunks = 1
-    while (!(await follow()).isCaughtUp) chunks += 1
+    while (!(await follow({ ctx: another }))) chunks += 1
     assert.equal(chunks, 10)
-    assert.deepEqual([...new Set(ranges)], [BigInt(BLOCKS_MAX)])
+    assert.equal(Math.max(...ranges.map(Number)), BLOCKS_PER_QUERY.max)
     assert.deepEqual(await told(), paid)
     assert.equal((await readCursor(given.context))?.blockNumber, chain.head)
   })
@@ -77,7 +76,7 @@ describe('following deposits along the chain', () => {
     chain.head = START + 2_500n
     const second = payAt(START + 2n)
     const another = given.openAnother()
-    while (!(await follow({ ctx: another })).isCaughtUp);
+    while (!(await follow({ ctx: another })));
     assert.deepEqual(await told(), [first.txHash, second.txHash])
   })
 
@@ -98,11 +97,11 @@ describe('following deposits along the chain', () => {
     pay(given.context, chain, { to: RECIPIENT })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isCaughtUp, true)
+    assert.equal(await follow(), true)
     assert.deepEqual(await told(), [])
   })
 
-  test('if a node does not have the newest block yet, the blocks before it are read, and the range is not reduced', async () => {
+  test('if a node does not have the newest blocks yet, the blocks before them are read', async () => {
     await follow()
     chain.head = START + 5n
     const paid = [payAt(START + 3n).txHash, payAt(START + 5n).txHash]
@@ -111,26 +110,44 @@ describe('following deposits along the chain', () => {
         method === 'eth_getBlockByNumber' && BigInt(String(params[0])) >= number ? null : undefined
     }
     chain.intercept = lacks(START + 4n)
-    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
-    assert.equal((await readCursor(given.context))?.blockNumber, START + 3n)
+    while ((await readCursor(given.context))?.blockNumber !== START + 3n) await follow()
     await assert.rejects(follow({ confirmedBlock: START + 4n }), ChainBehind)
     chain.intercept = () => undefined
-    await follow()
+    assert.equal(await follow(), true)
     assert.deepEqual(await told(), paid)
   })
 
-  test('the range of blocks is halved until a node accepts it, and then grows by a tenth each time', async () => {
+  for (const [name, code, message] of RANGE_REFUSALS) {
+    test(`all deposits are found at a node that allows few blocks in a query, and refuses as ${name} does`, async () => {
+      await follow()
+      chain.head = START + 40n
+      const paid = [1n, 2n, 20n, 40n].map((after) => payAt(START + after).txHash)
+      const another = given.openAnother()
+      chain.intercept = limitLogRanges(7n, { code, message })
+      while (!(await follow({ ctx: another })));
+      assert.deepEqual(await told(), paid)
+    })
+  }
+
+  test('all deposits are found at a node that allows one block in a query', async () => {
+    await follow()
+    chain.head = START + 40n
+    const paid = [1n, 2n, 20n, 40n].map((after) => payAt(START + after).txHash)
+    const another = given.openAnother()
+    chain.intercept = limitLogRanges(1n)
+    while (!(await follow({ ctx: another })));
+    assert.deepEqual(await told(), paid)
+  })
+
+  test('an outage does not reduce the ranges that are read after it', async () => {
     await follow()
     chain.head = START + 100n
+    const another = given.openAnother()
     chain.down = true
-    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 50 })
-    assert.deepEqual(await follow({ blocksMax: 3 }), { isCaughtUp: false, blocksMax: 2 })
-    await assert.rejects(follow({ blocksMax: 1 }), ChainUnavailable)
+    for (let round = 0; round < 3; round += 1) await assert.rejects(follow({ ctx: another }), ChainUnavailable)
     chain.down = false
-    assert.deepEqual(await follow({ blocksMax: 1 }), { isCaughtUp: false, blocksMax: 2 })
-    assert.deepEqual(await follow({ blocksMax: 50 }), { isCaughtUp: false, blocksMax: 55 })
-    assert.deepEqual(await follow({ blocksMax: 48 }), { isCaughtUp: false, blocksMax: 53 })
-    assert.deepEqual(await follow(), { isCaughtUp: true, blocksMax: BLOCKS_MAX })
+    await follow({ ctx: another })
+    assert.equal(await follow({ ctx: another }), true)
   })
 
   describe('after a reorganization', () => {
@@ -155,7 +172,7 @@ describe('following deposits along the chain', () => {
       await follow()
       chain.reorganize(3)
       const paid = payAt(START + 1n)
-      assert.equal((await follow()).isCaughtUp, true)
+      assert.equal(await follow(), true)
       assert.deepEqual(await told(), [])
       chain.head = START + 4n
       await follow()
@@ -169,7 +186,7 @@ describe('following deposits along the chain', () => {
       const first = chain.head - BigInt(REORGANIZED_BLOCKS_MAX) + 1n
       const paid = [payAt(first).txHash, payAt(chain.head).txHash]
       chain.head += 1n
-      while (!(await follow({ blocksMax: 10 })).isCaughtUp);
+      while (!(await follow()));
       assert.deepEqual(await told(), paid)
     })
 
@@ -178,7 +195,7 @@ describe('following deposits along the chain', () => {
       await follow()
       chain.reorganize(5)
       chain.head = START + 3n
-      assert.equal((await follow()).isCaughtUp, true)
+      assert.equal(await follow(), true)
       assert.equal((await readCursor(given.context))?.blockNumber, START + 5n)
       const paid = payAt(START + 2n)
       chain.head = START + 6n
@@ -206,9 +223,8 @@ describe('following deposits along the chain', () => {
   async function follow({
     ctx = given.context,
     confirmedBlock = chain.head,
-    blocksMax = BLOCKS_MAX,
-  }: { ctx?: Context; confirmedBlock?: bigint; blocksMax?: number } = {}): Promise<Progress> {
-    return await followDeposits(ctx, { mode: 'test', confirmedBlock, blocksMax })
+  }: { ctx?: Context; confirmedBlock?: bigint } = {}): Promise<boolean> {
+    return await followDeposits(ctx, { mode: 'test', confirmedBlock })
   }
 
   function payAt(blockNumber: bigint): ReturnType<typeof pay> {

@@ -2,22 +2,19 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { listToldDeposits, pay, readCursor } from '../../../../test/support/context/deposit-rows.ts'
 import { RpcRefusal, type FakeChain } from '../../../../test/support/wires/fake-chain.ts'
+import { countBlocks } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { RECIPIENT, seed, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { BLOCKS_PER_FULL_QUERY } from '../../chain/adaptive-size.ts'
 import { LOGS_PER_READ_MAX } from '../../chain/transfer-log.ts'
 import type { Address } from '../../values/address.ts'
-import { BLOCKS_MAX, BLOCKS_PER_FULL_READ_MAX, followDeposits, type Progress } from './follow-deposits.ts'
+import { followDeposits } from './follow-deposits.ts'
 import { FILTERED_WALLETS_MAX } from './read-transfers.ts'
 
 const START = 1_000n
 /** The number of USDC transfers in each block of this test. A block on Base has about as many. */
 const TRANSFERS_PER_BLOCK = 100
-/**
- * How many calls read a block for one page of wallets: three read the last block of the range, and one reads the first.
- */
-const BLOCK_CALLS_PER_PAGE = 4
-
 const WALLETS_PER_INSERT = 10_000
 
 describe('reading the transfers to many wallets', () => {
@@ -46,7 +43,7 @@ describe('reading the transfers to many wallets', () => {
     { wallets: 100_000, bytesMax: 90_000 },
   ]
   for (const { wallets, bytesMax } of costs) {
-    test(`a block costs 3 requests with 5 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
+    test(`a block costs 2 requests with 2 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
       await addWallets(wallets)
       const some = [wallet, numbered(1), numbered(wallets)]
       // The first round is not measured, because it also asks for the chain id.
@@ -56,7 +53,7 @@ describe('reading the transfers to many wallets', () => {
       for (let n = 0; n < TRANSFERS_PER_BLOCK; n += 1) pay(given.context, chain, { to: some[n] ?? RECIPIENT })
       const requests = await count(follow)
       t.diagnostic(`${wallets} wallets: ${JSON.stringify(requests)}`)
-      assert.deepEqual([requests.requests, requests.calls], [3, 5])
+      assert.deepEqual([requests.requests, requests.calls], [2, 2])
       assert.ok(requests.bytes <= bytesMax, String(requests.bytes))
       for (const to of some) assert.equal((await listToldDeposits(given.context, to)).length, 1)
       assert.deepEqual(await count(follow), { requests: 0, calls: 0, bytes: 0 })
@@ -86,29 +83,27 @@ describe('reading the transfers to many wallets', () => {
     for (const to of [live, RECIPIENT]) pay(given.context, chain, { to })
     pay(given.context, chain, { to: wallet, contract: `0x${'8'.repeat(40)}` })
     pay(given.context, chain, { to: wallet, amountMicro: 0n })
-    assert.equal((await follow()).isCaughtUp, true)
+    assert.equal(await follow(), true)
     assert.deepEqual(await listToldDeposits(given.context, wallet), [paid.txHash])
     assert.equal((await readRows(given.context.db, 'select 1 from deposits')).length, 1)
   })
 
   test('unread blocks are read in ranges that contain a limited number of transfers', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
-    chain.head += 2n * BigInt(BLOCKS_PER_FULL_READ_MAX)
+    chain.head += 2n * BigInt(BLOCKS_PER_FULL_QUERY.max)
     const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
-    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: BLOCKS_MAX })
-    assert.equal((await readCursor(given.context))?.blockNumber, START + BigInt(BLOCKS_PER_FULL_READ_MAX))
-    assert.equal((await follow()).isCaughtUp, true)
+    assert.equal(await follow(), false)
+    assert.equal((await readCursor(given.context))?.blockNumber, START + BigInt(BLOCKS_PER_FULL_QUERY.max))
+    assert.equal(await follow(), true)
     assert.deepEqual((await listToldDeposits(given.context, wallet)).toSorted(), paid.toSorted())
   })
 
   test('a range with more logs than the limit is refused, and half as many blocks are read', async () => {
     await addWallets(FILTERED_WALLETS_MAX)
     chain.head += 20n
-    for (let n = 0; n <= LOGS_PER_READ_MAX; n += 1) {
-      pay(given.context, chain, { to: RECIPIENT, blockNumber: START + 1n + BigInt(n % 20) })
-    }
-    assert.deepEqual(await follow(), { isCaughtUp: false, blocksMax: 10 })
-    assert.deepEqual(await follow({ blocksMax: 10 }), { isCaughtUp: false, blocksMax: 11 })
+    const tooMany = Array.from({ length: LOGS_PER_READ_MAX + 1 }, () => ({}))
+    chain.intercept = (call) => (countBlocks(call) > 10n ? tooMany : undefined)
+    assert.equal(await follow(), false)
     assert.equal((await readCursor(given.context))?.blockNumber, START + 10n)
   })
 
@@ -137,7 +132,7 @@ describe('reading the transfers to many wallets', () => {
     chain.intercept = (call) => {
       const isLogs = call.method === 'eth_getLogs'
       paging ||= isLogs && (call.params[0] as { topics: unknown[] }).topics.length > 1
-      if (paging && call.method === 'eth_getBlockByNumber' && (asked += 1) === BLOCK_CALLS_PER_PAGE) chain.reorganize(1)
+      if (paging && call.method === 'eth_getBlockByNumber' && (asked += 1) === 2) chain.reorganize(1)
       return refuseAll(call)
     }
     await assert.rejects(follow(), /reorganized while/)
@@ -145,8 +140,8 @@ describe('reading the transfers to many wallets', () => {
   })
 
   /** Reads up to the head of the chain. */
-  function follow({ blocksMax = BLOCKS_MAX } = {}): Promise<Progress> {
-    return followDeposits(given.context, { mode: 'test', confirmedBlock: chain.head, blocksMax })
+  function follow(): Promise<boolean> {
+    return followDeposits(given.context, { mode: 'test', confirmedBlock: chain.head })
   }
 
   /** Measures how many requests and bytes `work` sends to the node. */

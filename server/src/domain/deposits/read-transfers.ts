@@ -1,5 +1,5 @@
-import { ChainBehind, ChainUnavailable } from '../../chain/errors.ts'
-import type { BlockRange } from '../../chain/search-reader.ts'
+import { ChainRefusal, ChainUnavailable } from '../../chain/errors.ts'
+import type { BlockRange } from '../../chain/block-ranges.ts'
 import type { LoggedTransfer } from '../../chain/transfer-log.ts'
 import { RECIPIENTS_PER_READ_MAX, type TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Address } from '../../values/address.ts'
@@ -26,9 +26,9 @@ export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise
 }
 
 /**
- * Reads the transfers to wallets of the mode in a range of blocks. Throws `ChainUnavailable` if every node fails or
- * rejects the request, for example because the range is too wide. Throws `ChainBehind` if no node has the last block
- * yet.
+ * Reads the transfers to wallets of the mode in the first blocks of a range, as many as nodes return at once. Throws
+ * `ChainUnavailable` if every node fails or rejects even the first block. Throws `ChainBehind` if no node has the first
+ * block yet.
  */
 export async function readTransfers(
   ctx: ReadContext,
@@ -38,11 +38,10 @@ export async function readTransfers(
   try {
     return await readAll(ctx, mode, range)
   } catch (error) {
-    const isNarrowest = range.from === range.to
-    if (!(error instanceof ChainUnavailable) || error instanceof ChainBehind || !isNarrowest) throw error
+    if (!(error instanceof ChainRefusal)) throw error
     // Nodes may refuse a block with too many transfers. Anyone can fill a block with transfers of zero for little gas,
     // and that must not hide the deposits in the block.
-    return await readByWallet(ctx, mode, range)
+    return await readByWallet(ctx, mode, { from: range.from, to: range.from })
   }
 }
 

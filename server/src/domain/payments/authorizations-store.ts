@@ -20,18 +20,20 @@ export function listDueAuthorizations(mode: Mode, now: Date, limit: number): Que
   }
 }
 
-/** Records when to look at each of these purchases again. Uses the primary key. */
+/** Records when to look at each of these purchases again, and where its search continues. Uses the primary key. */
 export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Date }[]): Query<number> {
   return {
     name: 'postpone_authorization_looks',
-    text: `update payments set looks = looks + 1, next_look_at = l.next_look_at
-      from unnest($1::text[], $2::text[], $3::timestamptz[]) as l (account_id, id, next_look_at)
+    text: `update payments set looks = looks + 1, next_look_at = l.next_look_at, searched_block = l.searched_block
+      from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[])
+        as l (account_id, id, next_look_at, searched_block)
       where payments.account_id = l.account_id and payments.id = l.id and payments.${statusIs('pending')}
         and kind = 'x402'`,
     values: [
       looks.map(({ payment }) => payment.accountId),
       looks.map(({ payment }) => payment.id),
       looks.map(({ nextLookAt }) => nextLookAt),
+      looks.map(({ payment }) => payment.searchedBlock?.toString() ?? null),
     ],
     read: countChanged,
   }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { RpcRefusal, type FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
+import { limitLogRanges } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { ChainUnavailable } from '../../chain/errors.ts'
 import { microUsdc } from '../../values/money.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { getPayment } from './get-payment.ts'
@@ -104,11 +106,7 @@ describe('equal payments that may have been sent', () => {
       'allows only few blocks in one search',
       () => {
         given.chains.test.head += 400n
-        given.chains.test.intercept = ({ method, params }) => {
-          if (method !== 'eth_getLogs') return
-          const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
-          if (BigInt(toBlock) - BigInt(fromBlock) >= 10n) throw new RpcRefusal(-32005)
-        }
+        given.chains.test.intercept = limitLogRanges(5n)
       },
     ],
     ['has no new blocks', () => undefined],
@@ -119,11 +117,48 @@ describe('equal payments that may have been sent', () => {
       const lost = await lose(seeded, 'a')
       given.clock.setOffset(SEND_WINDOW_MS + ATTEMPT_MS)
       blind()
-      await reconcile(lost)
+      await reconcile(lost, given.openAnother())
       assert.deepEqual(await stateOf(lost), ['pending', null])
       assert.equal(requestsOf(lost), 1)
     })
   }
+
+  test('at a node that allows one block in a query, a search continues at the next look-up, which comes soon', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '100', dailyCap: '300' })
+    const [early, late, never] = [await lose(seeded, 'a'), await lose(seeded, 'b'), await lose(seeded, 'c')]
+    await readRows(given.context.db, `update payments set amount_micro = amount_micro - 1 where id = $1`, [early.id])
+    await readRows(given.context.db, `update payments set amount_micro = amount_micro - 2 where id = $1`, [late.id])
+    const chain = given.chains.test
+    for (const [payment, after] of [
+      [early, 3n],
+      [late, 300n],
+    ] as const) {
+      const { walletAddress: from, amountMicro } = await getPayment(given.context, payment)
+      const transfer = { contract: given.context.chains.test.usdc, from, to: RECIPIENT, amountMicro }
+      chain.receipts.set(`0x${randomBytes(32).toString('hex')}`, { ...transfer, blockNumber: chain.head + after })
+    }
+    passSendWindow()
+    chain.head += 300n
+    chain.intercept = limitLogRanges(1n)
+    const another = given.openAnother()
+    let looks = 0
+    for (const payment of [early, late, never]) {
+      for (; (await getPayment(given.context, payment)).status === 'pending'; looks += 1) {
+        assert.ok(looks < 60, 'the search does not continue')
+        await reconcile(payment, another)
+        const select = 'select next_look_at from payments where id = $1'
+        const [row] = await readRows(given.context.db, select, [payment.id])
+        const waitMs = Number(row?.['next_look_at'] ?? 0) - given.clock.now().getTime()
+        const { status } = await getPayment(given.context, payment)
+        assert.ok(waitMs <= 3_000 || status !== 'pending', `the next look-up is in ${waitMs} ms`)
+      }
+    }
+    assert.deepEqual(await Promise.all([early, late, never].map(async (payment) => (await stateOf(payment))[0])), [
+      'confirmed',
+      'confirmed',
+      'failed',
+    ])
+  })
 
   test('a user operation of another wallet with the hash that the enclave names does not end the payment', async () => {
     const seeded = await seed(given.context)
@@ -144,7 +179,7 @@ describe('equal payments that may have been sent', () => {
     given.chains.test.intercept = ({ method }) => {
       if (method === 'eth_getLogs') throw new RpcRefusal(-32601)
     }
-    await assert.rejects(reconcile(payment), { name: 'ChainUnavailable' })
+    await assert.rejects(reconcile(payment), ChainUnavailable)
     assert.deepEqual(await stateOf(payment), ['pending', payment.txHash])
   })
 
@@ -230,8 +265,8 @@ describe('equal payments that may have been sent', () => {
     given.chains.test.head += 10n
   }
 
-  async function reconcile(payment: Payment): Promise<void> {
-    await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
+  async function reconcile(payment: Payment, ctx = given.context): Promise<void> {
+    await reconcilePayment(ctx, { payment: await getPayment(given.context, payment) })
   }
 
   async function stateOf(payment: Payment): Promise<[string, string | null]> {

@@ -16,7 +16,13 @@ import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 import { recordLookup, replaceHash } from '../payments/payments-store.ts'
 import { lookupAfterHash, nextLookupAt } from '../payments/lookups/lookup-schedule.ts'
-import { checkNonce, matchTransfer, searchOperation, type ChainSearch } from '../payments/lookups/find-on-chain.ts'
+import {
+  checkNonce,
+  matchTransfer,
+  searchOperation,
+  type ChainSearch,
+  type Progress,
+} from '../payments/lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
 
@@ -31,7 +37,7 @@ const REASONS_BY_STATUS: Readonly<Record<string, PendingReason>> = {
 /** The findings of one look-up. They are stored in the payment's row at the end. */
 interface Findings {
   transfer: EnclaveTransfer | null
-  searchedBlock: bigint | null
+  search: Progress
   senderNonce: bigint | null
 }
 
@@ -43,7 +49,7 @@ interface Findings {
  */
 export async function reconcilePayment(ctx: ReconcileContext, { payment }: { payment: Payment }): Promise<void> {
   const { searchedBlock, senderNonce } = payment
-  const findings: Findings = { transfer: null, searchedBlock, senderNonce }
+  const findings: Findings = { transfer: null, search: { searchedBlock, isUnfinished: false }, senderNonce }
   try {
     if (payment.txHash !== null && (await isSettled(ctx, payment))) return
     const outage = await searchForOperation(ctx, payment, findings)
@@ -77,7 +83,7 @@ async function searchForOperation(
   try {
     const search = await searchOperation(ctx, payment, [payment.userOperationHash])
     if (search.kind === 'found') return await settleFound(ctx, search.payment)
-    findings.searchedBlock = search.searchedBlock
+    findings.search = search
     return null
   } catch (error) {
     if (error instanceof ChainUnavailable) return error
@@ -145,7 +151,7 @@ async function checkReport(
   if (nonceUsedAt === null && REASONS_BY_STATUS[transfer.status] === undefined && !isOld) return
   const search = await matchTransfer(ctx, payment)
   if ((await recordSearch(ctx, search, findings)) || search.kind !== 'absent') return
-  if (nonceUsedAt !== null && (search.searchedBlock ?? -1n) >= nonceUsedAt) {
+  if (nonceUsedAt !== null && search.searchedTo >= nonceUsedAt) {
     await failPayment(ctx, { payment, code: 'replaced' })
   } else if (transfer.status === 'execution_reverted' && payment.txHash === null && isOld) {
     // Only in this case do we trust the enclave's report: we have no hash to look for, and the chain shows no such
@@ -188,7 +194,7 @@ async function recordSearch(ctx: ReconcileContext, search: ChainSearch, findings
     await settleFound(ctx, search.payment)
     return true
   }
-  findings.searchedBlock = search.searchedBlock
+  findings.search = search
   return false
 }
 
@@ -201,7 +207,7 @@ async function settleFound(ctx: ReconcileContext, payment: Payment): Promise<'fo
 async function saveFindings(
   ctx: ReconcileContext,
   payment: Payment,
-  { transfer, searchedBlock, senderNonce }: Findings,
+  { transfer, search, senderNonce }: Findings,
 ): Promise<void> {
   const reported = transfer === null ? undefined : REASONS_BY_STATUS[transfer.status]
   if (reported !== undefined && reported !== payment.pendingReason) {
@@ -214,8 +220,9 @@ async function saveFindings(
   await ctx.db.runDurable(
     recordLookup(payment, {
       reason: reported ?? (isHashUnknown ? 'hash_unknown' : payment.pendingReason),
-      nextLookupAt: nextLookupAt(payment.lookups + 1, ctx.clock.now()),
-      searchedBlock,
+      // A node may allow so few blocks in a query that the search needs several look-ups.
+      nextLookupAt: nextLookupAt(search.isUnfinished ? 0 : payment.lookups + 1, ctx.clock.now()),
+      searchedBlock: search.searchedBlock,
       senderNonce,
       userOperationHash: transfer?.userOperationHash ?? null,
     }),

@@ -1,3 +1,4 @@
+import type { BlockRange } from '../../../chain/block-ranges.ts'
 import type { Context } from '../../context.ts'
 import {
   ATTEMPT_MS,
@@ -16,15 +17,25 @@ export type ChainSearch =
   /** The chain contains the transfer. `payment` has the hash of its transaction. */
   | { readonly kind: 'found'; readonly payment: Payment }
   /** The search reached far enough to prove that the chain does not contain the transfer. */
-  | { readonly kind: 'absent'; readonly searchedBlock: bigint | null }
+  | ({ readonly kind: 'absent'; readonly searchedTo: bigint } & Progress)
   /**
    * Nothing is proven. Either the search did not reach the head of the chain, or the transfers that it found may belong
    * to other payments.
    */
-  | { readonly kind: 'unproven'; readonly searchedBlock: bigint | null }
+  | ({ readonly kind: 'unproven' } & Progress)
 
-/** How many already searched blocks the next search repeats, because a reorganization may have changed them. */
-const OVERLAP_BLOCKS = 16n
+export interface Progress {
+  /** The last block that the next search need not repeat. */
+  readonly searchedBlock: bigint | null
+  /** Whether the search stopped before the head, so that the next one should follow soon. */
+  readonly isUnfinished: boolean
+}
+
+/**
+ * The newest blocks are searched again by the next search, because a reorganization may change them, and a machine that
+ * lags may have left out their logs.
+ */
+const SEARCHED_AGAIN_BLOCKS = 16n
 /**
  * How far the chain's own time must have moved since the payment was recorded, before we conclude that the transfer is
  * absent. For this long, the payment's request could still arrive at the enclave. The timestamps of the blocks are the
@@ -52,7 +63,8 @@ export async function searchOperation(
   if (range === null) return nothingNew(payment)
   const { found, searchedTo } = await chain.findUserOperations({ sender: payment.walletAddress, hashes }, range)
   const last = found.at(-1)
-  if (last === undefined || last.txHash === payment.txHash) return { kind: 'unproven', searchedBlock: searchedTo }
+  if (last === undefined || last.txHash === payment.txHash)
+    return { kind: 'unproven', ...progressOf(payment, range, searchedTo) }
   const now = ctx.clock.now()
   const change = { now, nextLookupAt: lookupAfterHash(now), userOperationHash: last.hash }
   const adopted = await ctx.db.runDurable(replaceHash(payment, last.txHash, change))
@@ -78,11 +90,13 @@ export async function matchTransfer(ctx: SearchContext, payment: Payment): Promi
   const match = others.length === 0 ? 'absent' : await adoptMatch(ctx, payment, others)
   if (typeof match === 'object') return { kind: 'found', payment: match }
   // If transfers were found but none could be assigned, the same blocks have to be searched again.
-  const searchedBlock = others.length === 0 ? searchedTo : payment.searchedBlock
+  const progress = others.length === 0 ? progressOf(payment, range, searchedTo) : nothingNew(payment)
   const isAtHead = searchedTo >= head && searchedToSeconds !== null
   const hasPassed =
     isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS[kind]
-  return { kind: match === 'absent' && hasPassed ? 'absent' : 'unproven', searchedBlock }
+  return match === 'absent' && hasPassed
+    ? { ...progress, kind: 'absent', searchedTo }
+    : { ...progress, kind: 'unproven' }
 }
 
 /**
@@ -129,13 +143,21 @@ export async function checkNonce(
 }
 
 /** Returns the range of blocks to search. Returns null if the first block is not known or is above the head. */
-function rangeOf({ firstBlock, searchedBlock }: Payment, head: bigint): { from: bigint; to: bigint } | null {
+function rangeOf({ firstBlock, searchedBlock }: Payment, head: bigint): BlockRange | null {
   if (firstBlock === null) return null
-  const again = (searchedBlock ?? -1n) - OVERLAP_BLOCKS
-  const from = again > firstBlock ? again : firstBlock
+  const next = (searchedBlock ?? -1n) + 1n
+  const from = next > firstBlock ? next : firstBlock
   return from > head ? null : { from, to: head }
 }
 
-function nothingNew({ searchedBlock }: Payment): { readonly kind: 'unproven'; readonly searchedBlock: bigint | null } {
-  return { kind: 'unproven', searchedBlock }
+/** Returns how far the search of a range came that ends at the head. */
+function progressOf({ searchedBlock }: Payment, { to: head }: BlockRange, searchedTo: bigint): Progress {
+  const settled = head - SEARCHED_AGAIN_BLOCKS
+  const reached = searchedTo < settled ? searchedTo : settled
+  const isFurther = reached >= 0n && reached > (searchedBlock ?? -1n)
+  return { searchedBlock: isFurther ? reached : searchedBlock, isUnfinished: searchedTo < head }
+}
+
+function nothingNew({ searchedBlock }: Payment): { readonly kind: 'unproven' } & Progress {
+  return { kind: 'unproven', searchedBlock, isUnfinished: false }
 }
