@@ -12,6 +12,8 @@ import { NODE_COOLDOWN_MS, RETRY_AFTER_MS_MAX, RETRY_AFTER_MS_MIN } from './rpc-
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
+/** A time limit that is long enough for a busy machine. */
+const TIMEOUT_MS = 20_000
 const HASHES = Array.from({ length: 100 }, (_, n): `0x${string}` => `0x${(n + 1).toString(16).padStart(64, '0')}`)
 /** Enough recipients for three filters, each of which has at most 100 recipients. */
 const RECIPIENTS = Array.from({ length: 300 }, (_, n) => address(`0x${(n + 1).toString(16).padStart(40, '0')}`))
@@ -281,7 +283,7 @@ function open(nodes: readonly Node[]): Chain {
   const sink = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) })
   const rpcUrls = nodes.map(({ url }) => url)
   const chain = openChain(
-    { mode: 'test', chainId: CHAIN_ID, rpcUrls, usdc: USDC, confirmations: 1 },
+    { mode: 'test', chainId: CHAIN_ID, rpcUrls, usdc: USDC, confirmations: 1, timeoutMs: TIMEOUT_MS },
     { logger: pino(sink) },
   )
   opened.unshift(chain)
