@@ -10,9 +10,13 @@ const ACTION_TEXTS: Readonly<Record<string, string>> = {
   'user.recovered': 'signed in with a recovery code',
   'passkey.added': 'added a passkey',
   'passkey.removed': 'removed a passkey',
+  'passkey.counter_went_back':
+    'was rejected, because the passkey may have been copied (its signature counter went back)',
   'wallet_passkey.added': 'added a wallet passkey',
   'wallet_passkey.renamed': 'renamed a wallet passkey',
   'wallet_passkey.removed': 'removed a wallet passkey',
+  'wallet_passkey.counter_went_back':
+    'was rejected, because the wallet passkey may have been copied (its signature counter went back)',
   'recovery_codes.issued': 'created new recovery codes',
   'workspace.created': 'created the workspace',
   'plan.changed': 'changed the plan',

@@ -58,7 +58,8 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
 
 /**
  * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. If the workspace was created before
- * owners had wallet passkeys, creates one for its owner now.
+ * owners had wallet passkeys, creates one for its owner now. The signature counter is stored at each signature.
+ * Otherwise the counter would go back, and the server would report that the passkey was copied.
  */
 export async function walletOwnerOf(control: ControlContext, slug: string): Promise<SoftwarePasskey> {
   const { state, context } = control
@@ -71,7 +72,16 @@ export async function walletOwnerOf(control: ControlContext, slug: string): Prom
   const stored = state.current.walletOwners?.[slug]
   if (stored === undefined) throw new Error(`the owner of ${slug} has no wallet passkey`)
   const { id: rpId, origin } = getSigner(context)
-  return restoreSoftwarePasskey({ ...stored, rpId, origin })
+  return {
+    ...restoreSoftwarePasskey({ ...stored, rpId, origin }),
+    assert(challenge) {
+      const { counter } = state.current.walletOwners?.[slug] ?? stored
+      const passkey = restoreSoftwarePasskey({ ...stored, counter, rpId, origin })
+      const assertion = passkey.assert(challenge)
+      state.update({ walletOwners: { ...state.current.walletOwners, [slug]: passkey.export() } })
+      return assertion
+    },
+  }
 }
 
 const sessions = new Map<string, string>()

@@ -128,6 +128,14 @@ export const PROBLEM_CODES = {
   ],
   passkey_unknown: ['unauthenticated', 'No account uses this passkey. Try another passkey, or use a recovery code.'],
   passkey_invalid: ['unauthenticated', 'The passkey could not be verified. Try again.'],
+  passkey_counter_went_back: [
+    'unauthenticated',
+    'This passkey was rejected because its signature counter went back, so somebody may have copied it. Use another passkey or a recovery code, and remove this passkey from your account.',
+  ],
+  wallet_passkey_counter_went_back: [
+    'conflict',
+    'Your signature was rejected because the signature counter of this wallet passkey went back, so somebody may have copied the passkey. Nothing was changed. Sign with another passkey that owns the wallet, and remove this one from the owners.',
+  ],
   passkey_exists: ['conflict', 'This passkey is already registered.'],
   passkey_not_found: ['not_found', 'This passkey is not in your account. It may have been removed already.'],
   passkey_limit_reached: ['conflict', 'You have reached the limit of passkeys. Remove one first.'],

@@ -13,6 +13,7 @@ import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citat
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
+import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
@@ -28,6 +29,7 @@ export const ALL_RULES: readonly Rule[] = [
   ENVIRONMENT,
   NO_PROCESS_IMPORT,
   ONE_CLOCK,
+  COUNTED_SIGNATURES,
   NO_MATH_RANDOM,
   NO_FLOATS,
   NO_NUMBERS,

@@ -12,6 +12,7 @@ import { CITATION_SAMPLES } from './citation-samples.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
+import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
@@ -173,6 +174,11 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/api/me.test.ts', 'Date.now()'),
       file('sandbox/src/main.ts', 'Date.now()'),
     ],
+  },
+  {
+    rule: COUNTED_SIGNATURES,
+    fails: [broken(`${DOMAIN}/sessions/sign-in.ts`, 'await verifyAuthenticationResponse({ response })')],
+    passes: [file(`${DOMAIN}/passkeys/check-assertion.ts`, 'await verifyAuthenticationResponse({ response })')],
   },
   {
     rule: NO_MATH_RANDOM,

@@ -55,6 +55,10 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   sign_up_invited_only: 'Ask an owner or admin of a workspace for an invitation, and open its link.',
   passkey_unknown: 'Choose another passkey, or sign in with a recovery code.',
   passkey_invalid: 'Try again. If it fails again, use another passkey or a recovery code.',
+  passkey_counter_went_back:
+    'Somebody may use a copy of this passkey. Sign in with another passkey or a recovery code, remove this one, and look through the audit log.',
+  wallet_passkey_counter_went_back:
+    'Somebody may use a copy of this wallet passkey. Sign with another owner of the wallet, remove this passkey from the owners, and look through the audit log.',
   passkey_exists: 'Nothing: you can already sign in with this passkey.',
   passkey_not_found: 'Reload the page. The passkey was probably removed.',
   passkey_limit_reached: 'Remove a passkey that you no longer use.',

@@ -53,7 +53,8 @@ export async function submitSignature(
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
   const change = { policyId: slot.policyId, rules: request.after, expiresAt }
-  await checkOwnerSignature(ctx, { wallet, challenge: ctx.enclave.buildPolicyChange(change).challenge, assertion })
+  const { challenge } = ctx.enclave.buildPolicyChange(change)
+  await checkOwnerSignature(ctx, { wallet, challenge, requestedAt: issuedAt(request), assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getGrant(ctx, { accountId, grantId })
     const waiting = current.signingRequest

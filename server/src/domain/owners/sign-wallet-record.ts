@@ -18,7 +18,7 @@ import { getWalletRecord } from './get-wallet-record.ts'
  * `signing_request_stale`, `signer_not_configured`.
  */
 export async function signWalletRecord(
-  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'relyingParty' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'relyingParty' | 'signer'>,
   {
     accountId,
     mode,
@@ -28,7 +28,9 @@ export async function signWalletRecord(
   }: { accountId: string; mode: Mode; address: Address; assertion: AuthenticationResponseJSON; actor: Actor },
 ): Promise<void> {
   const { wallet, statement } = await getWalletRecord(ctx, { accountId, mode, address })
-  await checkOwnerSignature(ctx, { wallet, challenge: statement, assertion })
+  // The statement contains no time, so the signature may be older than other uses of the passkey.
+  const requestedAt = wallet.createdAt
+  await checkOwnerSignature(ctx, { wallet, challenge: statement, requestedAt, assertion })
   const { authenticatorData, clientDataJSON, signature } = assertion.response
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {

@@ -60,7 +60,12 @@ export async function submitOwnerSignature(
   const wallet = await getRequestedWallet(ctx, request)
   const change = makeChange(ctx, { wallet, request })
   change.checkSigner(assertion.id)
-  await checkOwnerSignature(ctx, { wallet, challenge: change.challenge, assertion })
+  await checkOwnerSignature(ctx, {
+    wallet,
+    challenge: change.challenge,
+    requestedAt: request.createdAt,
+    assertion,
+  })
   return await withSignerLease(ctx, { wallet, signed: toFenced(request) }, async (lease) => {
     const current = await getOwnerRequest(ctx, { accountId, requestId })
     if (current.doneAt === null) await applyChange(ctx, lease, { request: current, change, assertion, actor, pause })

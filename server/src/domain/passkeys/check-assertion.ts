@@ -9,7 +9,10 @@ import type { User } from './user.ts'
 export interface Assertion {
   readonly passkey: Passkey
   readonly user: User
-  /** The authenticator's signature counter. The caller must store it in the transaction that uses the assertion. */
+  /**
+   * The authenticator's signature counter, which was not checked. The caller must check and store it with
+   * `advanceCounter`, in the transaction that uses the assertion.
+   */
   readonly counter: number
 }
 
@@ -21,7 +24,7 @@ const CREDENTIAL_ID_PATTERN = /^[\w-]{1,1364}$/
 
 /**
  * Finds the passkey that signed a response, and verifies the response (WebAuthn, section 7.2): challenge, origin,
- * relying party, user presence and verification, counter and signature. Also checks that the user handle in the
+ * relying party, user presence and verification, and signature. Also checks that the user handle in the
  * response, which is not signed, belongs to the passkey's user. If `mayOmitUser` is true, the response may have no user
  * handle.
  *
@@ -49,7 +52,9 @@ export async function checkAssertion(
       credential: {
         id: passkey.credentialId,
         publicKey: Uint8Array.from(passkey.publicKeyCose),
-        counter: passkey.counter,
+        // With 0, the library does not check the counter. It would check it before the signature, so anybody could
+        // make the service report that a passkey was copied.
+        counter: 0,
       },
     })
     const { clientDataJSON, userHandle } = response.response

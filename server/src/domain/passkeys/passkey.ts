@@ -14,6 +14,12 @@ export interface Passkey {
   readonly lastUsedAt: Date | null
 }
 
+/**
+ * The result of storing the signature counter that a passkey reported. `went_back` means that the counter is not higher
+ * than one that the passkey had reported before: the only sign of a copied passkey (WebAuthn, section 6.1.1).
+ */
+export type CounterOutcome = 'stored' | 'went_back' | 'passkey_removed'
+
 export const PASSKEYS_MAX = 20
 
 /** The name of a user's first passkey. Users name only the passkeys that they add later. */

@@ -2,7 +2,7 @@ import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, countChanged, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Applicant, Ceremony } from './ceremony.ts'
-import type { Passkey } from './passkey.ts'
+import type { CounterOutcome, Passkey } from './passkey.ts'
 import type { User } from './user.ts'
 
 const { ceremonies, passkeys, recovery_codes: codes, users } = tables
@@ -225,17 +225,33 @@ export function countPasskeys(userId: string): Query<number> {
 }
 
 /**
- * Stores a passkey's new signature counter. Returns false if it is not higher than the stored one, or if the passkey no
- * longer exists. An authenticator that does not count always reports 0, and that is accepted (WebAuthn, section 6.1.1).
+ * Stores a passkey's new signature counter. An authenticator that does not count always reports 0, and that is accepted
+ * (WebAuthn, section 6.1.1). If `requestedAt` is given and the passkey was used since then, a lower counter is accepted
+ * too: the signature may be older than that use, or may be sent a second time. Uses the primary key.
  */
-export function advanceCounter(userId: string, credentialId: string, counter: number, now: Date): Query<boolean> {
+export function advanceCounter(
+  { userId, credentialId }: Pick<Passkey, 'userId' | 'credentialId'>,
+  { counter, now, requestedAt }: { counter: number; now: Date; requestedAt: Date | null },
+): Query<CounterOutcome> {
   return {
     name: 'move_passkey_counter',
-    text: `update passkeys set counter = $3, last_used_at = $4
-      where user_id = $1 and credential_id = $2 and (counter < $3 or (counter = 0 and $3 = 0))`,
-    values: [userId, credentialId, counter, now],
-    read: changed,
+    text: `with known as (select 1 from passkeys where user_id = $1 and credential_id = $2),
+        moved as (
+          update passkeys set counter = greatest(counter, $3), last_used_at = $4
+          where user_id = $1 and credential_id = $2
+            and (counter < $3 or counter = 0 or coalesce(last_used_at >= $5, false))
+          returning 1)
+      select exists (select 1 from known) as is_known, exists (select 1 from moved) as is_moved`,
+    values: [userId, credentialId, counter, now, requestedAt],
+    read: one(COUNTER_ROW, toCounterOutcome),
   }
+}
+
+export const COUNTER_ROW = { is_known: computed.bool, is_moved: computed.bool }
+
+export function toCounterOutcome(row: RowOf<typeof COUNTER_ROW>): CounterOutcome {
+  if (row.is_moved) return 'stored'
+  return row.is_known ? 'went_back' : 'passkey_removed'
 }
 
 export function deletePasskey(userId: string, credentialId: string): Query<boolean> {

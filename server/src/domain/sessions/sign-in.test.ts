@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, hash, randomBytes, sign } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { pino } from 'pino'
 import {
   createSoftwarePasskey,
   restoreSoftwarePasskey,
@@ -32,9 +33,11 @@ import { openSignUp } from './open-sign-up.ts'
 import { openVerification } from './open-verification.ts'
 import { signIn } from './sign-in.ts'
 import { signUp } from './sign-up.ts'
+import { verifySession } from './verify-session.ts'
 
 /** The position of the byte with the flags in authenticator data (WebAuthn, section 6.1). */
 const FLAGS_OFFSET = 32
+const WENT_BACK = { status: 401, code: 'passkey_counter_went_back' }
 const INVALID = { status: 401, code: 'passkey_invalid' }
 const UNKNOWN = { status: 401, code: 'passkey_unknown' }
 const EXPIRED = { status: 400, code: 'ceremony_expired' }
@@ -222,9 +225,55 @@ describe('signing up and in', () => {
     const copy = restoreSoftwarePasskey(ada.passkey.export())
     await signInPerson(ctx, ada)
     await signInPerson(ctx, ada)
-    await assert.rejects(signInPerson(ctx, { passkey: copy }), INVALID)
-    await assert.rejects(signInPerson(ctx, { passkey: copy }), INVALID)
+    await assert.rejects(signInPerson(ctx, { passkey: copy }), WENT_BACK)
+    await assert.rejects(signInPerson(ctx, { passkey: copy }), WENT_BACK)
     await signInPerson(ctx, { passkey: copy })
+  })
+
+  test('the audit logs and the log of the operator say that a passkey may have been copied', async () => {
+    const ada = await signUpMember(ctx)
+    const warnings: { user?: string; passkey?: string; counter?: number }[] = []
+    const watched = { ...ctx, logger: pino({}, { write: (line: string) => warnings.push(JSON.parse(line)) }) }
+    const copy = restoreSoftwarePasskey(ada.passkey.export())
+    await signInPerson(ctx, ada)
+    const [first, second] = [await openSignIn(ctx), await openVerification(ctx, ada)]
+    await assert.rejects(
+      signIn(watched, { ...first, response: answer(copy, first.options), device: DEVICE }),
+      WENT_BACK,
+    )
+    await signInPerson(ctx, ada)
+    const response = answer(copy, second.options)
+    await assert.rejects(verifySession(watched, { ...ada, ...second, response }), WENT_BACK)
+    const entry = { action: 'passkey.counter_went_back', actor_kind: 'user', actor_id: ada.userId }
+    const own = (await readAudit(ctx.db, ada.userId)).filter(({ action }) => action === entry.action)
+    assert.deepEqual(
+      own.map(({ details }) => details),
+      [{ counter: 1 }, { counter: 2 }],
+    )
+    for (const row of own) assert.deepEqual({ ...row, ...entry, subject: copy.credentialId }, row)
+    const [workspace] = await readRows(ctx.db, 'select account_id from members where user_id = $1', [ada.userId])
+    const actions = await listAuditActions(ctx.db, String(workspace?.['account_id']))
+    assert.equal(actions.filter((action) => action === entry.action).length, 2)
+    assert.deepEqual(
+      warnings.map(({ user, passkey, counter }) => [user, passkey, counter]),
+      [
+        [ada.userId, copy.credentialId, 1],
+        [ada.userId, copy.credentialId, 2],
+      ],
+    )
+  })
+
+  test('without a valid signature, a low counter is no sign of a copied passkey, and leaves no record', async () => {
+    const ada = await signUpMember(ctx)
+    await signInPerson(ctx, ada)
+    const { ceremony, options } = await openSignIn(ctx)
+    const forger = restoreSoftwarePasskey({
+      ...makePasskey(ctx, ada.passkey.export().userHandle).export(),
+      credentialId: ada.passkey.credentialId,
+    })
+    const response = answer(forger, options)
+    await assert.rejects(signIn(ctx, { ceremony, response, device: DEVICE }), INVALID)
+    assert.ok(!(await listAuditActions(ctx.db, ada.userId)).includes('passkey.counter_went_back'))
   })
 
   test('one value of the signature counter allows one sign-in, even if two requests use it at once', async () => {

@@ -4,6 +4,7 @@ import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.t
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkAssertion } from '../passkeys/check-assertion.ts'
+import { checkCounter } from '../passkeys/check-counter.ts'
 import { advanceCounter } from '../passkeys/passkeys-store.ts'
 import type { IssuedSession } from './issue-session.ts'
 import type { Session } from './session.ts'
@@ -14,11 +15,11 @@ import { takeCeremony } from '../passkeys/take-ceremony.ts'
  * Records that the user of a session proved their presence. The session gets a new secret and the old one stops
  * working, so somebody who has stolen the old secret cannot use the newly verified session.
  *
- * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid` (also for another user's passkey), and
- * `unauthenticated` if the session has ended meanwhile.
+ * Errors: 400 `ceremony_expired`; 401 `passkey_unknown`, `passkey_invalid` (also for another user's passkey),
+ * `passkey_counter_went_back`, and `unauthenticated` if the session has ended meanwhile.
  */
 export async function verifySession(
-  ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'relyingParty'>,
   { session, ceremony, response }: { session: Session; ceremony: string; response: AuthenticationResponseJSON },
 ): Promise<IssuedSession> {
   const { userId } = session
@@ -28,12 +29,10 @@ export async function verifySession(
   const now = ctx.clock.now()
   const secret = createSecret(SECRET_PREFIXES.session)
   const renewed = { ...session, secretHash: hashSecret(secret), verifiedAt: now, lastSeenAt: now }
-  await ctx.db.transaction(async (transaction) => {
-    const [isCounted, isRenewed] = await transaction.batch([
-      advanceCounter(userId, passkey.credentialId, counter, now),
-      renewSession(session.secretHash, renewed.secretHash, now),
-    ])
-    if (!isCounted) throw problem('passkey_invalid')
+  const outcome = await ctx.db.transaction(async (transaction) => {
+    const counted = await transaction.run(advanceCounter(passkey, { counter, now, requestedAt: null }))
+    if (counted !== 'stored') return counted
+    const isRenewed = await transaction.run(renewSession(session.secretHash, renewed.secretHash, now))
     if (!isRenewed) throw new Problem('unauthenticated', 'The session has ended. Sign in again.')
     const entry = insertPersonalEntry(userId, {
       createdAt: now,
@@ -41,6 +40,9 @@ export async function verifySession(
       subject: passkey.credentialId,
     })
     await transaction.commit([entry])
+    return counted
   })
+  await checkCounter(ctx, { outcome, passkey, counter, code: 'passkey_counter_went_back' })
+  if (outcome === 'passkey_removed') throw problem('passkey_unknown')
   return { session: renewed, secret }
 }

@@ -3,7 +3,9 @@ import { verifyAuthenticationResponse, type AuthenticationResponseJSON } from '@
 import { cose, decodeClientDataJSON, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context, RelyingParty } from '../context.ts'
-import { listOwners } from './owners-store.ts'
+import { checkCounter } from '../passkeys/check-counter.ts'
+import { advanceCounter, findPasskey } from '../passkeys/passkeys-store.ts'
+import { advanceWalletCounter, listOwners } from './owners-store.ts'
 import type { OwnerPasskey, Wallet } from './wallet.ts'
 
 /**
@@ -26,40 +28,77 @@ export function toSpki(publicKeyCose: Uint8Array): string {
  * user presence and verification, and the signature. A wallet passkey must have been used on the signer page. If the
  * wallet still belongs to a sign-in passkey, that passkey must have been used on our own site.
  *
+ * `requestedAt` is when the owner was asked to sign. If the passkey's signature counter went back since an earlier
+ * request, somebody may have copied the passkey, and the signature is rejected.
+ *
  * Errors: 400 `signature_invalid`; 409 `signing_request_stale` if an owner signed another request, for example one that
- * was prepared earlier; 409 `signer_not_configured`.
+ * was prepared earlier; 409 `signer_not_configured`, `wallet_passkey_counter_went_back`.
  */
 export async function checkOwnerSignature(
-  ctx: Pick<Context, 'db' | 'relyingParty' | 'signer'>,
-  { wallet, challenge, assertion }: { wallet: Wallet; challenge: Uint8Array; assertion: AuthenticationResponseJSON },
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'relyingParty' | 'signer'>,
+  {
+    wallet,
+    challenge,
+    requestedAt,
+    assertion,
+  }: { wallet: Wallet; challenge: Uint8Array; requestedAt: Date; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
   const { owners, site } = await findOwnersAndSite(ctx, wallet)
   const owner = owners.find(({ credentialId }) => credentialId === assertion.id)
   if (owner === undefined) throw problem('signature_invalid')
   if (signsAnotherRequest(assertion, challenge)) throw problem('signing_request_stale')
+  const counter = await verifySignature({ owner, site, challenge, assertion })
+  const now = ctx.clock.now()
+  const use = { counter, now, requestedAt }
+  const outcome = await ctx.db.runDurable(
+    wallet.signInOwner === null ? advanceWalletCounter(owner.credentialId, use) : advanceCounter(owner, use),
+  )
+  await checkCounter(ctx, { outcome, passkey: owner, counter, code: 'wallet_passkey_counter_went_back' })
+}
+
+/** A passkey that owns a wallet, with the person to whom it belongs. */
+type Owner = OwnerPasskey & { readonly userId: string }
+
+/** Returns the passkeys that may sign for the wallet, and the site where they are used. */
+async function findOwnersAndSite(
+  ctx: Pick<Context, 'db' | 'relyingParty' | 'signer'>,
+  { signInOwner, ...wallet }: Wallet,
+): Promise<{ owners: readonly Owner[]; site: RelyingParty }> {
+  if (signInOwner !== null) {
+    const found = await ctx.db.runRelaxed(findPasskey(signInOwner.credentialId))
+    return { owners: [{ ...signInOwner, userId: found?.user.id ?? '' }], site: ctx.relyingParty }
+  }
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  return { owners: await ctx.db.runRelaxed(listOwners(wallet)), site: ctx.signer }
+}
+
+/** Verifies an owner's signature, and returns the signature counter that the authenticator reported. */
+async function verifySignature({
+  owner,
+  site,
+  challenge,
+  assertion,
+}: {
+  owner: OwnerPasskey
+  site: RelyingParty
+  challenge: Uint8Array
+  assertion: AuthenticationResponseJSON
+}): Promise<number> {
   try {
-    const { verified } = await verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: assertion,
       expectedChallenge: base64url(challenge),
       expectedOrigin: site.origin,
       expectedRPID: site.id,
       requireUserVerification: true,
+      // With 0, the library does not check the counter. It would check it before the signature.
       credential: { id: owner.credentialId, publicKey: Uint8Array.from(owner.publicKeyCose), counter: 0 },
     })
     if (!verified) throw problem('signature_invalid')
+    return authenticationInfo.newCounter
   } catch (error) {
     throw error instanceof Problem ? error : problem('signature_invalid', { cause: error })
   }
-}
-
-/** Returns the passkeys that may sign for the wallet, and the site where they are used. */
-async function findOwnersAndSite(
-  ctx: Pick<Context, 'db' | 'relyingParty' | 'signer'>,
-  wallet: Wallet,
-): Promise<{ owners: readonly OwnerPasskey[]; site: RelyingParty }> {
-  if (wallet.signInOwner !== null) return { owners: [wallet.signInOwner], site: ctx.relyingParty }
-  if (ctx.signer === null) throw problem('signer_not_configured')
-  return { owners: await ctx.db.runRelaxed(listOwners(wallet)), site: ctx.signer }
 }
 
 function signsAnotherRequest({ response }: AuthenticationResponseJSON, challenge: Uint8Array): boolean {

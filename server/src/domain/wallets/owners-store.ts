@@ -1,6 +1,8 @@
 import { listOf, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import type { CounterOutcome } from '../passkeys/passkey.ts'
+import { COUNTER_ROW, toCounterOutcome } from '../passkeys/passkeys-store.ts'
 import type { Wallet, WalletPasskey } from './wallet.ts'
 
 const { wallet_passkeys: passkeys } = tables
@@ -25,6 +27,27 @@ export function insertWalletPasskey(passkey: WalletPasskey): Query<boolean> {
       passkey.createdAt,
     ],
     read: changed,
+  }
+}
+
+/**
+ * Stores a wallet passkey's new signature counter, with the rules of `advanceCounter`. `requestedAt` is when the owner
+ * was asked for the signature. Uses the primary key.
+ */
+export function advanceWalletCounter(
+  credentialId: string,
+  { counter, now, requestedAt }: { counter: number; now: Date; requestedAt: Date },
+): Query<CounterOutcome> {
+  return {
+    name: 'move_wallet_passkey_counter',
+    text: `with known as (select 1 from wallet_passkeys where credential_id = $1),
+        moved as (
+          update wallet_passkeys set counter = greatest(counter, $2), counted_at = $3
+          where credential_id = $1 and (counter < $2 or counter = 0 or coalesce(counted_at >= $4, false))
+          returning 1)
+      select exists (select 1 from known) as is_known, exists (select 1 from moved) as is_moved`,
+    values: [credentialId, counter, now, requestedAt],
+    read: one(COUNTER_ROW, toCounterOutcome),
   }
 }
 

@@ -53,7 +53,8 @@ export async function submitWithdrawal(
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
   if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
   const transfer = toOwnerTransfer(ctx, { wallet, request })
-  await checkOwnerSignature(ctx, { wallet, challenge: ctx.enclave.buildOwnerTransfer(transfer).challenge, assertion })
+  const { challenge } = ctx.enclave.buildOwnerTransfer(transfer)
+  await checkOwnerSignature(ctx, { wallet, challenge, requestedAt: request.createdAt, assertion })
 
   const reservation = await reserve(ctx, { wallet, request, actor })
   if (reservation.kind === 'refused') throw refusalProblem(reservation.refusal)
