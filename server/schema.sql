@@ -689,7 +689,7 @@ create table unexplained_transfers (
   log_index bigint not null,
   wallet_address text not null,
   to_address text not null,
-  amount_micro numeric(22,0) not null,
+  amount_micro numeric(78,0) not null,
   authorization_nonce text,
   block_number bigint not null,
   mined_at timestamp with time zone not null,

@@ -16,7 +16,7 @@ create table unexplained_transfers (
   log_index bigint not null check (log_index >= 0),
   wallet_address text not null,
   to_address text not null check (to_address ~ '^0x[0-9a-fA-F]{40}$'),
-  amount_micro numeric(22, 0) not null check (amount_micro > 0),
+  amount_micro numeric(78, 0) not null check (amount_micro > 0),
   -- The nonce of the EIP-3009 authorization that made the transfer. Null for a plain transfer.
   authorization_nonce text check (authorization_nonce ~ '^0x[0-9a-f]{64}$'),
   block_number bigint not null check (block_number >= 0),

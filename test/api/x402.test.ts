@@ -338,6 +338,16 @@ describe('purchases over HTTP', () => {
     readBody(await given.call({ path: '/v1/x402/sign', key: buyer.key, body: decoded }), 201)
   })
 
+  test('the URL of a resource that an agent fetches itself is rejected if it cannot be stored', async () => {
+    const buyer = await seedBuyer(given)
+    for (const url of [`https://shop.internal/${'é'.repeat(1_000)}`, `https://${'a'.repeat(300)}.internal/`]) {
+      const body = { payment_required: toBase64({}), resource_url: url, ...terms(buyer) }
+      const answer = await given.call({ path: '/v1/x402/sign', key: buyer.key, body })
+      assert.equal(answer.status, 400)
+      assert.equal((readError(answer).details as { path: string }[])[0]?.path, 'resource_url')
+    }
+  })
+
   test('a price is checked, and nothing is paid or recorded', async () => {
     const buyer = await seedBuyer(given)
     const rows = await given.countRows()

@@ -3,6 +3,7 @@ import type { ComparedPurchase } from '../domain/purchases/compare-purchase.ts'
 import { withoutFragment, type WrittenRequest } from '../domain/purchases/read-request.ts'
 import type { PurchaseTerms } from '../domain/purchases/purchase-request.ts'
 import type { ReceivedTerms } from '../domain/purchases/sign-for-resource.ts'
+import { HOST_CHARS_MAX, URL_CHARS_MAX } from '../lib/outbound/check-url.ts'
 import { ADDRESS_RULE, parseAddress } from '../values/address.ts'
 import { AGENT_ID_RULE, parseAgentId } from '../values/agent-id.ts'
 import { invalidMember } from '../values/invalid-request.ts'
@@ -10,8 +11,6 @@ import { AMOUNT_RULE, parseAmount } from '../values/money.ts'
 import { isStorable } from '../values/text.ts'
 import type { Caller } from './caller.ts'
 import type { CheckResourceBody, PayResourceBody, SignResourceBody } from './purchase-schemas.ts'
-
-const URL_CHARS_MAX = 2_048
 
 type TermsBody = Omit<Static<typeof PayResourceBody>, keyof WrittenRequest>
 
@@ -51,8 +50,14 @@ export function parseReceived(
   body: Pick<Static<typeof SignResourceBody>, 'payment_required' | 'resource_url'>,
 ): ReceivedTerms {
   const { payment_required: terms, resource_url: resource } = body
-  if (resource.length > URL_CHARS_MAX || !URL.canParse(resource)) throw invalidMember('resource_url', 'must be a URL')
+  if (!URL.canParse(resource)) throw invalidMember('resource_url', 'must be a URL')
   const url = new URL(withoutFragment(resource))
+  if (url.href.length > URL_CHARS_MAX || url.hostname.length > HOST_CHARS_MAX) {
+    throw invalidMember(
+      'resource_url',
+      `must have at most ${URL_CHARS_MAX} characters, and ${HOST_CHARS_MAX} in its host`,
+    )
+  }
   if (!/^https?:$/.test(url.protocol) || url.host === '' || url.username !== '' || url.password !== '') {
     throw invalidMember('resource_url', 'must be a URL with http or https, without a user name')
   }

@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem/utils'
 import type { Address } from '../values/address.ts'
 import { coinOf, type GasFunds } from '../values/gas.ts'
 import type { RpcCall } from './json-rpc.ts'
-import { parseQuantity } from './quantity.ts'
+import { parseWord } from './quantity.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
 /**
@@ -49,10 +49,10 @@ export function createGasReader(nodes: RpcNodes, chainId: number) {
     return await nodes.run(async (batch) => {
       const calls = [balanceCall(address), { method: 'eth_gasPrice', params: [] }, ...publishing]
       const [balance, price, publishingFee = '0x'] = await batch(calls)
-      const executionWei = TRANSFER_GAS * PRICE_MARGIN * parseQuantity(price)
+      const executionWei = TRANSFER_GAS * PRICE_MARGIN * parseWord(price)
       // A private chain may use the id of a public chain, but not have this contract.
-      const publishingWei = publishingFee === '0x' ? 0n : PRICE_MARGIN * parseQuantity(publishingFee)
-      return { coin, balanceWei: parseQuantity(balance), neededWei: executionWei + publishingWei }
+      const publishingWei = publishingFee === '0x' ? 0n : PRICE_MARGIN * parseWord(publishingFee)
+      return { coin, balanceWei: parseWord(balance), neededWei: executionWei + publishingWei }
     })
   }
 
@@ -60,7 +60,7 @@ export function createGasReader(nodes: RpcNodes, chainId: number) {
   async function readCoinBalance(address: Address): Promise<bigint> {
     return await nodes.run(async (batch) => {
       const [balance] = await batch([balanceCall(address)])
-      return parseQuantity(balance)
+      return parseWord(balance)
     })
   }
 

@@ -21,7 +21,7 @@ import {
 import { signAuthorization, type AuthorizationOrder } from './sign-authorization.ts'
 import { formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { generateSignerKey } from './signer-key.ts'
-import { awaitTxHash, findTransfer } from './transactions.ts'
+import { awaitTxHash, findTransfer, parseEnclaveId } from './transactions.ts'
 import { buildWalletMove, toAdditionalSigner, type WalletMove, type WalletSigner } from './wallet-move.ts'
 
 export type Enclave = ReturnType<typeof openEnclave>
@@ -194,20 +194,22 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   function toWallet(operation: string, wallet: Wallet): EnclaveWallet {
     readId(operation, wallet)
     const address = parseAddress(wallet.address)
-    if (address === null || typeof wallet.owner_id !== 'string' || !Array.isArray(wallet.additional_signers)) {
+    const ownerQuorumId = parseEnclaveId(wallet.owner_id)
+    if (address === null || ownerQuorumId === null || !Array.isArray(wallet.additional_signers)) {
       throw client.toError(operation, malformedResponse())
     }
     const signers = wallet.additional_signers.map((signer) => ({
       signerId: signer.signer_id,
       policyIds: signer.override_policy_ids ?? [],
     }))
-    return { address, ownerQuorumId: wallet.owner_id, signers }
+    return { address, ownerQuorumId, signers }
   }
 
   /** Checks that the response has an id. The SDK returns any body with a successful status, even a proxy's page. */
   function readId(operation: string, resource: { id: string }): string {
-    if (typeof resource?.id !== 'string') throw client.toError(operation, malformedResponse())
-    return resource.id
+    const id = parseEnclaveId(resource?.id)
+    if (id === null) throw client.toError(operation, malformedResponse())
+    return id
   }
 
   /**

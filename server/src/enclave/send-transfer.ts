@@ -10,7 +10,7 @@ import { malformedResponse, readFailure, type Failure } from './failure.ts'
 import { decideSendOutcome } from './send-outcome.ts'
 import { checkId, formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { signPayload } from './signer-key.ts'
-import { parseTxHash } from './transactions.ts'
+import { parseEnclaveId, parseTxHash } from './transactions.ts'
 
 export type TransferDetails = {
   readonly enclaveWalletId: string
@@ -184,7 +184,8 @@ function encodeTransfer({ to, amountMicro }: TransferDetails): string {
  */
 function parseAccepted(response: unknown): AcceptedTransfer | null {
   if (typeof response !== 'object' || response === null) return null
-  const { transaction_id: transactionId, hash, user_operation_hash } = response as Record<string, unknown>
-  if (typeof transactionId !== 'string' || transactionId === '') return null
+  const { transaction_id: id, hash, user_operation_hash } = response as Record<string, unknown>
+  const transactionId = parseEnclaveId(id)
+  if (transactionId === null) return null
   return { transactionId, txHash: parseTxHash(hash), userOperationHash: parseTxHash(user_operation_hash) }
 }

@@ -31,6 +31,8 @@ export type TransferLookup = {
 const HASH_POLL_FIRST_MS = 400
 const HASH_POLL_GROWTH = 1.6
 const HASH_POLL_MAX_MS = 2_000
+/** Visible ASCII characters. All known ids are shorter than 64 characters. */
+const ID_PATTERN = /^[\x21-\x7e]{1,255}$/
 /** If a transaction has one of these statuses and no hash, it will not get a hash soon. */
 const HASHLESS_FINAL_STATUSES: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
 
@@ -104,8 +106,14 @@ function matches(entry: unknown, referenceId: string): boolean {
 function parseTransfer(entry: unknown): EnclaveTransfer | null {
   if (!isRecord(entry)) return null
   const { id, transaction_hash: hash, user_operation_hash: operation, status } = entry
-  if (typeof id !== 'string' || typeof status !== 'string') return null
-  return { transactionId: id, txHash: parseTxHash(hash), userOperationHash: parseTxHash(operation), status }
+  const transactionId = parseEnclaveId(id)
+  if (transactionId === null || typeof status !== 'string') return null
+  return { transactionId, txHash: parseTxHash(hash), userOperationHash: parseTxHash(operation), status }
+}
+
+/** Returns an id that the provider has made. Null if it is missing, or does not look like an id. */
+export function parseEnclaveId(id: unknown): string | null {
+  return typeof id === 'string' && ID_PATTERN.test(id) ? id : null
 }
 
 /** Returns null for a missing or empty hash. */

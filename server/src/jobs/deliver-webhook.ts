@@ -4,7 +4,7 @@ import type { Outbound } from '../lib/outbound/send-request.ts'
 import { signDelivery } from './sign-delivery.ts'
 
 /** How much of a response is read and stored (D45). */
-const RESPONSE_BYTES_MAX = 16 * 1024
+export const RESPONSE_BYTES_MAX = 16 * 1024
 const USER_AGENT = 'Bursar-Webhooks/1'
 
 /** Makes one delivery attempt: signs the event's bytes with the current time, posts them and returns the outcome. */

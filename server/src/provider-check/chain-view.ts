@@ -2,7 +2,7 @@ import type { Hash, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { NodeFault } from '../chain/errors.ts'
 import { isRecord, parseEndpoint, postBatch } from '../chain/json-rpc.ts'
-import { parseQuantity } from '../chain/quantity.ts'
+import { parseQuantity, parseWord } from '../chain/quantity.ts'
 import type { ChainSettings } from '../config.ts'
 import type { Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
@@ -43,7 +43,7 @@ export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' |
     readCode: async (address: Address): Promise<string> => String(await ask('eth_getCode', [address, 'latest'])),
     readUsdc: async (address: Address): Promise<bigint> => {
       const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] })
-      return parseQuantity(await ask('eth_call', [{ to: usdc, data }, 'latest']))
+      return parseWord(await ask('eth_call', [{ to: usdc, data }, 'latest']))
     },
     /** Returns whether the transaction is mined and has moved exactly this amount of USDC from `from` to `to`. */
     hasTransfer: async (hash: Hash, move: { from: Address; to: Address; amountMicro: bigint }): Promise<boolean> => {

@@ -2,6 +2,7 @@ import { formatAmount } from '../../values/money.ts'
 import type { PublicPreview } from '../payment-requests/preview-schema.ts'
 import { formatPreview } from '../payment-requests/format-preview.ts'
 import type { CheckedPrice } from './check-resource.ts'
+import { describeResource } from './describe-resource.ts'
 import type { Purchase } from './purchase.ts'
 import type { PublicAnswer, PublicPurchase } from './purchase-schema.ts'
 import type { KeptAnswer } from './seal-purchase.ts'
@@ -27,14 +28,13 @@ export function formatAnswer({ status, headers, body, bodyBase64, isTruncated }:
 
 /** Formats the price of a resource for `/v1`. */
 export function formatPrice({ status, required, url, offer, preview }: CheckedPrice) {
-  const { origin, pathname } = new URL(url)
   const allowed: PublicPreview | null = preview === null ? null : formatPreview(preview)
   const words = offer ?? required
   return {
     status,
     protocol: words?.protocol ?? null,
     resource: {
-      url: `${origin}${pathname}`,
+      url: describeResource(url).resourceUrl,
       description: words?.description ?? null,
       mime_type: words?.mimeType ?? null,
     },

@@ -12,6 +12,7 @@ import { withFunds } from '../payment-requests/with-funds.ts'
 import { authorizationNonce } from '../payments/derived-ids.ts'
 import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
+import { describeResource } from './describe-resource.ts'
 import { claimEnd } from './hold-claim.ts'
 import { combineHashes, sha256, type PurchaseTerms, type RequestHashes } from './purchase-request.ts'
 import { insertPurchase, type SealedPurchase } from './purchases-store.ts'
@@ -60,7 +61,7 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
   switch (reservation.kind) {
     case 'refused':
       recordRefusal(ctx, {
-        request: { ...request, resourceUrl: withoutQuery(bargain.url) },
+        request: { ...request, resourceUrl: describeResource(bargain.url).resourceUrl },
         refusal: reservation.refusal,
       })
       throw refusalProblem(reservation.refusal)
@@ -112,12 +113,7 @@ function newPurchase(
       const workedUntil = isUsable(payment, ctx.clock.now()) ? until : null
       const purchase: SealedPurchase = {
         ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: offer.protocol },
-        ...{
-          resourceUrl: withoutQuery(url),
-          host: new URL(url).host,
-          method,
-          description: offer.description,
-        },
+        ...{ ...describeResource(url), method, description: offer.description },
         ...{ orderSealed: sealOrder(ctx.sealer, place, order), headerSealed: null, responseSealed: null },
         ...{ delivery: request === null ? null : 'unknown', attempts: 0, responseStatus: null, respondedAt: null },
         createdAt: payment.createdAt,
@@ -127,12 +123,6 @@ function newPurchase(
       return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil })]
     },
   }
-}
-
-/** Returns a URL without its query and fragment, which may hold secrets. */
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
 }
 
 /** Too little time is left for the chosen offer, so we skip it too. Returns all skipped offers, the chosen one last. */

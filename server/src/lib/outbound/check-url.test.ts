@@ -50,6 +50,7 @@ const FAULTS: readonly (readonly [string, UrlFault])[] = [
   ['https://example.com:65536/', 'not_a_url'],
   [`https://example.com/${'a'.repeat(2_048)}`, 'too_long'],
   [`https://example.com/${'é'.repeat(400)}`, 'too_long'],
+  [`https://${`${'a'.repeat(60)}.`.repeat(5)}example/`, 'host_not_public'],
   ['http://example.com/', 'not_https'],
   ['http://8.8.8.8/', 'not_https'],
   ['ftp://example.com/', 'not_https'],

@@ -2,8 +2,10 @@ import { isIP } from 'node:net'
 import { isAllowedAddress, isLocalhostName, isLoopbackAddress } from './allowed-address.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-/** The longest URL that the database stores. */
-const URL_CHARS_MAX = 2_048
+/** The longest URL that the database stores, in its percent-encoded form. */
+export const URL_CHARS_MAX = 2_048
+/** The longest host name (RFC 1035, section 2.3.4, without the dot at its end). */
+export const HOST_CHARS_MAX = 253
 /** Characters that a URL must not contain. The URL parser silently removes some of them. */
 const CONTROL_OR_SPACE_PATTERN = /[\p{Cc}\s]/u
 /** Host names with these suffixes do not exist in the public DNS (RFC 6761, 6762, 7686, 8375; ICANN for `internal`). */
@@ -50,7 +52,7 @@ function checkUrl(
   if (url.username !== '' || url.password !== '') return 'has_credentials'
   // `url.hash` would not show an empty fragment (a `#` at the end), which is also rejected.
   if (url.href.includes('#')) return 'has_fragment'
-  if (!toLoopback && !isPublicHost(url, policy)) return 'host_not_public'
+  if (url.hostname.length > HOST_CHARS_MAX || !(toLoopback || isPublicHost(url, policy))) return 'host_not_public'
   if (toLoopback || isAnyPortAllowed ? url.port === '0' : url.port !== '') return 'port_not_allowed'
   return policy.ownOrigins.some((origin) => isSameServer(url, new URL(origin))) ? 'own_origin' : url
 }
