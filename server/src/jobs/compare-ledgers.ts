@@ -8,7 +8,7 @@ import { startLeasedLoop } from './start-leased-loop.ts'
  * A shorter interval would cause more requests to nodes. Money does not depend on it: a process compares the ledger
  * before its first payment, and the ids that we send to the provider protect a payment that is repeated within a day.
  */
-const INTERVAL_MS = 5 * 60_000
+const INTERVAL_MS = 60_000
 const LEASE_MS = 60_000
 /** How many steps one round makes. If blocks are left, the next round goes on. */
 const STEPS_PER_ROUND_MAX = 50

@@ -188,6 +188,32 @@ describe('a payment that a restored database has forgotten', () => {
       assert.equal(outcome.state.payment.authorization?.nonce, lost.authorization?.nonce)
     })
 
+    test('under the key of a lost transfer is not made: the transfer is returned', async () => {
+      const buyer = await seedBuyer(given)
+      const lost = await payAndForget(buyer, { key: 'lost', amountUsdc: '1' })
+      const outcome = await buy(buyer, 'lost')
+      assert.ok(outcome.kind === 'replayed')
+      const { payment, mismatches } = outcome.earlier
+      assert.deepEqual([payment.kind, payment.txHash, mismatches[0]], ['transfer', lost.txHash, 'kind'])
+    })
+
+    test('a transfer under the key of a lost purchase is not made: 409', async () => {
+      const buyer = await seedBuyer(given)
+      await buyAndForget(buyer, 'lost')
+      await assert.rejects(pay(buyer, { key: 'lost', amountUsdc: '1' }), { type: 'conflict' })
+      assert.equal(await countPayments(buyer), 0)
+    })
+
+    test('that paid another price than the offer now is told to differ from the request', async () => {
+      const buyer = await seedBuyer(given)
+      await buyAndForget(buyer, 'lost')
+      seller.accepts = [offerOf(given.context, { maxTimeoutSeconds: 120, amount: '20000' })]
+      const outcome = await buy(buyer, 'lost')
+      seller.accepts = [offerOf(given.context, { maxTimeoutSeconds: 120 })]
+      assert.ok(outcome.kind === 'replayed')
+      assert.deepEqual([outcome.earlier.payment.amountMicro, outcome.earlier.mismatches], [10_000n, ['url']])
+    })
+
     async function buyAndForget(buyer: Seed, key: string, { isMined = true } = {}): Promise<Payment> {
       const outcome = await buy(buyer, key)
       assert.ok(outcome.kind === 'bought')

@@ -5,7 +5,7 @@ import { createId } from '../../values/ids.ts'
 import { formatAmount } from '../../values/money.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { referenceId } from '../payments/derived-ids.ts'
+import { authorizationNonce, referenceId } from '../payments/derived-ids.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -22,7 +22,7 @@ import {
 } from '../unexplained-transfers/unexplained-transfers-store.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { findActiveGrantId } from './admission-store.ts'
-import type { NewPurchase, PaymentRequest } from './payment-request.ts'
+import type { PaymentRequest } from './payment-request.ts'
 import { allowanceMonthOf } from './reserve-payment.ts'
 
 export type Recovery =
@@ -51,25 +51,26 @@ const RECOVERED_VALID_MS = 2_000
  * from the key. A payment that is found is recorded with the payee and the amount that the chain shows, even if the
  * request differs. No limit is checked, because the money has moved.
  *
- * The seller chose the nonce of an MPP purchase. So a transfer of the same amount to the same payee that no payment
- * explains counts as this purchase. If there is none, throws 503 while an authorization that the backup does not contain
- * may still be used.
+ * The seller chose the nonce of an MPP purchase. So a purchase from the same payee that no payment explains counts as
+ * this one, even if its price was another one. If there is none, throws 503 while an authorization that the backup does
+ * not contain may still be used.
  *
- * Throws 503 `unavailable` if the enclave cannot be reached, and `ChainUnavailable` if the chain cannot be read.
+ * Throws 409 if the key belongs to a purchase and the request is for a transfer, 503 `unavailable` if the enclave cannot
+ * be reached, and `ChainUnavailable` if the chain cannot be read.
  */
 export async function recoverPayment(ctx: Context, request: PaymentRequest): Promise<Recovery> {
-  const { purchase } = request
-  return purchase === undefined ? await recoverTransfer(ctx, request) : await recoverPurchase(ctx, request, purchase)
+  return (await recoverPurchase(ctx, request)) ?? (await recoverTransfer(ctx, request))
 }
 
 async function recoverTransfer(ctx: Context, request: PaymentRequest): Promise<Recovery> {
   const transfer = await findAtEnclave(ctx, request)
   if (transfer === null) return { kind: 'none' }
   const { txHash } = transfer
-  if (txHash === null) return { kind: 'accepted', transfer }
+  if (txHash === null) return accepted(request, transfer)
   const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
     const found = await transaction.run(lockUnexplainedOf(request, txHash))
-    return found.find((one) => one.nonce === null && hasTerms(one, request)) ?? found[0] ?? null
+    const transfers = found.filter((one) => one.nonce === null)
+    return transfers.find((one) => hasTerms(one, request)) ?? transfers[0] ?? null
   }
   let recovery = await record(ctx, request, choose)
   if (recovery === null) {
@@ -77,26 +78,51 @@ async function recoverTransfer(ctx: Context, request: PaymentRequest): Promise<R
     await compareLedger(ctx, request)
     recovery = await record(ctx, request, choose)
   }
-  if (recovery === null) return { kind: 'accepted', transfer }
+  if (recovery === null) return accepted(request, transfer)
   if (recovery.kind !== 'recovered' || recovery.payment.txHash !== null) return recovery
   return { kind: 'recovered', payment: await recordAcceptance(ctx, { payment: recovery.payment, accepted: transfer }) }
 }
 
-async function recoverPurchase(ctx: Context, request: PaymentRequest, purchase: NewPurchase): Promise<Recovery> {
+/** A transfer that the chain does not show yet cannot be recorded for a request that wants a purchase. */
+function accepted({ purchase }: PaymentRequest, transfer: EnclaveTransfer): Recovery {
+  if (purchase !== undefined) throw notYetKnown()
+  return { kind: 'accepted', transfer }
+}
+
+/** Returns null if the key does not belong to a purchase that was made. */
+async function recoverPurchase(ctx: Context, request: PaymentRequest): Promise<Recovery | null> {
   const now = ctx.clock.now()
-  const { derivedNonce } = purchase
+  const { accountId, mode, idempotencyKey, purchase } = request
+  if (idempotencyKey === null) return null
+  const nonce = authorizationNonce({ accountId, mode, idempotencyKey })
+  const isChosenBySeller = purchase?.derivedNonce === null
   const since = new Date(now.getTime() - LOOKED_UP_DAYS * DAY_MS)
   const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
-    const found = await transaction.run(lockUnexplainedPurchases(request, { since, nonce: derivedNonce }))
-    return found.find((one) => derivedNonce !== null || hasTerms(one, request)) ?? null
+    const found = await transaction.run(
+      lockUnexplainedPurchases(request, { since, nonce: isChosenBySeller ? null : nonce }),
+    )
+    const chosen =
+      found.find((one) => one.nonce === nonce) ??
+      found.find((one) => hasTerms(one, request)) ??
+      found.find((one) => one.to === request.to) ??
+      null
+    if (chosen !== null && purchase === undefined) throw madeByPurchase()
+    return chosen
   }
   const recovery = await record(ctx, request, choose)
   if (recovery !== null) return recovery
-  if (derivedNonce === null) {
+  if (isChosenBySeller) {
     const newest = await ctx.db.runDurable(findNewestFind(request))
     if (newest !== null && now.getTime() < newest.getTime() + LOST_AUTHORIZATION_MS) throw notYetKnown()
   }
-  return { kind: 'none' }
+  return null
+}
+
+function madeByPurchase(): Problem {
+  return new Problem(
+    'conflict',
+    'This idempotency_key belongs to a purchase that was made before the database was restored. Nothing was paid now. Repeat the request for the purchase to get its payment, or use a new key for another payment.',
+  )
 }
 
 function hasTerms(transfer: UnexplainedTransfer, { wallet, to, amountMicro }: PaymentRequest): boolean {
@@ -167,15 +193,16 @@ function toPayment(
   request: PaymentRequest,
   { transfer, grantId, now }: { transfer: UnexplainedTransfer; grantId: string; now: Date },
 ): Payment {
-  const { accountId, mode, agentId, memo, idempotencyKey, credentialId, kind = 'transfer' } = request
+  const { accountId, mode, agentId, memo, idempotencyKey, credentialId } = request
   const { wallet: walletAddress, to, amountMicro, nonce, blockNumber } = transfer
+  const kind = nonce === null ? 'transfer' : 'x402'
   const validBefore = new Date(Math.ceil((now.getTime() + RECOVERED_VALID_MS) / 1_000) * 1_000)
   return newPayment({
     ...{ id: createId('payment', now), accountId, mode, kind, agentId, grantId },
     ...{ walletAddress, to, amountMicro, amountUsdc: formatAmount(amountMicro), memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
-    authorization: kind === 'x402' && nonce !== null ? { nonce, validBefore } : null,
+    authorization: nonce === null ? null : { nonce, validBefore },
     attemptUntil: null,
     requestExpiresAt: null,
     firstBlock: blockNumber,

@@ -29,7 +29,8 @@ export interface ComparedPurchase extends Partial<
 /**
  * Returns the fields in which a request differs from the existing payment with its idempotency key. `kind` is not a
  * field of the body. It differs if the payment is a transfer, or if the request and the purchase belong to different
- * operations (`payForResource` and `signForResource`).
+ * operations (`payForResource` and `signForResource`). If the payment was recovered (D96) and paid something else than
+ * the offer that its request got, the request is for another purchase, so what names the resource differs.
  */
 export function comparePurchase(
   { payment, order }: { readonly payment: Payment; readonly order: PurchaseOrder | null },
@@ -43,16 +44,17 @@ export function comparePurchase(
     ...(compared.memo === payment.memo ? [] : (['memo'] as const)),
   ]
   if (order === null || (order.request === null) !== (request === null)) return ['kind', ...shared]
-  const { request: known } = order
+  const { request: known, offer } = order
+  const isAnother = payment.to !== offer.payTo || payment.amountMicro !== offer.amountMicro
   if (request === null || known === null) {
     return [
-      ...(compared.termsHash === order.termsHash ? [] : (['payment_required'] as const)),
+      ...(compared.termsHash === order.termsHash && !isAnother ? [] : (['payment_required'] as const)),
       ...(compared.resourceUrl === order.url ? [] : (['resource_url'] as const)),
       ...shared,
     ]
   }
   const parts = ['url', 'method', 'headers', 'body'] as const
-  return [...parts.filter((part) => known[part] !== request[part]), ...shared]
+  return [...parts.filter((part) => known[part] !== request[part] || (part === 'url' && isAnother)), ...shared]
 }
 
 /** The fields that decide what is sent. A request that differs in one of them does not continue the purchase. */

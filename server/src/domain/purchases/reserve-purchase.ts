@@ -68,7 +68,7 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
     case 'existing':
       return reservation
     case 'accepted':
-      throw new Error('a purchase is never looked up at the enclave')
+      throw new Error('a purchase was reserved for a transfer')
     case 'reserved': {
       const { order, purchase, until } = stored
       if (order === undefined || purchase === undefined || until === undefined) {
