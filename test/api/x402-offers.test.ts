@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import type { Seed } from '../support/context/seed.ts'
+import { RECIPIENT, type Seed } from '../support/context/seed.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { readBody, readError, type Answer } from '../support/http-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
@@ -62,6 +62,53 @@ describe('what a seller asks for', () => {
     assert.equal((details as Wire)['price_usdc'], '0.005')
   })
 
+  test('a payment goes into the header that a challenge names, beside the credential of the agent', async () => {
+    const buyer = await seedBuyer(given)
+    seller.ask = (response) => {
+      response.writeHead(402, { 'www-authenticate': challenge(', header="Payment-Authorization"') }).end()
+    }
+    const headers = { authorization: 'Bearer mine' }
+    const { delivery, purchase } = readBody<Bought>(await pay(buyer, { headers }), 200)
+    assert.deepEqual([delivery, purchase['protocol']], ['delivered', 'mpp'])
+    const [paid] = seller.paid
+    assert.equal(paid?.headers.authorization, 'Bearer mine')
+    assert.match(String(paid.headers['payment-authorization']), /^Payment \S+$/)
+    const terms = { payment_required: challenge(', header="payment-authorization"'), resource_url: seller.url }
+    const body = { ...terms, ...payer(buyer), idempotency_key: 'two' }
+    const signed = readBody<Wire>(await given.call({ path: '/v1/x402/sign', key: buyer.key, body }), 201)
+    assert.equal(signed['header_name'], 'Payment-Authorization')
+  })
+
+  test('the credential of the agent does not follow a redirect to another seller', async () => {
+    const buyer = await seedBuyer(given)
+    const other = await startFakeSeller()
+    other.ask = (response) => {
+      response.writeHead(402, { 'www-authenticate': challenge(', header="Payment-Authorization"') }).end()
+    }
+    seller.ask = (response) => response.writeHead(307, { location: other.url }).end()
+    readBody<Bought>(await pay(buyer, { headers: { authorization: 'Bearer mine' } }), 200)
+    assert.deepEqual(
+      other.requests.map(({ headers }) => headers.authorization),
+      [undefined, undefined],
+    )
+    assert.equal(other.paid.length, 1)
+    await other.close()
+  })
+
+  test('a challenge that says something that we do not understand is not paid', async () => {
+    const buyer = await seedBuyer(given)
+    for (const [parameter, reason] of [
+      [', header="Host"', 'header_unsupported'],
+      [', surcharge="5"', 'parameter_unknown'],
+      [', digest="sha-256=:AAAA:"', 'digest_mismatch'],
+    ] as const) {
+      seller.ask = (response) => response.writeHead(402, { 'www-authenticate': challenge(parameter) }).end()
+      const { details } = expectCode(await pay(buyer), 400, 'payment_option_unsupported')
+      assert.equal((details as { skipped: Wire[] }).skipped[0]?.['reason'], reason)
+    }
+    assert.equal(given.enclave.authorizations.length, 0)
+  })
+
   test('a refusal says that some offers were not read', async () => {
     const buyer = await seedBuyer(given)
     seller.accepts = Array.from({ length: 24 }, () => offerOf(given.context, { scheme: 'upto' }))
@@ -88,7 +135,21 @@ describe('what a seller asks for', () => {
     assert.equal(readBody<Bought>(await pay(buyer), 200).delivery, 'delivered')
   })
 
-  function terms(buyer: Seed): Wire {
+  let challenges = 0
+
+  /** Writes a challenge of MPP, each with an id of its own. */
+  function challenge(parameters: string): string {
+    const { chainId, usdc } = given.context.chains.test
+    const methodDetails = { chainId, credentialTypes: ['authorization'], decimals: 6 }
+    const request = { amount: '10000', currency: usdc, recipient: RECIPIENT, methodDetails }
+    const encoded = Buffer.from(JSON.stringify(request)).toString('base64url')
+    const expires = new Date(given.context.clock.now().getTime() + 60_000).toISOString()
+    challenges += 1
+    const terms = `id="${challenges}", realm="r", method="evm", intent="charge", request="${encoded}"`
+    return `Payment ${terms}, expires="${expires}"${parameters}`
+  }
+
+  function payer(buyer: Seed): Wire {
     return { agent_id: buyer.agentId, wallet: buyer.wallet, max_amount_usdc: '1', idempotency_key: 'one' }
   }
 
@@ -99,7 +160,7 @@ describe('what a seller asks for', () => {
   }
 
   async function pay(buyer: Seed, changes: Wire = {}): Promise<Answer> {
-    const body = { url: `${seller.url}/goods`, ...terms(buyer), ...changes }
+    const body = { url: `${seller.url}/goods`, ...payer(buyer), ...changes }
     return await given.call({ path: '/v1/x402/pay', key: buyer.key, body })
   }
 })

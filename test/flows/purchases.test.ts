@@ -30,6 +30,8 @@ interface WirePurchase {
 interface Row {
   readonly title: string
   readonly behaviour: WireBehaviour
+  /** The headers of the agent's request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The error code of the request, or else the response's `delivery`, which says what happened to the goods. */
   readonly answer: string
   /** Whether the seller is paid. */
@@ -43,6 +45,13 @@ const ROWS: readonly Row[] = [
   { title: 'x402, version 1', behaviour: { protocol: 'x402_v1' }, answer: 'delivered', isPaid: true },
   { title: 'MPP', behaviour: { protocol: 'mpp' }, answer: 'delivered', isPaid: true },
   { title: 'MPP and x402 at once', behaviour: { protocol: 'mpp_and_x402' }, answer: 'delivered', isPaid: true },
+  {
+    title: 'MPP beside a bearer token',
+    behaviour: { protocol: 'mpp_beside_bearer' },
+    headers: { authorization: 'Bearer token' },
+    answer: 'delivered',
+    isPaid: true,
+  },
   { title: 'the money first', behaviour: { flow: 'upfront' }, answer: 'delivered', isPaid: true },
   { title: 'a handler that fails', behaviour: { faults: ['handler_fails'] }, answer: 'failed', isPaid: false },
   {
@@ -149,13 +158,13 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
   /** Buys a resource. The rows take turns with the keys, because each key may pay only 30 times a minute. */
   async function buy(
     { url }: SoldResource,
-    { key, id = url.slice(-40) }: { key: number; id?: string },
+    { key, id = url.slice(-40), headers = {} }: { key: number; id?: string; headers?: Row['headers'] },
   ): Promise<WirePurchase> {
     const { agentId, wallet } = payer
     const terms = { agent_id: agentId, wallet, max_amount_usdc: PRICE_USDC, idempotency_key: id }
     const { text } = await call(fixture.baseUrl, 'POST', '/v1/x402/pay', {
       key: keys[key % keys.length] ?? payer.key,
-      body: { url, ...terms },
+      body: { url, headers, ...terms },
     })
     return JSON.parse(text) as WirePurchase
   }
@@ -163,11 +172,11 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
   for (const [index, row] of ROWS.entries()) {
     test(`${row.title}: ${row.answer}, ${row.isPaid ? 'paid once' : 'not paid'}`, async () => {
       const resource = await createResource(fixture, { price_usdc: PRICE_USDC, ...row.behaviour })
-      const first = await buy(resource, { key: index })
+      const first = await buy(resource, { key: index, headers: row.headers })
       assert.equal(first.error?.code ?? first.delivery, row.answer, JSON.stringify(first))
       const { isSigned = true } = row
       if (isSigned) bought.push({ title: row.title, id: first.payment.id, isPaid: row.isPaid })
-      const again = await buy(resource, { key: index })
+      const again = await buy(resource, { key: index, headers: row.headers })
       assert.deepEqual([again.error?.code, again.response], [first.error?.code, first.response])
       await waitFor(
         'the seller is paid as expected',

@@ -2,9 +2,10 @@ import type { Mode } from '../addresses.ts'
 
 /**
  * The protocols in which a resource asks to be paid. With `mpp_and_x402`, one answer asks in both protocols, as the
- * package mppx writes it. With `mpp`, the resource sends the same answer without the part of x402.
+ * package mppx writes it. With `mpp`, the resource sends the same answer without the part of x402. With
+ * `mpp_beside_bearer`, it also asks for a bearer token in `Authorization`, so it takes the payment in another header.
  */
-export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402'] as const
+export const PROTOCOLS = ['x402_v2', 'x402_v1', 'mpp', 'mpp_and_x402', 'mpp_beside_bearer'] as const
 /** When the seller gives its goods: after it has checked the signature, or after the money has arrived. */
 export const FLOWS = ['authorization', 'upfront'] as const
 /**

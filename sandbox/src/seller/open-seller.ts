@@ -140,6 +140,7 @@ function sell(chain: SellerChain, resource: Resource, facilitatorUrl: string): R
       return sellByX402V1(chain, resource, facilitatorUrl)
     case 'mpp':
     case 'mpp_and_x402':
+    case 'mpp_beside_bearer':
       return sellByMpp(chain, resource)
   }
 }

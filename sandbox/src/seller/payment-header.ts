@@ -2,8 +2,8 @@ import type { Request } from 'express'
 
 /** Returns the payment header of the request, whichever protocol it belongs to. */
 export function readPaymentHeader(request: Request): string | undefined {
-  const authorization = request.get('authorization')
-  const mpp = authorization?.startsWith('Payment ') === true ? authorization.slice('Payment '.length) : undefined
+  const credential = request.get('payment-authorization') ?? request.get('authorization')
+  const mpp = credential?.startsWith('Payment ') === true ? credential.slice('Payment '.length) : undefined
   return request.get('payment-signature') ?? request.get('x-payment') ?? mpp
 }
 

@@ -20,9 +20,16 @@ export function sellByMpp(chain: SellerChain, resource: Resource): RequestHandle
   return async (request, response, next) => {
     const url = `${request.protocol}://${request.headers.host}${request.originalUrl}`
     const { amount, payTo } = resource.terms()
+    const { protocol } = resource.behaviour
+    const requiresAuth = protocol === 'mpp_beside_bearer'
+    if (requiresAuth && request.get('authorization')?.startsWith('Bearer ') !== true) {
+      response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error: 'a bearer token is required' })
+      return
+    }
     const seller = Mppx.create({
       realm: String(request.headers.host),
       secretKey,
+      requiresAuth,
       methods: [
         evm.charge({
           currency: chain.usdc,
@@ -35,9 +42,12 @@ export function sellByMpp(chain: SellerChain, resource: Resource): RequestHandle
       ],
     })
     const charge = seller.charge({ amount: formatUnits(amount, USDC_DECIMALS), description: resource.description })
-    const result = await charge(new Request(url, { method: request.method, headers: readHeaders(request.rawHeaders) }))
+    const headers = readHeaders(request.rawHeaders)
+    // In mppx 0.11.0, a challenge of the method `evm` names the other header, but the payment is read in this one only.
+    if (requiresAuth) headers.set('authorization', headers.get('payment-authorization') ?? '')
+    const result = await charge(new Request(url, { method: request.method, headers }))
     const answer = result.status === 402 ? result.challenge : result.withReceipt(new Response(null))
-    if (resource.behaviour.protocol === 'mpp') answer.headers.delete('PAYMENT-REQUIRED')
+    if (protocol !== 'mpp_and_x402') answer.headers.delete('PAYMENT-REQUIRED')
     for (const [name, value] of answer.headers) response.setHeader(name, value)
     if (result.status === 402) response.status(answer.status).send(Buffer.from(await answer.arrayBuffer()))
     else next()

@@ -43,7 +43,8 @@ describe('the headers of the packages x402 and mppx', () => {
     test(`${protocol}: our header for the same authorization and signature is that of the package`, async () => {
       const required = readPaymentRequired(
         { status: 402, headers: asked.headers, body: Buffer.from(asked.body) },
-        { chainId: CHAIN_ID, usdc: USDC, now: NOW, headerBytesMax: 8_000 },
+        { chainId: CHAIN_ID, usdc: USDC, now: NOW },
+        { headerBytesMax: 8_000, body: null },
       )
       assert.equal(required?.protocol, protocol)
       assert.equal(required.description, 'The weather')

@@ -140,6 +140,8 @@ describe('the payment header', () => {
     }
     const { name, value } = writePaymentHeader({ ...OFFER, protocol: 'mpp', echo }, signed)
     assert.equal(name, 'Authorization')
+    const asked = { ...OFFER, protocol: 'mpp', echo: { ...echo, header: 'payment-authorization' } } as const
+    assert.equal(writePaymentHeader(asked, signed).name, 'Payment-Authorization')
     const [scheme, credential = ''] = value.split(' ')
     assert.equal(scheme, 'Payment')
     const payload = { type: 'authorization', ...written, signature: SIGNATURE }

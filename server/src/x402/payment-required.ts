@@ -51,6 +51,11 @@ export const SKIP_REASONS = [
   'challenge_too_long',
   'split_unsupported',
   'header_too_large',
+  'header_unsupported',
+  'parameter_unknown',
+  'digest_mismatch',
+  'extra_unknown',
+  'extension_required',
 ] as const
 
 export type SkipReason = (typeof SKIP_REASONS)[number]

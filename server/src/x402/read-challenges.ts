@@ -1,4 +1,5 @@
 import { keccak256, stringToBytes } from 'viem/utils'
+import { checkParameters } from './challenge-parameters.ts'
 import { parseChallenges, type Challenge } from './parse-challenges.ts'
 import type { PaymentRequired, SellerWords, SkipReason } from './payment-required.ts'
 import {
@@ -8,6 +9,7 @@ import {
   splitOffers,
   VALID_SECONDS_MIN,
   type AcceptedMoney,
+  type SentRequest,
   type ReadOffer,
 } from './read-offer.ts'
 import {
@@ -28,7 +30,7 @@ const DECIMALS = 6
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Reads the challenges of MPP, in the header `WWW-Authenticate` (D70). Null if the header has none. */
-export function readChallenges(header: unknown, money: AcceptedMoney): PaymentRequired | null {
+export function readChallenges(header: unknown, money: AcceptedMoney, { body }: SentRequest): PaymentRequired | null {
   if (typeof header !== 'string' || header.length > HEADER_CHARS_MAX) return null
   const challenges = parseChallenges(header).filter(({ scheme }) => scheme === 'payment')
   const [first] = challenges
@@ -36,7 +38,7 @@ export function readChallenges(header: unknown, money: AcceptedMoney): PaymentRe
   return {
     protocol: 'mpp',
     ...readWords(first),
-    ...splitOffers(challenges.slice(0, OFFERS_MAX).map((challenge) => readChallenge(challenge, money))),
+    ...splitOffers(challenges.slice(0, OFFERS_MAX).map((challenge) => readChallenge(challenge, { money, body }))),
     unread: Math.max(challenges.length - OFFERS_MAX, 0),
   }
 }
@@ -45,13 +47,17 @@ function readWords({ parameters }: Challenge): SellerWords {
   return { description: toDescription(parameters.get('description')), mimeType: null }
 }
 
-function readChallenge(challenge: Challenge, money: AcceptedMoney): ReadOffer {
+function readChallenge(
+  challenge: Challenge,
+  { money, body }: { readonly money: AcceptedMoney } & Pick<SentRequest, 'body'>,
+): ReadOffer {
   const { parameters } = challenge
   const [id, realm, method, intent] = ['id', 'realm', 'method', 'intent'].map((name) => parameters.get(name) ?? '')
   const request = parseObject(Buffer.from(parameters.get('request') ?? '', 'base64url').toString('utf8')) ?? {}
   const shown = { ...request, scheme: `${method}/${intent}`, asset: member(request, 'currency') }
   const reason = id && realm ? checkRequest(request, { method, intent, money }) : 'malformed'
-  if (reason !== null) return skip(shown, 'amount', reason)
+  const refusal = reason ?? checkParameters(parameters, { request, body })
+  if (refusal !== null) return skip(shown, 'amount', refusal)
   const payTo = readPayee(member(request, 'recipient'), money.usdc)
   if (payTo === null) return skip(shown, 'amount', 'recipient_invalid')
   const amountMicro = readAmount(member(request, 'amount'))
@@ -84,7 +90,7 @@ function checkRequest(
   if ((member(details, 'decimals') ?? DECIMALS) !== DECIMALS) return 'amount_invalid'
   const types = member(details, 'credentialTypes')
   if (!Array.isArray(types) || !types.includes('authorization')) return 'transfer_method_unknown'
-  const splits = member(details, 'splits') ?? member(request, 'splits') ?? []
+  const splits = member(details, 'splits') ?? []
   return Array.isArray(splits) && splits.length === 0 ? null : 'split_unsupported'
 }
 

@@ -15,6 +15,14 @@ export interface AcceptedMoney extends PaidToken {
   readonly now: Date
 }
 
+/** What is known about the request that will pay. */
+export interface SentRequest {
+  /** How long the payment header may be, in bytes, with its name. */
+  readonly headerBytesMax: number
+  /** The body. Undefined if the agent sends the request itself. */
+  readonly body: Buffer | null | undefined
+}
+
 /** An offer that we can pay, or an offer that we skip. */
 export type ReadOffer = { readonly offer: Offer } | { readonly skipped: SkippedOffer }
 
@@ -22,6 +30,18 @@ export type ReadOffer = { readonly offer: Offer } | { readonly skipped: SkippedO
 export const VALID_SECONDS_MIN = 20
 /** At most 15 digits: less than a billion USDC, and far below the largest amount of a payment. */
 const AMOUNT_PATTERN = /^[1-9][0-9]{0,14}$/
+
+/**
+ * Members of `extra` with which other schemes of x402 say where the money goes or when it is taken (`auth-capture`,
+ * `batch-settlement` and `upto` in version 2.27 of the package `@x402/evm`). An offer of the scheme `exact` has none of
+ * them. A seller may add members of its own to `extra`, so other unknown members are ignored: what we sign is fixed by
+ * the members that we check.
+ */
+const FOREIGN_EXTRA = [
+  ...['authCaptureEscrow', 'captureAuthorizer', 'captureDeadline', 'refundDeadline'],
+  ...['feeRecipient', 'minFeeBps', 'maxFeeBps', 'receiverAuthorizer', 'withdrawDelay', 'minDeposit'],
+  'facilitatorAddress',
+]
 
 /** Returns the payee. Null if it is no address, or one that cannot own USDC. */
 export function readPayee(value: unknown, usdc: Address): Address | null {
@@ -42,7 +62,9 @@ export function checkExtra(extra: unknown, { chainId, usdc }: PaidToken): SkipRe
   if (extra === undefined || extra === null) return null
   if (!isObject(extra)) return 'malformed'
   const method = member(extra, 'assetTransferMethod') ?? 'eip3009'
-  if (method !== 'eip3009') return 'transfer_method_unknown'
+  const type = member(extra, 'primaryType') ?? 'TransferWithAuthorization'
+  if (method !== 'eip3009' || type !== 'TransferWithAuthorization') return 'transfer_method_unknown'
+  if (FOREIGN_EXTRA.some((name) => (member(extra, name) ?? null) !== null)) return 'extra_unknown'
   if (readFlow(extra) === null) return 'flow_unknown'
   const { name, version } = usdcDomain(chainId, usdc)
   const isOurs = (member(extra, 'name') ?? name) === name && (member(extra, 'version') ?? version) === version

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseAddress, type Address } from '../values/address.ts'
@@ -13,7 +14,8 @@ const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as Address
 const SELLER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const NOW = new Date('2026-11-22T22:34:27.700Z')
 const NOTHING = Buffer.alloc(0)
-const CONTEXT = { chainId: CHAIN_ID, usdc: USDC, now: NOW, headerBytesMax: PAYMENT_HEADER_BYTES_MAX }
+const MONEY = { chainId: CHAIN_ID, usdc: USDC, now: NOW }
+const SENT = { headerBytesMax: PAYMENT_HEADER_BYTES_MAX, body: Buffer.from('{"q":1}') }
 
 /** Two headers of one answer of the package mppx 0.11.0, which asks in x402 version 2 and in MPP at once. */
 const MPPX = {
@@ -32,6 +34,8 @@ const ACCEPT = {
   maxTimeoutSeconds: 300,
   extra: { name: 'USDC', version: '2' },
 }
+const DIGEST = hash('sha256', SENT.body, 'base64')
+const OTHER_DIGEST = hash('sha256', 'other', 'base64')
 const CHALLENGE = {
   amount: '10000',
   currency: USDC,
@@ -40,7 +44,7 @@ const CHALLENGE = {
 }
 
 function read(headers: object, body: Buffer = NOTHING): PaymentRequired | null {
-  return readPaymentRequired({ status: 402, headers: { ...headers }, body }, CONTEXT)
+  return readPaymentRequired({ status: 402, headers: { ...headers }, body }, MONEY, SENT)
 }
 
 function readAccept(changes: object): PaymentRequired | null {
@@ -165,6 +169,10 @@ describe('what a resource asks to be paid', () => {
     ['Circle Gateway', { extra: { name: 'GatewayWalletBatched', version: '1' } }, 'domain_unknown'],
     ['a contract of its own', { extra: { ...ACCEPT.extra, verifyingContract: SELLER } }, 'domain_unknown'],
     ['the domain of the other chain', { extra: { name: 'USD Coin', version: '2' } }, 'domain_unknown'],
+    ['a permit by another name', { extra: { ...ACCEPT.extra, primaryType: 'Permit' } }, 'transfer_method_unknown'],
+    ['the type that we sign', { extra: { ...ACCEPT.extra, primaryType: 'TransferWithAuthorization' } }, null],
+    ['a fee for somebody else', { extra: { ...ACCEPT.extra, feeRecipient: SELLER } }, 'extra_unknown'],
+    ["a member of the seller's own", { extra: { ...ACCEPT.extra, order: 7 } }, null],
     ['extra that is a list', { extra: [] }, 'malformed'],
     ['the zero address', { payTo: `0x${'0'.repeat(40)}` }, 'recipient_invalid'],
     ['the token as payee', { payTo: USDC }, 'recipient_invalid'],
@@ -209,6 +217,25 @@ describe('what a resource asks to be paid', () => {
       'transfer_method_unknown',
     ],
     ['no details', { methodDetails: null }, {}, 'malformed'],
+    ['the header for payments', {}, { parameters: ', header="Payment-Authorization"' }, null],
+    ['this header in other letters', {}, { parameters: ', HEADER=payment-authorization' }, null],
+    ['the usual header, named', {}, { parameters: ', header="Authorization"' }, null],
+    ['a header of the connection', {}, { parameters: ', header="Host"' }, 'header_unsupported'],
+    ['no name of a header', {}, { parameters: ', header=""' }, 'header_unsupported'],
+    ['an unknown parameter', {}, { parameters: ', surcharge="5"' }, 'parameter_unknown'],
+    ["the seller's own data", {}, { parameters: ', opaque="e30", description="Rain"' }, null],
+    ['an unknown member', { surcharge: '5' }, {}, 'parameter_unknown'],
+    ['an unknown detail', { methodDetails: { ...CHALLENGE.methodDetails, escrow: true } }, {}, 'parameter_unknown'],
+    [
+      'its own order number',
+      { externalId: '7', methodDetails: { ...CHALLENGE.methodDetails, permit2Address: SELLER } },
+      {},
+      null,
+    ],
+    ['the digest of the body', {}, { parameters: `, digest="sha-256=:${DIGEST}:"` }, null],
+    ['this digest as mppx writes it', {}, { parameters: `, digest="sha-256=${DIGEST}"` }, null],
+    ['the digest of another body', {}, { parameters: `, digest="sha-256=:${OTHER_DIGEST}:"` }, 'digest_mismatch'],
+    ['a digest that we do not know', {}, { parameters: ', digest="md5=:AAAA:"' }, 'digest_mismatch'],
   ]
   for (const [title, changes, header, reason] of challenges) {
     test(`a challenge with ${title}: ${reason ?? 'can be paid'}`, () => {
@@ -216,6 +243,25 @@ describe('what a resource asks to be paid', () => {
       assert.deepEqual(reasons(required), reason === null ? [] : [reason])
     })
   }
+
+  const extensions: readonly (readonly [string, object, SkipReason | null])[] = [
+    ['that is only information', { bazaar: { info: { output: {} } } }, null],
+    ['that asks for an id of the payment', { 'payment-identifier': { info: { required: true } } }, null],
+    ['that it requires', { 'sign-in-with-x': { info: { required: true } } }, 'extension_required'],
+    ['that it requires, without more information', { receipts: { required: true } }, 'extension_required'],
+  ]
+  for (const [title, declared, reason] of extensions) {
+    test(`an offer with an extension ${title}: ${reason ?? 'can be paid'}`, () => {
+      const required = readRequired({ x402Version: 2, accepts: [ACCEPT], extensions: declared })
+      assert.deepEqual(reasons(required), reason === null ? [] : [reason])
+    })
+  }
+
+  test('a digest is not checked if the agent sends the request itself', () => {
+    const header = writeChallenge(CHALLENGE, { parameters: `, digest="sha-256=:${OTHER_DIGEST}:"` })
+    const answer = { status: 402, headers: { 'www-authenticate': header }, body: NOTHING }
+    assert.equal(readPaymentRequired(answer, MONEY, { ...SENT, body: undefined })?.offers.length, 1)
+  })
 
   const answers: readonly (readonly [string, object, Buffer])[] = [
     ['without anything', {}, NOTHING],
@@ -244,7 +290,7 @@ describe('what a resource asks to be paid', () => {
   }
 
   test('an answer with another status asks for nothing', () => {
-    assert.equal(readPaymentRequired({ status: 200, headers: MPPX, body: NOTHING }, CONTEXT), null)
+    assert.equal(readPaymentRequired({ status: 200, headers: MPPX, body: NOTHING }, MONEY, SENT), null)
   })
 
   test('of more than 20 offers in a protocol, the answer says how many were not read', () => {

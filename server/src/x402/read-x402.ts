@@ -12,6 +12,7 @@ import {
 } from './read-offer.ts'
 import {
   BODY_BYTES_MAX,
+  IDENTIFIER_EXTENSION,
   isObject,
   member,
   OFFERS_MAX,
@@ -76,7 +77,10 @@ function readAccept(
 ): ReadOffer {
   const { amount } = VERSIONS[version]
   if (!isObject(accept)) return skip({}, amount, 'malformed')
-  const reason = checkScheme(accept, version, money) ?? checkExtra(member(accept, 'extra'), money)
+  const reason =
+    checkScheme(accept, version, money) ??
+    checkExtra(member(accept, 'extra'), money) ??
+    checkExtensions(member(required, 'extensions'))
   if (reason !== null) return skip(accept, amount, reason)
   const payTo = readPayee(member(accept, 'payTo'), money.usdc)
   if (payTo === null) return skip(accept, amount, 'recipient_invalid')
@@ -108,6 +112,19 @@ function checkScheme(accept: JsonObject, version: Version, { chainId, usdc }: Ac
   const network = VERSIONS[version].networkOf(chainId)
   if (network === undefined || member(accept, 'network') !== network) return 'network_unknown'
   return textMember(accept, 'asset')?.toLowerCase() === usdc.toLowerCase() ? null : 'asset_unknown'
+}
+
+/**
+ * Returns why we cannot pay, if the seller requires an extension that we do not support, such as a signature that proves
+ * who pays. The seller would get a payment, and refuse to deliver.
+ */
+function checkExtensions(extensions: unknown): SkipReason | null {
+  const isRequired = ([name, extension]: readonly [string, unknown]): boolean => {
+    if (name === IDENTIFIER_EXTENSION || !isObject(extension)) return false
+    const info = member(extension, 'info')
+    return member(extension, 'required') === true || (isObject(info) && member(info, 'required') === true)
+  }
+  return isObject(extensions) && Object.entries(extensions).some(isRequired) ? 'extension_required' : null
 }
 
 /** Version 2 repeats the entry of `accepts` unchanged, because the seller's server compares it with its own entry. */

@@ -12,6 +12,9 @@ const NESTING_MAX = 32
 const WORD_CHARS_MAX = 100
 const DESCRIPTION_CHARS_MAX = 200
 
+/** The extension of x402 by which a seller asks for an id of the payment. The only one that we can fulfil. */
+export const IDENTIFIER_EXTENSION = 'payment-identifier'
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Parses JSON that somebody else wrote. Returns null if it is not an object, or if it is nested too deeply. */

@@ -1,6 +1,7 @@
 import type { TransferAuthorization } from '../values/transfer-authorization.ts'
+import { credentialHeaderOf } from './challenge-parameters.ts'
 import type { Offer } from './payment-required.ts'
-import { isObject, member, type JsonObject } from './wire-values.ts'
+import { IDENTIFIER_EXTENSION, isObject, member, textMember, type JsonObject } from './wire-values.ts'
 
 export interface SignedOffer {
   readonly authorization: TransferAuthorization
@@ -9,9 +10,6 @@ export interface SignedOffer {
   /** Sent to sellers that ask for an id of the payment. */
   readonly paymentId: string
 }
-
-/** The extension of x402 by which a seller asks for an id of the payment. */
-const IDENTIFIER_EXTENSION = 'payment-identifier'
 
 /** Writes the payment header for an offer, in the offer's protocol. The header's value is a secret until it is used. */
 export function writePaymentHeader(offer: Offer, signed: SignedOffer): { name: string; value: string } {
@@ -24,7 +22,7 @@ export function writePaymentHeader(offer: Offer, signed: SignedOffer): { name: s
       return { name: 'X-PAYMENT', value: toBase64(payload) }
     }
     case 'mpp':
-      return { name: 'Authorization', value: `Payment ${credential(echo, signed)}` }
+      return { name: mppHeaderOf(echo), value: `Payment ${credential(echo, signed)}` }
   }
 }
 
@@ -36,6 +34,12 @@ function payloadV2(echo: JsonObject, signed: SignedOffer): object {
     payload: payloadOf(signed),
     ...(isObject(extensions) ? { extensions: identify(extensions, signed.paymentId) } : {}),
   }
+}
+
+function mppHeaderOf(challenge: JsonObject): string {
+  const name = credentialHeaderOf(textMember(challenge, 'header'))
+  if (name === null) throw new Error('the header of a challenge is not allowed')
+  return name
 }
 
 /** Adds the payment's id to the extension that asks for it. The rest is repeated without any change. */

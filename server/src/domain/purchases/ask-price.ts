@@ -6,6 +6,7 @@ import { problem, type Problem } from '../../values/problem.ts'
 import { chooseOffer } from '../../x402/choose-offer.ts'
 import { headerBytes, PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX } from '../../x402/header-size.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import type { SentRequest } from '../../x402/read-offer.ts'
 import { readPaymentRequired } from '../../x402/read-payment-required.ts'
 import type { Context } from '../context.ts'
 import { toKeptAnswer } from './keep-answer.ts'
@@ -44,7 +45,9 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   if (status === null) throw unreachable(error ?? 'invalid_response')
   const body = responseBody ?? Buffer.alloc(0)
   if (status !== 402) return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated }) }
-  const required = readTerms(ctx, mode, { status, headers, body }, headBytes({ ...request, url, method }))
+  const sentBytes = headBytes({ ...request, url, method })
+  const sentBody = method === request.method ? request.body : null
+  const required = readTerms(ctx, mode, { status, headers, body }, { sentBytes, body: sentBody })
   // What is missing of the body may be the terms.
   if (required === null && error !== null) throw unreachable(error)
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
@@ -53,17 +56,18 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
 
 /**
  * Reads what a 402 answer asks for. `sentBytes` is the size of the request line and the headers that will be sent beside
- * the payment header. Returns null for a protocol that we do not know.
+ * the payment header, and `body` is the body of this request. Both are about a request of ours: if the agent sends it,
+ * there is neither. Returns null for a protocol that we do not know.
  */
 export function readTerms(
   ctx: Pick<Context, 'chains' | 'clock'>,
   mode: Mode,
   answer: Parameters<typeof readPaymentRequired>[0],
-  sentBytes: number,
+  { sentBytes, body }: { readonly sentBytes: number; readonly body: SentRequest['body'] },
 ): PaymentRequired | null {
   const { chainId, usdc } = ctx.chains[mode]
   const headerBytesMax = Math.min(PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX - sentBytes)
-  return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now(), headerBytesMax })
+  return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now() }, { headerBytesMax, body })
 }
 
 function headBytes({ method, url, headers }: { readonly method: string } & Omit<ResourceRequest, 'method'>): number {

@@ -41,7 +41,7 @@ export async function signForResource(
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, stopping) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
-  const required = readTerms(ctx, terms.mode, received.answer, 0)
+  const required = readTerms(ctx, terms.mode, received.answer, { sentBytes: 0, body: undefined })
   if (required === null) throw problem('payment_protocol_unknown', { details: { status: 402, untrusted_body: '' } })
   const offer = requireOffer(required, terms.maxAmountMicro)
   const bargain = { terms, required, offer, url: resourceUrl, method: 'GET', request: null, termsHash }
