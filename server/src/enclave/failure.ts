@@ -1,4 +1,5 @@
 import { APIConnectionTimeoutError, APIError } from '@privy-io/node'
+import { cutText } from '../lib/cut-text.ts'
 
 /**
  * Why a call to the enclave failed. `refused` means that the enclave itself responded and certainly did nothing. In all
@@ -83,7 +84,7 @@ export function malformedResponse(): Failure {
 
 function readReason(error: unknown): string {
   if (typeof error !== 'string' || error === '') return 'no reason given'
-  return error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, REASON_CHARS_MAX)
+  return cutText(error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), REASON_CHARS_MAX)
 }
 
 /** Returns whether a time limit ended the call: the SDK's own limit, or that of an `AbortSignal`. */

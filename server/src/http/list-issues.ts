@@ -2,6 +2,7 @@ import type { FastifyError } from 'fastify'
 import { issueOf } from '../values/invalid-request.ts'
 import type { Issue } from '../values/problem-details.ts'
 import { TIME_RULE } from '../values/time.ts'
+import { shortenText } from '../lib/cut-text.ts'
 
 /** An error of the JSON Schema validator. `parentSchema` is the schema that contains the failed keyword. */
 type SchemaError = NonNullable<FastifyError['validation']>[number] & { readonly parentSchema?: Schema }
@@ -111,14 +112,10 @@ function pathOf({ instancePath, params }: SchemaError): string {
   const path = instancePath.split('/').slice(1).map(unescapePointer)
   const named = params['missingProperty'] ?? params['additionalProperty']
   if (typeof named === 'string') path.push(named)
-  return path.map(cutMember).join('.')
+  return path.map((name) => shortenText(name, MEMBER_CHARS_MAX)).join('.')
 }
 
 /** Undoes the escaping of a JSON pointer's step (RFC 6901, section 4). */
 function unescapePointer(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function cutMember(name: string): string {
-  return name.length <= MEMBER_CHARS_MAX ? name : `${name.slice(0, MEMBER_CHARS_MAX).toWellFormed()}…`
 }

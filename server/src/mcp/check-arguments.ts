@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { parseAmount } from '../values/money.ts'
 import { countCodePoints, isStorable } from '../values/text.ts'
 import { ToolFailure } from './tool-failure.ts'
+import { shortenText } from '../lib/cut-text.ts'
 
 /** An error repeats at most this many characters of what the model wrote. */
 const ECHO_CHARS_MAX = 64
@@ -34,7 +35,7 @@ export function checkArguments(given: unknown, schema: TObject, toolName: string
     ...entries
       .filter(([name]) => !known.includes(name))
       .map(([name]) => ({
-        path: cut(name),
+        path: shortenText(name, ECHO_CHARS_MAX),
         message: `is not an argument of ${toolName}; its arguments are ${known.join(', ') || 'none'}`,
       })),
   ]
@@ -106,8 +107,4 @@ function checkString(name: string, value: unknown, { maxLength }: { maxLength?: 
 
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
-}
-
-function cut(name: string): string {
-  return name.length <= ECHO_CHARS_MAX ? name : `${name.slice(0, ECHO_CHARS_MAX).toWellFormed()}…`
 }

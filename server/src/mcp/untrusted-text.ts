@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { cutText, shortenText } from '../lib/cut-text.ts'
 
 /** A memo has at most this many characters, and a name fewer. Longer text, such as the text of a fault, is cut. */
 const TEXT_CHARS_MAX = 200
@@ -25,9 +26,10 @@ const HIDDEN_IN_BODY = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_
 
 /** Marks the answer of a web resource as untrusted, and cuts it. `isShortened` says whether a part is left out. */
 export function markUntrustedBody(body: string): { readonly text: UntrustedText; readonly isShortened: boolean } {
-  const isShortened = body.length > BODY_CHARS_MAX
-  const visible = body.slice(0, BODY_CHARS_MAX).replaceAll('\r\n', '\n').replace(HIDDEN_IN_BODY, ' ')
-  return { text: { untrusted: `${visible.toWellFormed()}${isShortened ? '…' : ''}` }, isShortened }
+  const cut = cutText(body, BODY_CHARS_MAX)
+  const isShortened = cut.length < body.length
+  const visible = cut.replaceAll('\r\n', '\n').replace(HIDDEN_IN_BODY, ' ')
+  return { text: { untrusted: `${visible}${isShortened ? '…' : ''}` }, isShortened }
 }
 
 /** Marks text as untrusted, replaces hidden characters with spaces, and cuts it to 200 characters. */
@@ -35,8 +37,5 @@ export function markUntrusted(text: string): UntrustedText
 export function markUntrusted(text: string | null): UntrustedText | null
 export function markUntrusted(text: string | null): UntrustedText | null {
   if (text === null) return null
-  const visible = text.replace(HIDDEN, ' ')
-  const characters = Array.from(visible)
-  const cut = characters.length <= TEXT_CHARS_MAX ? visible : `${characters.slice(0, TEXT_CHARS_MAX).join('')}…`
-  return { untrusted: cut.toWellFormed() }
+  return { untrusted: shortenText(text.replace(HIDDEN, ' '), TEXT_CHARS_MAX) }
 }

@@ -1,3 +1,5 @@
+import { cutText } from '../lib/cut-text.ts'
+
 const NAME_CODE_POINTS_MAX = 100
 /**
  * Matches control, format, surrogate, private-use and other invisible characters. Format characters include those that
@@ -12,5 +14,5 @@ const STRIPPED = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u280
  */
 export function toClientName(text: string): string {
   const visible = text.replace(/\s/gu, ' ').replace(STRIPPED, '').replace(/ +/g, ' ').normalize('NFC').trim()
-  return Array.from(visible).slice(0, NAME_CODE_POINTS_MAX).join('').trim()
+  return cutText(visible, NAME_CODE_POINTS_MAX).trim()
 }

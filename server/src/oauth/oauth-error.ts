@@ -1,3 +1,5 @@
+import { cutText } from '../lib/cut-text.ts'
+
 /**
  * Matches characters that a description must not contain. Only printable ASCII is allowed, without double quotes and
  * backslashes (RFC 6749, sections 4.1.2.1 and 5.2).
@@ -139,5 +141,5 @@ export class ServerError extends OauthError {
 }
 
 function filterDescription(text: string): string {
-  return text.replaceAll('"', "'").replace(DESCRIPTION_FORBIDDEN, '?').slice(0, DESCRIPTION_CHARS_MAX)
+  return cutText(text.replaceAll('"', "'").replace(DESCRIPTION_FORBIDDEN, '?'), DESCRIPTION_CHARS_MAX)
 }

@@ -1,4 +1,5 @@
 import type { ProviderResponse } from './provider-wire.ts'
+import { cutText } from '../lib/cut-text.ts'
 
 /** The result of one step: what our code in `enclave/` expects, and what the enclave returned. */
 export interface Outcome {
@@ -22,7 +23,7 @@ export function formatOutcome(number: number, { verdict, title, expected, actual
 export function describeResponse({ status, body }: ProviderResponse): string {
   const { error, code } = body
   const message =
-    typeof error === 'string' ? error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, MESSAGE_CHARS_MAX) : null
+    typeof error === 'string' ? cutText(error.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), MESSAGE_CHARS_MAX) : null
   const parts = [status === null ? 'no response' : String(status)]
   if (typeof code === 'string') parts.push(code)
   if (message !== null) parts.push(JSON.stringify(message))

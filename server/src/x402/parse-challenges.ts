@@ -1,5 +1,3 @@
-import { HEADER_CHARS_MAX } from './wire-values.ts'
-
 /** One challenge of `WWW-Authenticate`, with its parameters by name in lower case (RFC 9110, section 11.6.1). */
 export interface Challenge {
   /** In lower case. */
@@ -19,9 +17,8 @@ const SEPARATOR_PATTERN = /[ \t,]*/y
  * Parses the challenges of a `WWW-Authenticate` header, which may be several headers that were joined by commas.
  * Returns the challenges before the first mistake.
  */
-export function parseChallenges(header: string): readonly Challenge[] {
+export function parseChallenges(text: string): readonly Challenge[] {
   const challenges: Challenge[] = []
-  const text = header.slice(0, HEADER_CHARS_MAX)
   let position = 0
   /** If the pattern matches at `position`, moves `position` to the end of the match. Returns the match, or null. */
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -43,7 +40,7 @@ export function parseChallenges(header: string): readonly Challenge[] {
     return parameters
   }
   take(SEPARATOR_PATTERN)
-  // Every round takes at least one character of a text whose length is limited.
+  // Every round takes at least one character of the text, whose length `readChallenges` limits.
   for (let scheme = take(TOKEN_PATTERN); scheme !== null; scheme = take(TOKEN_PATTERN)) {
     take(GAP_PATTERN)
     const parameters = takeParameters()

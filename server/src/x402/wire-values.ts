@@ -1,3 +1,5 @@
+import { cutText } from '../lib/cut-text.ts'
+
 /** How much of a seller's response is read: more than any honest seller sends, and little enough to parse at once. */
 export const HEADER_CHARS_MAX = 16 * 1_024
 export const BODY_BYTES_MAX = 64 * 1_024
@@ -61,9 +63,9 @@ export function toDescription(value: unknown): string | null {
 }
 
 function cleanText(text: string, charsMax: number): string {
-  const start = text.slice(0, 2 * charsMax).toWellFormed()
-  const clean = start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return Array.from(clean).slice(0, charsMax).join('')
+  // Characters that are removed do not count, so that a text that begins with many of them is not empty.
+  const start = cutText(text, 2 * charsMax)
+  return cutText(start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), charsMax)
 }
 
 function isShallow(value: unknown, levels = NESTING_MAX): boolean {

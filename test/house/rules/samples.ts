@@ -15,7 +15,7 @@ import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
-import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES, WHOLE_CHARACTERS } from './shape.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
 import { SQL_SAMPLES } from './sql-samples.ts'
@@ -274,6 +274,23 @@ export const SAMPLES: readonly Sample[] = [
     rule: SMALL_FOLDERS,
     fails: [{ files: folderOf(41), at: ['server/src/lib/a0.ts:1'] }],
     passes: [{ ...folderOf(40), 'server/src/lib/a.test.ts': 'a()' }],
+  },
+  {
+    rule: WHOLE_CHARACTERS,
+    fails: [
+      broken('server/src/mcp/a.ts', 'text.slice(0, NAME_CHARS_MAX)'),
+      broken('server/src/mcp/a.ts', 'text.slice(0, 2 * charsMax + CHARS)'),
+      broken('cli/src/a.ts', 'Array.from(text).slice(0, CODE_POINTS_MAX)'),
+      broken('dashboard/src/a.tsx', 'text.slice(0, 200)'),
+      broken('sdk/src/a.ts', 'text.substring(0, end)'),
+    ],
+    passes: [
+      file('server/src/lib/cut-text.ts', 'text.slice(0, 200)'),
+      file('server/src/mcp/a.ts', 'cutText(text, NAME_CHARS_MAX)'),
+      file('server/src/mcp/a.ts', 'list.slice(0, ITEMS_MAX)'),
+      file('server/src/mcp/a.ts', 'time.toISOString().slice(0, 10)'),
+      file('server/src/mcp/a.test.ts', 'text.slice(0, 200)'),
+    ],
   },
   {
     rule: NO_SINGLE_FILES,

@@ -110,5 +110,6 @@ function unreachable(reason: OutboundError): Problem {
 }
 
 function shorten(body: Buffer): string {
-  return new TextDecoder().decode(body.subarray(0, UNKNOWN_BODY_BYTES_MAX))
+  // As a part of a stream, so that a character at the end that is cut is left out.
+  return new TextDecoder().decode(body.subarray(0, UNKNOWN_BODY_BYTES_MAX), { stream: true })
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { cutText } from '../../lib/cut-text.ts'
 
 /**
  * A session of the dashboard (D47). Its secret is the value of the session cookie. Only the hash of the secret is
@@ -54,5 +55,5 @@ export function isRenewalOf(session: Session, other: Session): boolean {
 
 /** Returns the browser's description of itself in a form that can be stored. */
 export function parseDeviceName(text: string): string {
-  return text.slice(0, DEVICE_CHARS_MAX).replaceAll('\u0000', '').toWellFormed()
+  return cutText(text.replaceAll('\u0000', ''), DEVICE_CHARS_MAX)
 }
