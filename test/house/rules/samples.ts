@@ -288,6 +288,7 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/lib/cut-text.ts', 'text.slice(0, 200)'),
       file('server/src/mcp/a.ts', 'cutText(text, NAME_CHARS_MAX)'),
       file('server/src/mcp/a.ts', 'list.slice(0, ITEMS_MAX)'),
+      file('server/src/mcp/a.ts', 'secret.slice(0, -CHECK_CHARS)'),
       file('server/src/mcp/a.ts', 'time.toISOString().slice(0, 10)'),
       file('server/src/mcp/a.test.ts', 'text.slice(0, 200)'),
     ],

@@ -45,7 +45,7 @@ const CUTTING_FILES: ReadonlyMap<string, string> = new Map([
 export const WHOLE_CHARACTERS = banInCode({
   name: 'no text is cut inside a character',
   pattern:
-    /(?<!toISOString\(\))\.(?:slice|substring|substr)\s*\(\s*0\s*,\s*(?:\d[\d_]+|(?!-)[^()]*(?:CHARS|CODE_POINTS)[^()]*)\)|\.(?:substring|substr)\s*\(/,
+    /(?<!toISOString\(\))\.(?:slice|substring|substr)\s*\(\s*0\s*,(?!\s*-)\s*(?:\d[\d_]+|[^()]*(?:CHARS|CODE_POINTS)[^()]*)\)|\.(?:substring|substr)\s*\(/,
   instead: 'cutText or shortenText of lib/cut-text.ts, which count characters; or name the file in CUTTING_FILES',
   holdsIn: ({ path, isTest }) => /^\w+(?:\/site)?\/src\//.test(path) && !isTest && !CUTTING_FILES.has(path),
 })
