@@ -5,7 +5,8 @@ import { parseReceived, parseTerms } from '../../server/src/api/parse-purchase.t
 import { PayResourceBody } from '../../server/src/api/purchase-schemas.ts'
 import { parseReceipt, parseTransfer } from '../../server/src/chain/parse-receipt.ts'
 import { parseQuantity } from '../../server/src/chain/quantity.ts'
-import { parseBlockHeader, parseTransferLogs } from '../../server/src/chain/transfer-log.ts'
+import { parseBlockHeader } from '../../server/src/chain/block-header.ts'
+import { parseTransferLogs } from '../../server/src/chain/transfer-log.ts'
 import { TRANSFER_TOPIC } from '../../server/src/chain/transfer-event.ts'
 import { numberTransfers } from '../../server/src/domain/deposits/deposit.ts'
 import { describeResource } from '../../server/src/domain/purchases/describe-resource.ts'
@@ -167,7 +168,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
     ),
   'deposit_cursors.block_number': counts,
   'deposit_cursors.block_hash': () =>
-    keep(HEXES, (hash) => parseBlockHeader(1n, { number: '0x1', hash, parentHash: HASH }).hash),
+    keep(HEXES, (hash) => parseBlockHeader(1n, { number: '0x1', hash, parentHash: HASH, timestamp: '0x1' }).hash),
   'ledger_cursors.block_number': counts,
   'unexplained_transfers.tx_hash': hashes,
   'unexplained_transfers.to_address': addresses,
@@ -268,7 +269,7 @@ async function readLogs(
   const contract = parse(parseAddress, ADDRESS)
   const request = { contract, from: 0n, to: 2n ** 256n, recipients: null, hashes: new Map() }
   const read = await Promise.allSettled(
-    changes.map(async (change) => await parseTransferLogs(request, [[{ ...log, ...change }]])),
+    changes.map(async (change) => await parseTransferLogs(request, [{ ...log, ...change }])),
   )
   return read.flatMap((result) => (result.status === 'fulfilled' ? numberTransfers(result.value).map(pick) : []))
 }
