@@ -67,7 +67,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
-    comparedLedgers: new Map(),
+    ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
     walletSlots: config.walletSlots,
     outbound,
     resources,

@@ -21,11 +21,7 @@ export interface Context {
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
-  /**
-   * The comparison of each mode's ledger with its chain that this process makes before its first payment. Only
-   * `ensureLedgerCompared` uses it.
-   */
-  readonly comparedLedgers: Map<Mode, Promise<void>>
+  readonly ledger: LedgerMemory
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
@@ -36,6 +32,16 @@ export interface Context {
   readonly relyingParty: RelyingParty
   /** The signer page, where owners use their wallet passkeys (D60). Null if none is configured. */
   readonly signer: RelyingParty | null
+}
+
+/** What a process remembers, to notice that its database was restored from a backup (D96). */
+export interface LedgerMemory {
+  /** The comparison of each mode's ledger with its chain, which precedes the first payment. */
+  readonly compared: Map<Mode, Promise<void>>
+  /** The newest payment that this process has reserved. A database without it has lost commits. */
+  newestPayment: { readonly accountId: string; readonly id: string } | null
+  /** The newest payment, once the database was found not to have it. */
+  missedPayment: LedgerMemory['newestPayment']
 }
 
 /** WebAuthn's relying party: a site that passkeys are registered for. */

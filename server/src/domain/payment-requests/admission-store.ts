@@ -5,6 +5,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../values/money.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
+import type { LedgerMemory } from '../context.ts'
 import type { GrantPolicy } from '../grants/grant.ts'
 import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
 import type { Plan } from '../plans/plan.ts'
@@ -24,6 +25,7 @@ const FACTS_ROW = {
   spent: computed.numeric,
   unmined: computed.numeric,
   has_unexplained: computed.bool,
+  has_newest: computed.bool,
 }
 
 const GRANT_ROW = {
@@ -48,6 +50,8 @@ interface FactTerms extends PartyTerms {
   readonly windowStart: string
   readonly block: string
   readonly since: string
+  readonly newestAccount: string
+  readonly newestId: string
 }
 
 const PARTY_PARAMETERS: PartyTerms = { account: '$1', mode: '$2', wallet: '$3', agent: '$4' }
@@ -65,7 +69,8 @@ function grantText({ account, mode, wallet, agent }: PartyTerms): string {
 }
 
 /** The statement for one request and the statement for many requests read the same facts, so both contain this text. */
-function factsText({ account, mode, wallet, agent, windowStart, block, since }: FactTerms): string {
+function factsText(terms: FactTerms): string {
+  const { account, mode, wallet, agent, windowStart, block, since, newestAccount, newestId } = terms
   return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
         w.enclave_wallet_id, a.signer_private_key_sealed,
         (select plan from accounts where id = ${account}) as plan,
@@ -73,7 +78,9 @@ function factsText({ account, mode, wallet, agent, windowStart, block, since }: 
         ${unminedSum({ account, mode, wallet, block, since })} as unmined,
         exists (select 1 from unexplained_transfers u where u.account_id = ${account} and u.mode = ${mode}
           and u.mined_at > ${windowStart}::timestamptz - interval '${LOOKED_UP_DAYS} days'
-          and u.payment_id is null) as has_unexplained
+          and u.payment_id is null) as has_unexplained,
+        (${newestId}::text is null or exists (select 1 from payments n
+          where n.account_id = ${newestAccount} and n.id = ${newestId})) as has_newest
       from (select 1) one
       left join agents a on a.account_id = ${account} and a.mode = ${mode} and a.id = ${agent} and a.deleted_at is null
       left join wallets w on w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}`
@@ -193,23 +200,36 @@ export interface AdmissionFacts {
    * key may already have been made, before the database was restored from a backup (D96).
    */
   readonly hasUnexplained: boolean
+  /** Whether the database has the newest payment that this process has reserved, or there is none. */
+  readonly hasNewest: boolean
   /** Null if there is no such wallet. */
   readonly enclaveWalletId: string | null
   /** The agent's own key, for a grant of a wallet without slots. Null if the agent has none. */
   readonly agentKey: SignerKey | null
 }
 
+const FACT_PARAMETERS = { windowStart: '$5', block: '$6', since: '$7' } as const
+
+/** As of when facts are read, and the newest payment that this process has reserved. */
+interface FactsRead {
+  readonly now: Date
+  readonly windowStart: Date
+  readonly balanceBlock: bigint
+  readonly newest: LedgerMemory['newestPayment']
+}
+
 /**
  * Reads the facts that decide whether a payment is allowed. The sums in the facts use the indexes `payments_in_window`,
- * `payments_holding_balance`, `payments_confirmed_by_block` and `unexplained_transfers_of_wallet`.
+ * `payments_holding_balance`, `payments_confirmed_by_block`, `unexplained_transfers_of_wallet` and the primary
+ * key of payments.
  */
 export function readFacts(
   parties: Parties,
-  { now, windowStart, balanceBlock }: { now: Date; windowStart: Date; balanceBlock: bigint },
+  { now, windowStart, balanceBlock, newest }: FactsRead,
 ): Query<AdmissionFacts> {
   return {
     name: 'read_payment_facts',
-    text: factsText({ ...PARTY_PARAMETERS, windowStart: '$5', block: '$6', since: '$7' }),
+    text: factsText({ ...PARTY_PARAMETERS, ...FACT_PARAMETERS, newestAccount: '$8', newestId: '$9' }),
     values: [
       parties.accountId,
       parties.mode,
@@ -218,6 +238,8 @@ export function readFacts(
       windowStart,
       balanceBlock,
       heldSince(now),
+      newest?.accountId ?? null,
+      newest?.id ?? null,
     ],
     read: one(FACTS_ROW, toFacts),
   }
@@ -242,12 +264,16 @@ export interface BatchedFacts extends AdmissionFacts {
  * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key`,
  * `unexplained_transfers_of_wallet` and primary keys.
  */
-export function readFactsOfMany(requests: readonly BatchedRead[]): Query<BatchedFacts[]> {
-  const terms = { ...PARTY_COLUMNS, windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
+export function readFactsOfMany(
+  requests: readonly BatchedRead[],
+  newest: LedgerMemory['newestPayment'],
+): Query<BatchedFacts[]> {
+  const times = { windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
+  const terms = { ...PARTY_COLUMNS, ...times, newestAccount: '$9', newestId: '$10' }
   return {
     name: 'read_facts_of_many',
     text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.signer_private_key_sealed, f.plan, f.spent,
-        f.unmined, f.has_unexplained, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
+        f.unmined, f.has_unexplained, f.has_newest, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
           and p.idempotency_key = r.key) is not null as key_used
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::timestamptz[],
         $8::text[]) with ordinality as r (account_id, mode, wallet, agent_id, window_start, block, since, key, position)
@@ -259,6 +285,8 @@ export function readFactsOfMany(requests: readonly BatchedRead[]): Query<Batched
       requests.map(({ balanceBlock }) => balanceBlock),
       requests.map(({ now }) => heldSince(now)),
       requests.map(({ idempotencyKey }) => idempotencyKey),
+      newest?.accountId ?? null,
+      newest?.id ?? null,
     ],
     read: all({ ...FACTS_ROW, key_used: computed.bool }, (row) => ({ ...toFacts(row), isKeyUsed: row.key_used })),
   }
@@ -272,6 +300,7 @@ function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
     spent24hMicro: microUsdc(BigInt(row.spent)),
     unminedMicro: microUsdc(BigInt(row.unmined)),
     hasUnexplained: row.has_unexplained,
+    hasNewest: row.has_newest,
     enclaveWalletId: row.enclave_wallet_id,
     agentKey: toSignerKey(null, row.signer_private_key_sealed),
   }

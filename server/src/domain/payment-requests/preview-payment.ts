@@ -72,7 +72,7 @@ async function readFreely(
   const [grant, existing, facts, used] = await Promise.all([
     db.runRelaxed(findAdmissionGrant(request)),
     findExisting({ db }, request),
-    db.runRelaxed(readFacts(request, { now, windowStart: windowStart(now), balanceBlock })),
+    db.runRelaxed(readFacts(request, { now, windowStart: windowStart(now), balanceBlock, newest: null })),
     mode === 'live' ? db.runRelaxed(findUsedAllowance(accountId, monthOf(now))) : null,
   ])
   return { grant, existing, facts, used }

@@ -63,7 +63,7 @@ describe('a payment that a restored database has forgotten', () => {
   test('of 20 concurrent retries in two processes, all get the same payment', async () => {
     const seeded = await seed(given.context)
     const lost = await payAndForget(seeded, { key: 'lost', amountUsdc: '1' })
-    other.comparedLedgers.clear()
+    other.ledger.compared.clear()
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         pay(seeded, { key: 'lost', amountUsdc: '1' }, index % 2 === 0 ? given.context : other),
@@ -96,6 +96,30 @@ describe('a payment that a restored database has forgotten', () => {
       seeded.account.id,
     ])
     assert.deepEqual(rows, [{ tx_hash: lost.txHash }])
+  })
+
+  test('is noticed by a process that goes on while its database is replaced', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
+    const lost = await payAndForget(seeded, { key: 'lost', amountUsdc: '7', isRestarted: false })
+    const tooMuch = await pay(seeded, { key: 'new', amountUsdc: '3.01' })
+    assert.equal(tooMuch.kind === 'refused' && tooMuch.refusal.code, 'daily_cap_exceeded')
+    const found = expectPayment(await pay(seeded, { key: 'lost', amountUsdc: '7' }), 'replayed')
+    assert.deepEqual([found.txHash, countRequests(seeded, 'lost')], [lost.txHash, 1])
+  })
+
+  test('is noticed if many requests arrive at once', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
+    const others = await Promise.all([seed(given.context), seed(given.context), seed(given.context)])
+    await payAndForget(seeded, { key: 'lost', amountUsdc: '7', isRestarted: false })
+    const outcomes = await Promise.all([
+      pay(seeded, { key: 'new', amountUsdc: '3.01' }),
+      ...others.map((one) => pay(one, { key: 'one', amountUsdc: '1' })),
+      pay(seeded, { key: 'lost', amountUsdc: '7' }),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['refused', 'created', 'created', 'created', 'replayed'],
+    )
   })
 
   test('is not paid while the enclave cannot be asked: 503, and nothing is recorded', async () => {
@@ -133,7 +157,7 @@ describe('a payment that a restored database has forgotten', () => {
   test('a transfer of zero, which anyone can make in the name of a wallet, is ignored', async () => {
     const seeded = await seed(given.context)
     land(seeded, { txHash: randomHash(), amountMicro: 0n })
-    given.context.comparedLedgers.clear()
+    given.context.ledger.compared.clear()
     expectPayment(await pay(seeded, { key: 'one', amountUsdc: '1' }), 'created')
     assert.equal(await countUnexplained(seeded), 0)
   })
@@ -250,11 +274,11 @@ describe('a payment that a restored database has forgotten', () => {
   /** Makes a payment that lands, and deletes it from the database. */
   async function payAndForget(
     seeded: Seed,
-    { isMined = true, ...order }: Order & { isMined?: boolean },
+    { isMined = true, isRestarted = true, ...order }: Order & { isMined?: boolean; isRestarted?: boolean },
   ): Promise<Payment> {
     const payment = expectPayment(await pay(seeded, order), 'created')
     if (isMined) land(seeded, { txHash: payment.txHash, amountMicro: payment.amountMicro })
-    await forget(seeded)
+    await forget(seeded, { isRestarted })
     return payment
   }
 
@@ -269,12 +293,14 @@ describe('a payment that a restored database has forgotten', () => {
     chain.receipts.set(txHash ?? '', { contract, from: wallet, to: RECIPIENT, blockNumber: chain.head, ...terms })
   }
 
-  async function forget({ account }: Seed): Promise<void> {
+  /** Deletes the payments of a workspace. Unless `isRestarted`, the process goes on and does not know. */
+  async function forget({ account }: Seed, { isRestarted = true } = {}): Promise<void> {
     for (const table of ['purchases', 'payments']) {
       const keep = table === 'payments' ? 'and id not in (select payment_id from purchases)' : ''
       await readRows(given.context.db, `delete from ${table} where account_id = $1 ${keep}`, [account.id])
     }
-    given.context.comparedLedgers.clear()
+    if (isRestarted)
+      Object.assign(given.context.ledger, { compared: new Map(), newestPayment: null, missedPayment: null })
   }
 
   function countRequests({ account }: Seed, key: string): number {

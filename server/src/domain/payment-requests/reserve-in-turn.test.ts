@@ -314,7 +314,7 @@ function describeOutcome(reservation: Reservation): unknown {
     const { code, details = {} } = reservation.refusal
     return { code, ...details, resets_at: 'resets_at' in details && details.resets_at !== null }
   }
-  if (reservation.kind === 'balance_unknown' || reservation.kind === 'maybe_paid') return reservation.kind
+  if (!('payment' in reservation)) return reservation.kind
   const { kind, payment } = reservation
   return { kind, amount: payment.amountUsdc, key: payment.idempotencyKey, attempt: payment.attempt }
 }

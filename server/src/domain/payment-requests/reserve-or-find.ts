@@ -1,8 +1,9 @@
-import { violatesUnique } from '../../db/errors.ts'
+import { DatabaseUnavailable, violatesUnique } from '../../db/errors.ts'
 import type { EnclaveTransfer } from '../../enclave/transactions.ts'
 import type { Context } from '../context.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from '../payments/payments-store.ts'
 import type { FundedRequest } from './read-admission.ts'
+import { compareAgain } from '../unexplained-transfers/compare-ledger.ts'
 import { recoverPayment } from './recover-payment.ts'
 import { reserveInTurn } from './reserve-in-turn.ts'
 import type { Reservation } from './reserve-payment.ts'
@@ -10,7 +11,7 @@ import type { Reservation } from './reserve-payment.ts'
 type Reserved = Extract<Reservation, { readonly kind: 'reserved' }>
 
 export type FoundOrReserved =
-  | Exclude<Reservation, { readonly kind: 'maybe_paid' }>
+  | Exclude<Reservation, { readonly kind: 'maybe_paid' | 'restored' }>
   /** The payment is reserved, but the enclave had accepted it before the database was restored. It must not be sent. */
   | (Omit<Reserved, 'kind'> & { readonly kind: 'accepted'; readonly transfer: EnclaveTransfer })
 
@@ -32,7 +33,20 @@ export async function reserveOrFind(ctx: Context, funded: FundedRequest): Promis
   return { ...reservation, kind: 'accepted', transfer: recovery.transfer }
 }
 
-async function reserve(ctx: Context, funded: FundedRequest): Promise<Reservation> {
+/**
+ * Reserves the payment. If the database was restored while this process went on, first compares the ledger with the
+ * chain again.
+ */
+async function reserve(ctx: Context, funded: FundedRequest): Promise<Exclude<Reservation, { kind: 'restored' }>> {
+  const first = await reserveOnce(ctx, funded)
+  if (first.kind !== 'restored') return first
+  await compareAgain(ctx, first.missed)
+  const second = await reserveOnce(ctx, funded)
+  if (second.kind === 'restored') throw new DatabaseUnavailable('the database was restored')
+  return second
+}
+
+async function reserveOnce(ctx: Context, funded: FundedRequest): Promise<Reservation> {
   try {
     return await reserveInTurn(ctx, funded)
   } catch (error) {

@@ -4,7 +4,7 @@ import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { TransferAuthorization } from '../../values/transfer-authorization.ts'
 import { windowStart } from '../agents/agent.ts'
-import type { Context } from '../context.ts'
+import type { Context, LedgerMemory } from '../context.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { monthOf } from '../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowance } from '../plans/plans-store.ts'
@@ -28,6 +28,8 @@ export type Reservation =
   | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
   /** The payment may already have been made (`mayBePaid`). Nothing was decided. */
   | { readonly kind: 'maybe_paid' }
+  /** The database does not have the payment `missed` any more, which this process has reserved. Nothing was decided. */
+  | { readonly kind: 'restored'; readonly missed: LedgerMemory['newestPayment'] }
   | Exclude<Admission, { readonly kind: 'allowed' }>
 
 type AllowedAdmission = Extract<Admission, { readonly kind: 'allowed' }>
@@ -37,18 +39,20 @@ type AllowedAdmission = Extract<Admission, { readonly kind: 'allowed' }>
  * trips (D22). From then on, the payment counts towards every limit.
  */
 export async function reservePayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'ledger'>,
   funded: FundedRequest,
 ): Promise<Reservation> {
   const { request } = funded
+  const newest = ctx.ledger.newestPayment
   const reserve = async (transaction: Transaction): Promise<Reservation> => {
     const now = ctx.clock.now()
     const month = allowanceMonthOf(request.mode, now)
-    const first = await lockAndRead(transaction, { ...funded, now, month })
+    const first = await lockAndRead(transaction, { ...funded, now, month }, newest)
     // If the grant was replaced while we waited for its lock, the first read finds no active grant. The second read finds
     // the new grant.
     const isRead = first.grant !== null || first.existing !== null
-    const reading = isRead ? first : await lockAndRead(transaction, { ...funded, now, month })
+    const reading = isRead ? first : await lockAndRead(transaction, { ...funded, now, month }, newest)
+    if (!reading.facts.hasNewest) return { kind: 'restored', missed: newest }
     if (mayBePaid(request, reading)) return { kind: 'maybe_paid' }
     const admission = await readAdmission(
       ctx,
@@ -66,7 +70,14 @@ export async function reservePayment(
     ])
     return { kind: 'reserved', payment, signing }
   }
-  return await ctx.db.transaction(reserve, { group: request.accountId })
+  const reservation = await ctx.db.transaction(reserve, { group: request.accountId })
+  if (reservation.kind === 'reserved') ctx.ledger.newestPayment = toMemory(reservation.payment)
+  return reservation
+}
+
+/** Returns what a process remembers of a payment that it has reserved. */
+export function toMemory({ accountId, id }: Payment): NonNullable<LedgerMemory['newestPayment']> {
+  return { accountId, id }
 }
 
 /** A reservation that is not stored yet: the payment with the limits that were checked for it, and its event. */
@@ -137,11 +148,13 @@ export function allowanceMonthOf(mode: Mode, now: Date): string | null {
 async function lockAndRead(
   transaction: Transaction,
   { request, balance, now, month }: TimedRequest & { readonly month: string | null },
+  newest: LedgerMemory['newestPayment'],
 ): Promise<AdmissionReading> {
   const { accountId, mode } = request
   const lock = lockGrant(request)
   const find = findPaymentByKey(accountId, mode, request.idempotencyKey)
-  const read = readFacts(request, { now, windowStart: windowStart(now), balanceBlock: balance?.blockNumber ?? 0n })
+  const balanceBlock = balance?.blockNumber ?? 0n
+  const read = readFacts(request, { now, windowStart: windowStart(now), balanceBlock, newest })
   if (month === null) {
     const [grant, existing, facts] = await transaction.batch([lock, find, read])
     return { grant, existing, facts, used: null }

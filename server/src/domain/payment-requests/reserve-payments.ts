@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { windowStart } from '../agents/agent.ts'
-import type { Context } from '../context.ts'
+import type { Context, LedgerMemory } from '../context.ts'
 import { addToAllowance, lockFreeAllowances } from '../plans/plans-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
 import { insertPayments } from '../payments/payments-store.ts'
@@ -14,11 +14,17 @@ import {
   type FundedRequest,
   type TimedRequest,
 } from './read-admission.ts'
-import { allowanceMonthOf, makeReservation, type NewReservation, type Reservation } from './reserve-payment.ts'
+import {
+  allowanceMonthOf,
+  makeReservation,
+  toMemory,
+  type NewReservation,
+  type Reservation,
+} from './reserve-payment.ts'
 
 /** A request that waits for its decision, and the context that is used to decide it. */
 export interface WaitingRequest {
-  readonly ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave'>
+  readonly ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'ledger'>
   readonly funded: FundedRequest
 }
 
@@ -39,8 +45,8 @@ export const APART = { kind: 'apart' } as const
  *
  * Takes the locks that `reservePayment` takes, in an order that is the same for all batches, but does not wait for a
  * lock that is not free. A request is `apart` if one of its locks was not free. A request is also `apart` if it needs
- * more than these two round trips: its grant or its allowance was not found, a payment has its idempotency key, or the
- * 24-hour limit refuses it.
+ * more than these two round trips: its grant or its allowance was not found, a payment has its idempotency key, the
+ * 24-hour limit refuses it, or the database has lost a payment of this process.
  *
  * If the transaction fails, nothing is recorded for any request. Throws `CommitUnknown` if that is not certain.
  */
@@ -49,17 +55,22 @@ export async function reservePayments(
   requests: readonly WaitingRequest[],
 ): Promise<ReadonlyMap<WaitingRequest, BatchedReservation>> {
   const ordered = requests.toSorted((one, other) => (lockKey(one) < lockKey(other) ? -1 : 1))
-  return await db.transaction(async (transaction) => {
+  const ledger = ordered[0]?.ctx.ledger ?? null
+  const newest = ledger?.newestPayment ?? null
+  const results = await db.transaction(async (transaction) => {
     const batch = ordered.map((waiting): Batched => {
       const now = waiting.ctx.clock.now()
       const { funded } = waiting
       return { ...funded, waiting, now, month: allowanceMonthOf(funded.request.mode, now) }
     })
-    const { readings, used } = await lockAndReadFree(transaction, batch)
+    const { readings, used } = await lockAndReadFree(transaction, batch, newest)
     const decisions = batch.map((item, index) => decide(item, readings[index] ?? null, used))
     await transaction.commit(storeAll(decisions))
     return new Map(decisions.map(({ waiting, reservation }) => [waiting, reservation]))
   })
+  const reserved = [...results.values()].findLast(({ kind }) => kind === 'reserved')
+  if (ledger !== null && reserved?.kind === 'reserved') ledger.newestPayment = toMemory(reserved.payment)
+  return results
 }
 
 /** Every batch locks in the order of these keys. */
@@ -128,6 +139,7 @@ function allowanceKey({ request: { accountId }, month }: Batched): string {
 async function lockAndReadFree(
   transaction: Transaction,
   batch: readonly Batched[],
+  newest: LedgerMemory['newestPayment'],
 ): Promise<{ readings: readonly (Omit<AdmissionReading, 'used'> | null)[]; used: UsedAllowances }> {
   const counted = new Map(
     batch.flatMap((item) => {
@@ -142,6 +154,7 @@ async function lockAndReadFree(
       batch.map(({ request, now, balance }) => {
         return { ...request, now, windowStart: windowStart(now), balanceBlock: balance?.blockNumber ?? 0n }
       }),
+      newest,
     ),
   ])
   const used: UsedAllowances = new Map()
@@ -151,7 +164,7 @@ async function lockAndReadFree(
   }
   const readings = batch.map((_, position) => {
     const [grant, found] = [grants.get(position), facts[position]]
-    return grant === undefined || found === undefined || found.isKeyUsed
+    return grant === undefined || found === undefined || found.isKeyUsed || !found.hasNewest
       ? null
       : { grant, existing: null, facts: found }
   })

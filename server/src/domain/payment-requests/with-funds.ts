@@ -5,7 +5,7 @@ import { ensureLedgerCompared } from '../unexplained-transfers/compare-ledger.ts
 import type { PaymentRequest } from './payment-request.ts'
 import type { Admission, FundedRequest } from './read-admission.ts'
 
-type FundsContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'balances' | 'comparedLedgers'>
+type FundsContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'balances' | 'ledger'>
 type Undecided = Extract<Admission, { readonly kind: 'balance_unknown' }>
 /** A decision other than `Undecided` and `Refused`. */
 type Decided = { readonly kind: 'reserved' | 'accepted' | 'existing' | 'allowed' }

@@ -2,8 +2,8 @@ import { ChainUnavailable } from '../../chain/errors.ts'
 import type { SentTransfer } from '../../chain/search-reader.ts'
 import type { Address } from '../../values/address.ts'
 import { formatAmount } from '../../values/money.ts'
-import type { Mode } from '../../values/mode.ts'
-import type { Context } from '../context.ts'
+import { MODES, type Mode } from '../../values/mode.ts'
+import type { Context, LedgerMemory } from '../context.ts'
 import { listAddresses } from '../wallets/wallets-store.ts'
 import type { UnexplainedTransfer } from './unexplained-transfer.ts'
 import {
@@ -63,18 +63,37 @@ export async function compareLedger(ctx: CompareContext, { mode }: { mode: Mode 
  * database that was restored from a backup never reserves a payment before the transfers that it has forgotten count.
  * Later calls cost nothing. Throws `ChainUnavailable` while the comparison cannot be completed; the next call goes on.
  */
-export async function ensureLedgerCompared(
-  ctx: CompareContext & Pick<Context, 'comparedLedgers'>,
-  mode: Mode,
-): Promise<void> {
-  const started = ctx.comparedLedgers.get(mode) ?? compareAll(ctx, mode)
-  ctx.comparedLedgers.set(mode, started)
+export async function ensureLedgerCompared(ctx: CompareContext & Pick<Context, 'ledger'>, mode: Mode): Promise<void> {
+  const { compared } = ctx.ledger
+  const started = compared.get(mode) ?? compareAll(ctx, mode)
+  compared.set(mode, started)
   try {
     await started
   } catch (error) {
-    if (ctx.comparedLedgers.get(mode) === started) ctx.comparedLedgers.delete(mode)
+    if (compared.get(mode) === started) compared.delete(mode)
     throw error
   }
+}
+
+/**
+ * Compares the ledgers again, because the database does not have the payment `missed` any more, which this process has
+ * reserved: it was restored while the process went on. Until the comparison has ended, `missed` stays the newest
+ * payment, so no request reserves a payment meanwhile. Requests that notice the same share the comparison.
+ * @throws ChainUnavailable
+ */
+export async function compareAgain(
+  ctx: CompareContext & Pick<Context, 'ledger'>,
+  missed: LedgerMemory['newestPayment'],
+): Promise<void> {
+  const { ledger, logger } = ctx
+  if (ledger.newestPayment !== missed) return
+  if (ledger.missedPayment !== missed) {
+    ledger.missedPayment = missed
+    ledger.compared.clear()
+    logger.error({ payment: missed?.id }, 'the database has lost a payment; run "npm run after-restore"')
+  }
+  await Promise.all(MODES.map((mode) => ensureLedgerCompared(ctx, mode)))
+  if (ledger.newestPayment === missed) ledger.newestPayment = null
 }
 
 async function compareAll(ctx: CompareContext, mode: Mode): Promise<void> {
