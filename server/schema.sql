@@ -68,7 +68,10 @@ create table api_keys (
   agent_id text,
   scopes text[],
   last4 text,
+  held_at timestamp with time zone,
+  confirmed_at timestamp with time zone,
   constraint api_keys_pkey PRIMARY KEY (account_id, id),
+  constraint api_keys_confirmed_check CHECK (((confirmed_at IS NULL) OR (held_at IS NOT NULL))),
   constraint api_keys_last4_check CHECK ((last4 ~ '^[0-9A-Za-z]{4}$'::text)),
   constraint api_keys_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint api_keys_name_check CHECK ((char_length(name) <= 100)),
@@ -76,6 +79,7 @@ create table api_keys (
   constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 CREATE UNIQUE INDEX api_keys_by_secret_hash ON public.api_keys USING btree (secret_hash);
+CREATE INDEX api_keys_held ON public.api_keys USING btree (account_id, id) WHERE ((held_at IS NOT NULL) AND (confirmed_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX api_keys_listed ON public.api_keys USING btree (account_id, mode, id);
 CREATE INDEX api_keys_not_revoked ON public.api_keys USING btree (account_id, mode, id) WHERE (revoked_at IS NULL);
 CREATE INDEX api_keys_of_creator ON public.api_keys USING btree (created_by) WHERE (created_by IS NOT NULL);
@@ -189,7 +193,7 @@ create table connections (
   constraint connections_check CHECK (((revoked_at IS NULL) = (revoked_because IS NULL))),
   constraint connections_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint connections_rate_subject_check CHECK ((length(rate_subject) = 32)),
-  constraint connections_revoked_because_check CHECK ((revoked_because = ANY (ARRAY['client'::text, 'user'::text, 'code_replay'::text, 'refresh_reuse'::text]))),
+  constraint connections_revoked_because_check CHECK ((revoked_because = ANY (ARRAY['client'::text, 'user'::text, 'code_replay'::text, 'refresh_reuse'::text, 'restore'::text]))),
   constraint connections_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX connections_never_exchanged ON public.connections USING btree (expires_at) WHERE (connected_at IS NULL);

@@ -1329,6 +1329,24 @@ export interface components {
             message: string;
         };
         /**
+         * KeyHeldError
+         * @description This service was restored from a backup, and this API key is on hold. Keep the key: it is valid, and works again when an owner of its workspace confirms it on the dashboard's page API keys. This request did nothing. If it was a payment, repeat it then with the same idempotency_key. The code `key_held`.
+         */
+        KeyHeldError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "forbidden";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "key_held";
+        };
+        /**
          * NotFoundError
          * @description There is no such resource in this workspace and mode. This error has no code.
          */

@@ -84,7 +84,10 @@ describe('every error of the contract', () => {
 
   /** Sends requests that the service rejects in every workspace, because of their form, credential, host or path. */
   async function breakRequests(): Promise<void> {
+    const held = await issueKey(given.context, { accountId: seeded.account.id, mode: 'test', actor: OPERATOR })
+    await readRows(given.context.db, 'update api_keys set held_at = created_at where id = $1', [held.key.id])
     for (const call of CALLS) {
+      await ask({ ...call, key: held.secret })
       // A request over plain HTTP.
       await given.call({ ...call, key: seeded.key })
       await ask(call)

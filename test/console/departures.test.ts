@@ -3,28 +3,57 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import type { IssuedApiKey } from '../../server/src/console/contract/keys.ts'
 import type { Belongings, KeysLeftBehind } from '../../server/src/console/contract/members.ts'
 import type { Context } from '../../server/src/domain/context.ts'
-import { authenticateKey } from '../../server/src/domain/keys/authenticate-key.ts'
-import { getInvitation, getMembership } from '../../server/src/domain/members/queries.ts'
 import { ROTATION_GRACE_MS } from '../../server/src/domain/keys/api-key.ts'
 import { readAudit } from '../support/context/audit.ts'
-import { exchange, isAlive, refresh, seedConnection, seedTokens } from '../support/context/connection-rows.ts'
+import { seedTokens } from '../support/context/connection-rows.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { openConnections, readRows } from '../support/database/read-rows.ts'
 import { expectError, send } from '../support/http-client.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { paymentBody } from '../support/service/test-service.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
-
-/** Something that a member made. `works` uses it, and returns whether it still gives access. */
-interface Credential {
-  readonly name: string
-  readonly works: (ctx: Context) => Promise<boolean>
-}
-
-/** Makes credentials as a member of the workspace. */
-type Make = (member: ConsoleFixture) => Promise<Credential[]>
+import {
+  createKey,
+  listTablesOfCredentials,
+  listWhere,
+  makeAll,
+  makeCodes,
+  makeInvitations,
+  makeKeys,
+  makeRefreshTokens,
+  makeSessions,
+  makeTokens,
+  membershipOf,
+  rotateKey,
+  type Make,
+} from './credentials.ts'
 
 const KEPT_BY_PERSON = 'belongs to the person, and gives access only to the workspaces of which they are a member'
+
+/**
+ * Every table that stores a secret's hash, or that names a person: functions that make such credentials, or the reason
+ * why the rows give their person no access to a workspace that the person has left.
+ */
+const TABLES: Readonly<Record<string, Make | string>> = {
+  api_keys: makeKeys,
+  access_tokens: makeTokens,
+  refresh_tokens: makeRefreshTokens,
+  authorization_codes: makeCodes,
+  connections: 'give access only through their codes and tokens',
+  connection_errors: 'are a log',
+  grants: 'were signed by an owner of the wallet, and any admin can suspend them',
+  authorization_requests: 'belong to nobody until somebody who is signed in decides on them as a member',
+  invitations: makeInvitations,
+  sessions: makeSessions,
+  ceremonies: KEPT_BY_PERSON,
+  members: 'are deleted, or have the new role',
+  owner_requests: 'need the signature of an owner of the wallet, whom a member asks; the asker must still be a member',
+  passkeys: KEPT_BY_PERSON,
+  recovery_codes: KEPT_BY_PERSON,
+  wallet_passkeys:
+    'sign only what the service asks for, and it asks only members; owners are removed on the wallet’s page',
+  purchases: 'store the hash of a request, which gives no access',
+}
 
 /** What happens with the rows of a table when a person loses the role of owner or admin, and how it is tested. */
 describe('what a member leaves behind', () => {
@@ -44,48 +73,10 @@ describe('what a member leaves behind', () => {
   })
   after(() => server.close())
 
-  /**
-   * Every table that stores a secret's hash, or that names a person. Either functions that make such credentials, or
-   * the reason why the rows give their person no access to a workspace that the person has left.
-   */
-  const TABLES: Readonly<Record<string, Make | string>> = {
-    api_keys: makeKeys,
-    access_tokens: makeTokens,
-    refresh_tokens: makeRefreshToken,
-    authorization_codes: makeCode,
-    connections: 'give access only through their codes and tokens',
-    connection_errors: 'are a log',
-    grants: 'were signed by an owner of the wallet, and any admin can suspend them',
-    authorization_requests: 'belong to nobody until somebody who is signed in decides on them as a member',
-    invitations: makeInvitations,
-    sessions: makeSession,
-    ceremonies: KEPT_BY_PERSON,
-    members: 'are deleted, or have the new role',
-    owner_requests:
-      'need the signature of an owner of the wallet, whom a member asks; the asker must still be a member',
-    passkeys: KEPT_BY_PERSON,
-    recovery_codes: KEPT_BY_PERSON,
-    wallet_passkeys:
-      'sign only what the service asks for, and it asks only members; owners are removed on the wallet’s page',
-    purchases: 'store the hash of a request, which gives no access',
-  }
-
   test('is listed in this test, for every table that stores a secret or names a person', async () => {
-    const rows = await readRows(
-      server.context.db,
-      `select distinct table_name from (
-          select table_name::text from information_schema.columns
-          where table_schema = current_schema() and column_name like '%\\_hash' and data_type = 'bytea'
-          union all
-          select conrelid::regclass::text from pg_constraint where contype = 'f' and confrelid = 'users'::regclass
-          union all
-          select table_name::text from information_schema.columns
-          where table_schema = current_schema() and column_name in ('user_id', 'created_by')
-        ) as found order by table_name`,
-    )
-    const found = rows.map((row) => String(row['table_name']))
+    const { secrets, people } = await listTablesOfCredentials(server)
     assert.deepEqual(
-      found,
+      [...new Set([...secrets, ...people])].toSorted(),
       Object.keys(TABLES).toSorted(),
       'A new table stores secrets or names a person. Decide what happens with its rows when the person leaves the workspace or becomes a viewer, and add it to TABLES.',
     )
@@ -99,29 +90,17 @@ describe('what a member leaves behind', () => {
   ]
   for (const [name, depart] of departures) {
     test(`gives no access, on any process, once a member ${name}`, async () => {
-      const made: Credential[] = []
-      for (const make of Object.values(TABLES)) if (typeof make === 'function') made.push(...(await make(maker)))
+      const made = await makeAll(TABLES, { server, member: maker, agentId: seeded.agentId })
       const processes = [server.context, other]
       await openConnections(...processes.map(({ db }) => db))
-      const working = () =>
-        Promise.all(
-          made.map(async (each) => [each.name, ...(await Promise.all(processes.map((ctx) => each.works(ctx))))]),
-        )
-      // A refresh token and a code can be used only once, so before the departure each is used by a copy of it.
-      assert.deepEqual(
-        (await working()).filter(([, ...works]) => works.includes(false)),
-        [],
-      )
+      assert.deepEqual(await listWhere(false, made, processes), [])
       await depart()
-      assert.deepEqual(
-        (await working()).filter(([, ...works]) => works.includes(true)),
-        [],
-      )
+      assert.deepEqual(await listWhere(true, made, processes), [])
     })
   }
 
   test('includes the keys that pay: the next payment gets a 401', async () => {
-    const [test, live] = [await createKey('test'), await createKey('live')]
+    const [test, live] = [await createKey(maker, 'test'), await createKey(maker, 'live')]
     assert.equal((await pay(test.secret)).status, 201)
     await remove(owner, maker)
     for (const { secret } of [test, live]) expectError(await pay(secret), { type: 'unauthenticated' })
@@ -129,9 +108,9 @@ describe('what a member leaves behind', () => {
 
   test('is kept if whoever removes the member names it, and the response and the audit log list both', async () => {
     const [kept, lost, live] = [
-      await createKey('test'),
-      await createKey('test', { agent_id: seeded.agentId }),
-      await createKey('live'),
+      await createKey(maker, 'test'),
+      await createKey(maker, 'test', { agent_id: seeded.agentId }),
+      await createKey(maker, 'live'),
     ]
     const left = await remove(owner, maker, [kept.key.id, live.key.id])
     assert.deepEqual(left, { keys_revoked: [shown(lost)], keys_kept: [shown(kept), shown(live)] })
@@ -155,7 +134,7 @@ describe('what a member leaves behind', () => {
   })
 
   test('is revoked later if a kept key’s maker, now a viewer, is removed', async () => {
-    const kept = await createKey('test')
+    const kept = await createKey(maker, 'test')
     const body = { role: 'viewer', keep_keys: [kept.key.id] }
     const path = owner.at(`members/${maker.userId}`)
     assert.deepEqual(await owner.browser.ask('PATCH', path, body), { keys_revoked: [], keys_kept: [shown(kept)] })
@@ -165,8 +144,8 @@ describe('what a member leaves behind', () => {
   })
 
   test('cannot be kept by its maker, nor if the id names no working key of the member', async () => {
-    const own = await createKey('test')
-    const others = await createKey('test', {}, owner)
+    const own = await createKey(maker, 'test')
+    const others = await createKey(owner, 'test')
     const own404 = { type: 'not_found', code: 'key_not_found' } as const
     const path = (...ids: string[]) => owner.at(`members/${maker.userId}?keep_keys=${ids.join(',')}`)
     await maker.browser.refuse('DELETE', path(own.key.id), { type: 'forbidden', code: 'own_keys_not_kept' })
@@ -179,16 +158,16 @@ describe('what a member leaves behind', () => {
   })
 
   test('is everything that the list of belongings shows: keys of both modes, also old ones in their grace period', async () => {
-    const old = await createKey('test')
-    const rotated = await maker.browser.ask<IssuedApiKey>('POST', maker.at(`keys/${old.key.id}/rotate`), {}, 201)
-    const live = await createKey('live')
-    const revoked = await createKey('test')
+    const old = await createKey(maker, 'test')
+    const rotated = await rotateKey(maker, old)
+    const live = await createKey(maker, 'live')
+    const revoked = await createKey(maker, 'test')
     await maker.browser.ask('POST', maker.at(`keys/${revoked.key.id}/revoke`), {})
-    await createKey('test', {}, owner)
+    await createKey(owner, 'test')
     assert.equal((await pay(rotated.secret)).status, 201)
-    const membership = await membershipOf(maker)
+    const membership = await membershipOf(server, maker)
     await seedTokens(server.context, { membership })
-    await seedTokens(server.context, { membership: await membershipOf(owner) })
+    await seedTokens(server.context, { membership: await membershipOf(server, owner) })
     const { keys, connections } = await owner.browser.ask<Belongings>(
       'GET',
       owner.at(`members/${maker.userId}/belongings`),
@@ -213,14 +192,14 @@ describe('what a member leaves behind', () => {
   })
 
   test('does not include a key that another member got by rotating the maker’s key', async () => {
-    const old = await createKey('test')
-    const rotated = await owner.browser.ask<IssuedApiKey>('POST', owner.at(`keys/${old.key.id}/rotate`), {}, 201)
+    const old = await createKey(maker, 'test')
+    const rotated = await rotateKey(owner, old)
     assert.deepEqual((await remove(owner, maker)).keys_revoked, [shown(old)])
     assert.deepEqual([await isUsable(old), await isUsable(rotated)], [false, true])
   })
 
   test('stays with a member whose role is changed to another one that may make keys', async () => {
-    const key = await createKey('test')
+    const key = await createKey(maker, 'test')
     const none = { keys_revoked: [], keys_kept: [] }
     for (const role of ['owner', 'admin', 'admin']) {
       assert.deepEqual(await owner.browser.ask('PATCH', owner.at(`members/${maker.userId}`), { role }), none)
@@ -229,7 +208,7 @@ describe('what a member leaves behind', () => {
   })
 
   test('does not come back when the person joins again', async () => {
-    const key = await createKey('test')
+    const key = await createKey(maker, 'test')
     await remove(owner, maker)
     await openConsoleFixture(server, { account: seeded.account })
     const again = { account_id: seeded.account.id, user_id: maker.userId }
@@ -242,9 +221,9 @@ describe('what a member leaves behind', () => {
   })
 
   test('is marked on the page of the keys, and stays usable until its grace period ends, if it was kept', async () => {
-    const old = await createKey('test')
-    await maker.browser.ask<IssuedApiKey>('POST', maker.at(`keys/${old.key.id}/rotate`), {}, 201)
-    const own = await createKey('test', {}, owner)
+    const old = await createKey(maker, 'test')
+    await rotateKey(maker, old)
+    const own = await createKey(owner, 'test')
     await remove(owner, maker, [old.key.id])
     const { keys } = await owner.browser.ask<{
       keys: { id: string; by_former_member: boolean; grace_until: string }[]
@@ -256,7 +235,7 @@ describe('what a member leaves behind', () => {
   })
 
   test('has no gap: a key that is made or rotated while its maker is removed ends with the others', async () => {
-    const first = await createKey('test')
+    const first = await createKey(maker, 'test')
     const ids = await Promise.all(
       Array.from({ length: 6 }, async (_, index) => {
         if (index === 3) await remove(owner, maker)
@@ -274,81 +253,6 @@ describe('what a member leaves behind', () => {
     assert.deepEqual(rows, [])
   })
 
-  async function makeKeys(member: ConsoleFixture): Promise<Credential[]> {
-    const old = await createKey('test', {}, member)
-    const rotated = await member.browser.ask<IssuedApiKey>('POST', member.at(`keys/${old.key.id}/rotate`), {}, 201)
-    const keys = {
-      'a test key': await createKey('test', {}, member),
-      'a live key': await createKey('live', {}, member),
-      'a key of one agent': await createKey('test', { agent_id: seeded.agentId }, member),
-      'a key with fewer scopes': await createKey('test', { scopes: ['wallet:read'] }, member),
-      'a rotated key in its grace period': old,
-      'the key that replaced it': rotated,
-    }
-    return Object.entries(keys).map(([name, { secret }]) => ({
-      name,
-      works: async (ctx) =>
-        (await authenticateKey(ctx, { credential: secret, bucket: 'default', requiredScope: null })) !== null,
-    }))
-  }
-
-  async function makeTokens(member: ConsoleFixture): Promise<Credential[]> {
-    const { tokens } = await seedTokens(server.context, { membership: await membershipOf(member) })
-    return [{ name: 'an access token', works: (ctx) => isAlive(ctx, tokens.accessToken) }]
-  }
-
-  /** A refresh token and a code can be used once, so each use takes another one that was made before. */
-  async function makeRefreshToken(member: ConsoleFixture): Promise<Credential[]> {
-    const membership = await membershipOf(member)
-    const pool = await Promise.all(Array.from({ length: 4 }, () => seedTokens(server.context, { membership })))
-    const works = async (ctx: Context) => {
-      const one = pool.pop()
-      assert.ok(one)
-      return (await refresh(ctx, one, one.tokens.refreshToken)).kind === 'issued'
-    }
-    return [{ name: 'a refresh token', works }]
-  }
-
-  async function makeCode(member: ConsoleFixture): Promise<Credential[]> {
-    const membership = await membershipOf(member)
-    const pool = await Promise.all(Array.from({ length: 4 }, () => seedConnection(server.context, { membership })))
-    const works = async (ctx: Context) => {
-      const one = pool.pop()
-      assert.ok(one)
-      return (await exchange(ctx, one)).kind === 'issued'
-    }
-    return [{ name: 'an authorization code', works }]
-  }
-
-  async function makeInvitations(member: ConsoleFixture): Promise<Credential[]> {
-    return await Promise.all(
-      ['admin', 'viewer'].map(async (role) => {
-        const asked = await member.browser.ask<{ invitation: { url: string } }>(
-          'POST',
-          member.at('invitations'),
-          { role },
-          201,
-        )
-        const secret = asked.invitation.url.split('/').at(-1) ?? ''
-        const works = (ctx: Context) =>
-          getInvitation(ctx, { secret }).then(
-            () => true,
-            () => false,
-          )
-        return { name: `an invitation as ${role}`, works }
-      }),
-    )
-  }
-
-  async function makeSession(member: ConsoleFixture): Promise<Credential[]> {
-    const works = async () => (await member.browser.call('GET', member.at('invitations'))).status === 200
-    return [{ name: 'the power of a session', works }]
-  }
-
-  async function createKey(mode: 'test' | 'live', terms: object = {}, member = maker): Promise<IssuedApiKey> {
-    return await member.browser.ask<IssuedApiKey>('POST', member.at('keys'), { mode, name: 'Key', ...terms }, 201)
-  }
-
   function shown({ key }: IssuedApiKey) {
     return { id: key.id, mode: key.mode, name: key.name, agent_id: key.agent_id, last4: key.last4 }
   }
@@ -364,10 +268,6 @@ describe('what a member leaves behind', () => {
   ): Promise<KeysLeftBehind> {
     const query = keep.length === 0 ? '' : `?keep_keys=${keep.join(',')}`
     return await by.browser.ask<KeysLeftBehind>('DELETE', by.at(`members/${member.userId}${query}`))
-  }
-
-  function membershipOf({ userId, account }: ConsoleFixture) {
-    return getMembership(server.context, { userId, slug: account.slug, role: 'viewer' })
   }
 
   function pay(key: string) {

@@ -205,4 +205,7 @@ export const MAY_SCAN: Readonly<Record<string, string>> = {
   doctor_sealed_signers: 'runs when an operator checks the installation',
   doctor_sealed_slots: 'runs when an operator checks the installation',
   doctor_wallets: 'runs when an operator checks the installation',
+  hold_api_keys_after: 'runs when an operator has restored the database',
+  revoke_connections_after: 'runs when an operator has restored the database',
+  revoke_invitations_after: 'runs when an operator has restored the database',
 }

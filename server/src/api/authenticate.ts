@@ -43,6 +43,8 @@ export function requirementsOf(hook: object): Requirements | undefined {
 
 interface Authenticated {
   readonly caller: Caller
+  /** Whether the credential is an API key that waits for an owner to confirm it after a restore (D96a). */
+  readonly isHeld: boolean
   readonly rate: RateState
 }
 
@@ -71,11 +73,11 @@ export function createAuthenticate(ctx: Context, origins: Origins, requirements:
 }
 
 /**
- * Checks the credential of a request, then the scope, then the rate limit (D18). A 401 or 403 is thrown, and a 401 and
- * a 403 for a missing scope have a challenge (D31). Two errors are returned instead, because the MCP server responds to
- * them in its own form (D71): the 429 of a caller over its rate limit, and, at `/mcp`, the 403 of an API key without
- * the required scope. This last 403 has no challenge, because a host that uses an API key cannot request more scopes.
- * Every response to a valid credential has the rate limit headers (D32).
+ * Checks the credential of a request, then whether an API key is held (D96a), then the scope, then the rate limit
+ * (D18). A 401 or 403 is thrown, and a 401 and a 403 for a missing scope have a challenge (D31). Two errors are returned
+ * instead, because the MCP server responds to them in its own form (D71): the 429 of a caller over its rate limit, and,
+ * at `/mcp`, the 403 of an API key without the required scope. This last 403 has no challenge, because a host that uses
+ * an API key cannot request more scopes. Every response to a valid credential has the rate limit headers (D32).
  */
 export async function identifyCaller(
   ctx: Context,
@@ -102,6 +104,7 @@ export async function identifyCaller(
   request.server.overloadGate.remember(request, caller.accountId)
   setRateLimitHeaders(reply, rate)
   if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
+  if (found.isHeld) throw problem('key_held')
   if (requirements.unrestrictedKeyOnly === true && !isUnrestrictedKey(caller)) throw problem('api_key_required')
   const { scope } = requirements
   if (scope !== undefined && !caller.scopes.includes(scope)) {
@@ -137,10 +140,10 @@ async function findCaller(
   const { bucket, scope: requiredScope = null } = requirements
   if (credential.startsWith(SECRET_PREFIXES.accessToken)) {
     const token = await authenticateToken(ctx, { credential, bucket, requiredScope })
-    return token === null ? null : { caller: toTokenCaller(token), rate: token.rate }
+    return token === null ? null : { caller: toTokenCaller(token), rate: token.rate, isHeld: false }
   }
   const key = await authenticateKey(ctx, { credential, bucket, requiredScope })
-  return key === null ? null : { caller: toKeyCaller(key), rate: key.rate }
+  return key === null ? null : { caller: toKeyCaller(key), rate: key.rate, isHeld: key.isHeld }
 }
 
 /**

@@ -44,6 +44,8 @@ export const tables = {
     agent_id: nullable(column('api_keys.agent_id', 'text')),
     scopes: nullable(column('api_keys.scopes', 'text[]')),
     last4: nullable(column('api_keys.last4', 'text')),
+    held_at: nullable(column('api_keys.held_at', 'timestamptz')),
+    confirmed_at: nullable(column('api_keys.confirmed_at', 'timestamptz')),
   },
   attempt_windows: {
     subject: column('attempt_windows.subject', 'bytea'),
@@ -117,7 +119,7 @@ export const tables = {
     expires_at: column('connections.expires_at', 'timestamptz'),
     connected_at: nullable(column('connections.connected_at', 'timestamptz')),
     revoked_at: nullable(column('connections.revoked_at', 'timestamptz')),
-    revoked_because: nullable(choice('connections.revoked_because', ['client', 'user', 'code_replay', 'refresh_reuse'])),
+    revoked_because: nullable(choice('connections.revoked_because', ['client', 'user', 'code_replay', 'refresh_reuse', 'restore'])),
   },
   deliveries: {
     account_id: column('deliveries.account_id', 'text'),

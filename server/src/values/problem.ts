@@ -101,8 +101,12 @@ export const PROBLEM_CODES = {
     'validation_failed',
     "The signature does not match this request. Sign it with the passkey of the wallet's owner.",
   ],
-  key_not_rotatable: ['conflict', 'This API key was already rotated or revoked. Create a new key.'],
+  key_not_rotatable: ['conflict', 'This API key was already rotated or revoked, or it is on hold. Create a new key.'],
   key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
+  key_held: [
+    'forbidden',
+    "This service was restored from a backup, and this API key is on hold. Keep the key: it is valid, and works again when an owner of its workspace confirms it on the dashboard's page API keys. This request did nothing. If it was a payment, repeat it then with the same idempotency_key.",
+  ],
   own_keys_not_kept: [
     'forbidden',
     'You cannot keep your own API keys when you leave or become a viewer. Ask another admin or owner to rotate the keys first, or to make this change.',

@@ -55,6 +55,7 @@ function handle(error: PaymentError): string {
     case 'privy_call_failed': return error.details?.payment_id ?? ''
     case 'idempotency_key_in_header':
     case 'https_required':
+    case 'key_held':
     case 'agent_not_authorized':
     case 'agent_not_found':
     case 'wallet_not_found':

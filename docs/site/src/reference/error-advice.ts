@@ -41,8 +41,10 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   signing_request_stale: 'Reload the page, check the terms, and sign again.',
   signer_change_under_way: 'Wait until `details.retry_at`, then try again.',
   signature_invalid: "Sign again with a passkey that owns this wallet. The wallet's page lists its owners.",
-  key_not_rotatable: 'Create a new key. This one was rotated or revoked before.',
+  key_not_rotatable: 'Create a new key. This one was rotated or revoked before, or it is on hold after a restore.',
   key_not_found: 'Reload the list of keys. The key belongs to another workspace, or was deleted.',
+  key_held:
+    'Keep the key, and ask an owner of the workspace to confirm it on the page API keys of the dashboard. Then repeat the request, a payment with the same `idempotency_key`.',
   own_keys_not_kept:
     'Dashboard only. Ask another admin or owner to rotate your keys before you leave, or to remove you and keep them.',
   key_limit_reached: 'Revoke a key that is no longer used, then create the new one.',

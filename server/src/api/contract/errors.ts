@@ -9,6 +9,7 @@ const COMMON: readonly ErrorName[] = [
   'validation_failed',
   'unauthenticated',
   'https_required',
+  'key_held',
   'rate_limit_exceeded',
   'internal',
   'unavailable',

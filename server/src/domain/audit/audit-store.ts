@@ -33,6 +33,29 @@ export function insertAuditEntry({
   }
 }
 
+/** Does for many entries what `insertAuditEntry` does for one, in one statement. */
+export function insertAuditEntries(
+  rows: readonly (Pick<AuditEntry, 'logId' | 'createdAt' | 'actor' | 'action'> & Partial<AuditEntry>)[],
+): Query<boolean> {
+  return {
+    name: 'insert_audit_entries',
+    text: `insert into audit_entries (${COLUMNS})
+      select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::jsonb[])`,
+    values: [
+      rows.map(({ logId }) => logId),
+      rows.map(({ createdAt }) => createId('auditEntry', createdAt)),
+      rows.map(({ createdAt }) => createdAt),
+      rows.map(({ actor }) => actor.kind),
+      rows.map(({ actor }) => actor.id ?? null),
+      rows.map(({ action }) => action),
+      rows.map(({ subject = null }) => subject),
+      rows.map(({ details = {} }) => JSON.stringify(details)),
+    ],
+    read: changed,
+  }
+}
+
 /**
  * Inserts an audit entry about a user's own sign-ins, passkeys or recovery codes. Writes one row to the user's log, and
  * one row without subject and details to the log of each workspace that the user belongs to now. Writes nothing for a

@@ -30,7 +30,8 @@ export interface Connection {
   readonly expiresAt: Date
 }
 
-export type RevocationCause = 'client' | 'user' | 'code_replay' | 'refresh_reuse'
+/** `restore`: all connections end after the database was restored from a backup (D96a). */
+export type RevocationCause = 'client' | 'user' | 'code_replay' | 'refresh_reuse' | 'restore'
 
 /** The data of a connection that members of the workspace can see. */
 export interface ConnectionSummary {

@@ -2,6 +2,7 @@ import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { lastCountOf, readLastCount } from '../../limiter/limiter-store.ts'
+import type { RowKey } from '../change-all-rows.ts'
 import type { Mode } from '../../values/mode.ts'
 import { toScopes } from '../../values/scope.ts'
 import { redirectHostsOf } from './client.ts'
@@ -226,6 +227,34 @@ export function revokeByAgent(
     read: rowsOf({ id: connections.id, is_alive: computed.bool }, (rows) =>
       rows.filter((row) => row.is_alive).map((row) => row.id),
     ),
+  }
+}
+
+/**
+ * Revokes connections of all workspaces that are not revoked yet, at most `rowsMax` after the key `after`, and returns
+ * them in order. Includes connections whose code was not exchanged yet, and expired ones. Uses the primary key.
+ */
+export function revokeConnectionsAfter(
+  after: RowKey,
+  rowsMax: number,
+  now: Date,
+): Query<(RowKey & { readonly isAlive: boolean })[]> {
+  return {
+    name: 'revoke_connections_after',
+    text: `with revoked as (
+        update connections set revoked_at = $4, revoked_because = 'restore'
+        where (account_id, id) in (
+          select account_id, id from connections where (account_id, id) > ($1, $2) and revoked_at is null
+          order by account_id, id limit $3)
+        returning account_id, id, expires_at > $4 as is_alive
+      )
+      select account_id, id, is_alive from revoked order by account_id, id`,
+    values: [after.accountId, after.id, rowsMax, now],
+    read: all({ ...pick(connections, 'account_id', 'id'), is_alive: computed.bool }, (row) => ({
+      accountId: row.account_id,
+      id: row.id,
+      isAlive: row.is_alive,
+    })),
   }
 }
 

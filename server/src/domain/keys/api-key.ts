@@ -21,6 +21,10 @@ export interface ApiKey {
   /** The end of the grace period of a rotated key, until which it still works. Null if the key was not rotated. */
   readonly graceUntil: Date | null
   readonly revokedAt: Date | null
+  /** When the key was held after a restore of the service (D96a). Null if it never was. */
+  readonly heldAt: Date | null
+  /** When an owner confirmed the held key, so that it works again. Null if no owner has, or the key was never held. */
+  readonly confirmedAt: Date | null
 }
 
 /** The data of a key that members of the workspace can see. */
@@ -35,8 +39,11 @@ export interface KeySummary extends Omit<ApiKey, 'secretHash'> {
 /** What people see of a key when the member who made it leaves the workspace (D88). */
 export type MadeKey = Pick<ApiKey, 'id' | 'mode' | 'name' | 'agentId' | 'scopes' | 'last4'>
 
-/** A `rotated` key was replaced by a new one, but still works. When its grace period is over, it is `expired`. */
-export const KEY_STATES = ['active', 'rotated', 'expired', 'revoked'] as const
+/**
+ * A `rotated` key was replaced by a new one, but still works. When its grace period is over, it is `expired`. A `held`
+ * key works again when an owner of the workspace has confirmed it (D96a).
+ */
+export const KEY_STATES = ['active', 'rotated', 'held', 'expired', 'revoked'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
 /** How long a rotated key still works (specification, part 5). */
@@ -51,10 +58,13 @@ export const KEYS_LISTED_MAX = 100
 /** The name of a key that the operator creates without naming it. */
 export const DEFAULT_KEY_NAME = 'API key'
 
-export function keyStateOf(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: Date): KeyState {
+type Times = Pick<ApiKey, 'graceUntil' | 'revokedAt' | 'heldAt' | 'confirmedAt'>
+
+export function keyStateOf(key: Times, now: Date): KeyState {
   if (key.revokedAt !== null) return 'revoked'
-  if (key.graceUntil === null) return 'active'
-  return now < key.graceUntil ? 'rotated' : 'expired'
+  if (key.graceUntil !== null && now >= key.graceUntil) return 'expired'
+  if (key.heldAt !== null && key.confirmedAt === null) return 'held'
+  return key.graceUntil === null ? 'active' : 'rotated'
 }
 
 /**
@@ -67,10 +77,4 @@ export function describeKey({ mode, name, agentId, scopes }: Pick<ApiKey, 'mode'
     ...(agentId === null ? {} : { agent_id: agentId }),
     ...(scopes === null ? {} : { scopes: formatScopes(scopes) }),
   }
-}
-
-/** Returns whether a key works now: it is not revoked, and if it was rotated, its grace period is not over. */
-export function isUsable(key: Pick<ApiKey, 'graceUntil' | 'revokedAt'>, now: Date): boolean {
-  const state = keyStateOf(key, now)
-  return state === 'active' || state === 'rotated'
 }

@@ -5,13 +5,15 @@ import { parseApiKeySecret } from '../../values/api-key.ts'
 import type { Scope } from '../../values/scope.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import { isUsable } from './api-key.ts'
+import { keyStateOf } from './api-key.ts'
 import { countKeyRequests, type KeyHolder, type KeyRequest } from './keys-store.ts'
 
 export interface AuthenticatedKey extends KeyHolder {
+  /** Whether the key waits for an owner of the workspace to confirm it after a restore (D96a). It gives no access. */
+  readonly isHeld: boolean
   /**
-   * The state of the key's rate limit (D32). A request without the required scope is not counted, so this limit never
-   * rejects it.
+   * The state of the key's rate limit (D32). A request without the required scope, or with a held key, is not counted,
+   * so this limit never rejects it.
    */
   readonly rate: RateState
 }
@@ -38,7 +40,7 @@ function gatherCounts(bucket: Bucket): GatheredQuery<KeyRequest, CountedHolder> 
  * Finds out who sent a request, whether the key has the required scope, and whether the request is within the key's
  * rate limit. Takes one round trip to the database, and a second one only if the request was not counted.
  *
- * Returns null if the key is malformed, unknown, revoked or past its grace period.
+ * Returns a held key too, with `isHeld`; it gives no access. Returns null if the key is malformed, unknown, revoked or past its grace period.
  */
 export async function authenticateKey(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -49,7 +51,10 @@ export async function authenticateKey(
   const now = ctx.clock.now()
   const secretHash = hashSecret(secret)
   const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { secretHash, requiredScope, now })
-  if (found === null || !isUsable(found.key, now)) return null
-  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(secretHash, bucket, now, !found.hasScope)))
-  return { ...found, rate }
+  if (found === null) return null
+  const state = keyStateOf(found.key, now)
+  if (state === 'revoked' || state === 'expired') return null
+  const isHeld = state === 'held'
+  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(secretHash, bucket, now, !found.hasScope || isHeld)))
+  return { ...found, isHeld, rate }
 }

@@ -102,6 +102,8 @@ export function makeKey({
     createdBy: actor.kind === 'user' ? actor.id : null,
     graceUntil: null,
     revokedAt: null,
+    heldAt: null,
+    confirmedAt: null,
   }
   return { key, secret }
 }

@@ -24,6 +24,8 @@ const SHOWN_ROW = pick(
   'created_by',
   'grace_until',
   'revoked_at',
+  'held_at',
+  'confirmed_at',
 )
 
 const KEY_ROW = { ...SHOWN_ROW, secret_hash: keys.secret_hash }
@@ -37,7 +39,18 @@ const SUMMARY_ROW = {
 
 const HOLDER_ROW = {
   n: computed.int4,
-  ...pick(keys, 'id', 'account_id', 'mode', 'agent_id', 'scopes', 'grace_until', 'revoked_at'),
+  ...pick(
+    keys,
+    'id',
+    'account_id',
+    'mode',
+    'agent_id',
+    'scopes',
+    'grace_until',
+    'revoked_at',
+    'held_at',
+    'confirmed_at',
+  ),
   ...pick(accounts, 'slug', 'name', 'plan'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
@@ -49,7 +62,10 @@ const COLUMNS = listOf(KEY_ROW)
 const MADE_COLUMNS = listOf(MADE_ROW)
 
 export interface KeyHolder {
-  readonly key: Pick<ApiKey, 'id' | 'accountId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt'>
+  readonly key: Pick<
+    ApiKey,
+    'id' | 'accountId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt' | 'heldAt' | 'confirmedAt'
+  >
   /** What the key may do: its own scopes, or all scopes if it is not restricted to some. */
   readonly scopes: readonly Scope[]
   readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
@@ -60,7 +76,7 @@ export interface KeyHolder {
 export function insertKey(key: ApiKey): Query<boolean> {
   return {
     name: 'insert_api_key',
-    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       key.id,
       key.accountId,
@@ -73,6 +89,8 @@ export function insertKey(key: ApiKey): Query<boolean> {
       key.createdBy,
       key.graceUntil,
       key.revokedAt,
+      key.heldAt,
+      key.confirmedAt,
       key.secretHash,
     ],
     read: changed,
@@ -88,8 +106,8 @@ export interface KeyRequest {
 
 /**
  * Returns the holder of each key, or null if there is no key with this hash, and counts the request against the key's
- * rate limit. `rate` is null if the request was not counted, because it is over the limit or the key does not have the
- * required scope. The list must not contain a key twice. Uses `api_keys_by_secret_hash` and primary keys; `offset 0`
+ * rate limit. `rate` is null if the request was not counted, because it is over the limit, the key does not have the
+ * required scope, or the key is held. The list must not contain a key twice. Uses `api_keys_by_secret_hash` and primary keys; `offset 0`
  * forces the planner to use them.
  */
 export function countKeyRequests(
@@ -100,15 +118,16 @@ export function countKeyRequests(
     name: 'count_key_requests',
     text: `with found as materialized (
         select r.n::int4 as n, r.time, k.id, k.account_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at,
-          k.secret_hash, a.slug, a.name, a.plan,
+          k.held_at, k.confirmed_at, k.secret_hash, a.slug, a.name, a.plan,
           r.scope is null or k.scopes is null or r.scope = any(k.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[]) with ordinality as r (secret_hash, time, scope, n)
         cross join lateral (
-          select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, secret_hash
+          select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, secret_hash
           from api_keys where secret_hash = r.secret_hash offset 0) k
         cross join lateral (select slug, name, plan from accounts where id = k.account_id offset 0) a
-      ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope')})
-      select n, id, account_id, mode, agent_id, scopes, grace_until, revoked_at, slug, name, plan, has_scope, hits
+      ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope and (held_at is null or confirmed_at is not null)')})
+      select n, id, account_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, slug, name, plan,
+        has_scope, hits
       from found left join counted on counted.subject = found.secret_hash`,
     values: [
       requests.map(({ secretHash }) => secretHash),
@@ -135,6 +154,8 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
       agentId: row.agent_id,
       graceUntil: row.grace_until,
       revokedAt: row.revoked_at,
+      heldAt: row.held_at,
+      confirmedAt: row.confirmed_at,
     },
     scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
     account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
@@ -143,14 +164,15 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
 }
 
 /**
- * Starts the grace period of a key. Returns false if the key is unknown or revoked, or already has a grace period. Uses
- * the primary key.
+ * Starts the grace period of a key. Returns false if the key is unknown, revoked or held, or already has a grace period.
+ * Uses the primary key.
  */
 export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
   return {
     name: 'start_key_grace',
     text: `update api_keys set grace_until = $3
-      where account_id = $1 and id = $2 and grace_until is null and revoked_at is null`,
+      where account_id = $1 and id = $2 and grace_until is null and revoked_at is null
+        and (held_at is null or confirmed_at is not null)`,
     values: [accountId, id, graceUntil],
     read: changed,
   }
@@ -267,7 +289,7 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
 
 /** The start of a query for key summaries. The caller appends a `from` clause with `api_keys k` and `WITH_CREATOR`. */
 const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.agent_id, k.scopes, k.last4, k.created_at, k.created_by,
-    k.grace_until, k.revoked_at, u.name as created_by_name, m.created_at as member_since,
+    k.grace_until, k.revoked_at, k.held_at, k.confirmed_at, u.name as created_by_name, m.created_at as member_since,
     ${lastCountOf('k.secret_hash')} as last_count`
 
 const WITH_CREATOR = `left join users u on u.id = k.created_by
@@ -348,6 +370,8 @@ function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
     createdBy: row.created_by,
     graceUntil: row.grace_until,
     revokedAt: row.revoked_at,
+    heldAt: row.held_at,
+    confirmedAt: row.confirmed_at,
   }
 }
 

@@ -2,6 +2,7 @@ import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts
 import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
+import type { RowKey } from '../change-all-rows.ts'
 import type { Invitation } from './invitation.ts'
 import type { KnownPerson, Member, Membership } from './member.ts'
 import { toRole, type Role } from './role.ts'
@@ -249,6 +250,27 @@ export function revokeInvitationsBy(
       returning id`,
     values: [accountId, userId, roles, now],
     read: all(pick(invitations, 'id'), (row) => row.id),
+  }
+}
+
+/**
+ * Revokes open invitations of all workspaces, at most `rowsMax` after the key `after`, and returns their keys in order.
+ * Uses the primary key.
+ */
+export function revokeInvitationsAfter(after: RowKey, rowsMax: number, now: Date): Query<RowKey[]> {
+  return {
+    name: 'revoke_invitations_after',
+    text: `with revoked as (
+        update invitations set revoked_at = $4
+        where (account_id, id) in (
+          select account_id, id from invitations
+          where (account_id, id) > ($1, $2) and uses_left > 0 and revoked_at is null and expires_at > $4
+          order by account_id, id limit $3)
+        returning account_id, id
+      )
+      select account_id, id from revoked order by account_id, id`,
+    values: [after.accountId, after.id, rowsMax, now],
+    read: all(pick(invitations, 'account_id', 'id'), (row) => ({ accountId: row.account_id, id: row.id })),
   }
 }
 

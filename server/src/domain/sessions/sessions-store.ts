@@ -107,6 +107,30 @@ export function deleteOldestSessions(userId: string, sessionsMax: number): Query
   }
 }
 
+/**
+ * Ends sessions of all users, at most `rowsMax`, active or not. For each user whose sessions were ended, returns how
+ * many, and whether the user has ever belonged to a workspace. Uses the index `sessions_by_end`.
+ */
+export function deleteAnySessions(
+  rowsMax: number,
+): Query<{ readonly userId: string; readonly sessions: number; readonly hasJoined: boolean }[]> {
+  return {
+    name: 'delete_any_sessions',
+    text: `with ended as (
+        delete from sessions where secret_hash in (select secret_hash from sessions order by expires_at limit $1)
+        returning user_id
+      )
+      select e.user_id, count(*) as sessions, u.joined_at is not null as has_joined
+      from ended e join users u on u.id = e.user_id group by e.user_id, u.joined_at`,
+    values: [rowsMax],
+    read: all({ user_id: sessions.user_id, sessions: computed.int8, has_joined: computed.bool }, (row) => ({
+      userId: row.user_id,
+      sessions: Number(row.sessions),
+      hasJoined: row.has_joined,
+    })),
+  }
+}
+
 /** Uses the index `sessions_by_end`. */
 export function deleteEndedSessions(now: Date, rowsMax: number): Query<number> {
   return {

@@ -1,0 +1,39 @@
+import { pick } from '../../db/column.ts'
+import { all, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { RowKey } from '../change-all-rows.ts'
+import type { ApiKey } from './api-key.ts'
+
+const { api_keys: keys } = tables
+
+/**
+ * Holds the working keys of all workspaces that were created until `restoredAt`, at most `rowsMax` after the key
+ * `after`, and returns them in order. A key that was held by the same or a later restore is left out, even if an owner
+ * has confirmed it since. Uses the primary key.
+ */
+export function holdKeysAfter(
+  after: RowKey,
+  rowsMax: number,
+  { restoredAt, now }: { restoredAt: Date; now: Date },
+): Query<(RowKey & Pick<ApiKey, 'mode' | 'name'>)[]> {
+  return {
+    name: 'hold_api_keys_after',
+    text: `with held as (
+        update api_keys set held_at = $4, confirmed_at = null
+        where (account_id, id) in (
+          select account_id, id from api_keys
+          where (account_id, id) > ($1, $2) and revoked_at is null and (grace_until is null or grace_until > $5)
+            and created_at <= $4 and (held_at is null or held_at < $4)
+          order by account_id, id limit $3)
+        returning account_id, id, mode, name
+      )
+      select account_id, id, mode, name from held order by account_id, id`,
+    values: [after.accountId, after.id, rowsMax, restoredAt, now],
+    read: all(pick(keys, 'account_id', 'id', 'mode', 'name'), (row) => ({
+      accountId: row.account_id,
+      id: row.id,
+      mode: row.mode,
+      name: row.name,
+    })),
+  }
+}
