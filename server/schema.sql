@@ -665,6 +665,13 @@ CREATE INDEX refresh_tokens_by_end ON public.refresh_tokens USING btree (expires
 CREATE INDEX refresh_tokens_of_connection ON public.refresh_tokens USING btree (account_id, connection_id);
 CREATE UNIQUE INDEX refresh_tokens_one_current ON public.refresh_tokens USING btree (account_id, connection_id) WHERE (taken_at IS NULL);
 
+create table restores (
+  restored_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint restores_pkey PRIMARY KEY (restored_at),
+  constraint restores_check CHECK ((finished_at >= restored_at))
+);
+
 create table schema_migrations (
   version text not null,
   checksum text not null,

@@ -380,6 +380,10 @@ export const tables = {
     expires_at: column('refresh_tokens.expires_at', 'timestamptz'),
     taken_at: nullable(column('refresh_tokens.taken_at', 'timestamptz')),
   },
+  restores: {
+    restored_at: column('restores.restored_at', 'timestamptz'),
+    finished_at: nullable(column('restores.finished_at', 'timestamptz')),
+  },
   schema_migrations: {
     version: column('schema_migrations.version', 'text'),
     checksum: column('schema_migrations.checksum', 'text'),

@@ -13,7 +13,11 @@ import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { addToAllowance, ensureAllowance } from '../plans/plans-store.ts'
 import { compareLedger } from '../unexplained-transfers/compare-ledger.ts'
-import { LOOKED_UP_DAYS, type UnexplainedTransfer } from '../unexplained-transfers/unexplained-transfer.ts'
+import {
+  LOOKED_UP_DAYS,
+  LOST_AUTHORIZATION_MS,
+  type UnexplainedTransfer,
+} from '../unexplained-transfers/unexplained-transfer.ts'
 import {
   explainTransfer,
   findNewestFind,
@@ -35,11 +39,6 @@ export type Recovery =
   /** The payment had been made, but the agent has no active grant on the wallet that paid, so it is not recorded. */
   | { readonly kind: 'no_grant' }
 
-/**
- * An authorization that was signed before the database was restored can be used for at most this long: five minutes
- * (`payments_authorization_check`), and a margin for the clocks.
- */
-const LOST_AUTHORIZATION_MS = 305_000
 const RETRY_AFTER_SECONDS = 10
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** How far ahead the end of a recovered authorization is set. It was used already, so nothing depends on its end. */

@@ -31,3 +31,8 @@ export interface UnexplainedTransfer {
  * request is hardly repeated later.
  */
 export const LOOKED_UP_DAYS = 30
+/**
+ * An authorization that was signed before the database was restored can be used for at most this long: five minutes
+ * (`payments_authorization_check`), and a margin for the clocks.
+ */
+export const LOST_AUTHORIZATION_MS = 305_000

@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, readConfig } from '../config.ts'
+import { migrate } from '../db/migrate.ts'
+import { createClock } from '../lib/clock.ts'
+import { createLogger } from '../lib/logger.ts'
+import { openContext } from '../service.ts'
+import { runAfterRestore } from './run-after-restore.ts'
+
+const USAGE = `npm run after-restore -- [--yes] [--since <time>]
+
+Run it after the database was restored from a backup. It compares the chains and the enclave with the ledger, and
+records the transfers that no payment explains.
+  --yes           also end all sessions, connections and invitations, and hold all API keys until an owner confirms them
+  --since <time>  compare all blocks since this time again, such as 2026-11-27T10:00:00Z; needed after a failover to a
+                  database that did not have every commit
+`
+const SINCE_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
+
+/** The arguments are not valid. The error's message says why. */
+class UsageError extends Error {}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+try {
+  const { confirmed, since } = readArguments()
+  const config = readConfig()
+  const clock = createClock(config.clockOffsetMs)
+  const logger = createLogger('fatal')
+  await migrate(config.database.url, clock, { logger })
+  const { context, close } = openContext(config, { clock, logger })
+  try {
+    await runAfterRestore(context, { confirmed, since, print })
+  } finally {
+    await close()
+  }
+} catch (error) {
+  // Print only messages that we wrote. Messages of other errors might repeat what was sent.
+  const isOurs = error instanceof ConfigError || error instanceof UsageError
+  print(isOurs ? `${error.message}\n\n${USAGE}` : `Not finished (${nameOf(error)}). Nothing is lost. Run it again.`)
+  process.exitCode = 1
+}
+
+function readArguments(): { confirmed: boolean; since: Date | null } {
+  const options = { yes: { type: 'boolean', default: false }, since: { type: 'string' } } as const
+  let values: { yes: boolean; since?: string | undefined }
+  try {
+    values = parseArgs({ options, allowPositionals: false }).values
+  } catch {
+    throw new UsageError('Unknown argument.')
+  }
+  if (values.since === undefined) return { confirmed: values.yes, since: null }
+  const since = new Date(values.since)
+  if (!SINCE_PATTERN.test(values.since) || Number.isNaN(since.getTime())) {
+    throw new UsageError('--since must be a time in UTC, such as 2026-11-27T10:00:00Z.')
+  }
+  return { confirmed: values.yes, since }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown error'
+}
