@@ -18,7 +18,8 @@ import {
   signUp,
 } from '../support/browser/pages.ts'
 import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
-import { joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
+import { inspectPage } from '../support/browser/inspect-page.ts'
+import { createKey, joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
 
 /** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
@@ -169,6 +170,59 @@ describe('workspaces and their members, in a browser', () => {
     await heading(guest.page, 'Page not found').waitFor()
   })
 
+  test('before a member is removed, the dialog lists what ends, and single keys can be kept', async () => {
+    const owner = await enterOwner('Olive Owner', 'Loft')
+    await openMembers(owner.page)
+    const guest = await fixture.enter()
+    await signUpOverHttp(guest, 'Guy Guest', fixture.host)
+    await acceptInvitation(guest.page, await createInvitation(owner.page, 'Admin'))
+    const slug = /\/w\/([^/]+)/.exec(guest.page.url())?.[1] ?? ''
+    const { authUrl } = fixture.host
+    const payroll = await createKey(guest, { authUrl, slug, mode: 'live', name: 'Payroll' })
+    const scraper = await createKey(guest, { authUrl, slug, mode: 'test', name: 'Scraper' })
+    await openMembers(guest.page)
+    await guest.page.getByRole('button', { name: /^Leave/ }).click()
+    const own = guest.page.getByRole('alertdialog')
+    await own.getByText('Payroll').waitFor()
+    await own.getByText('first ask another admin or owner to rotate its key').waitFor()
+    assert.equal(await own.getByRole('checkbox').count(), 0)
+    await inspectPage(guest.page, 'member-leaves')
+    await own.getByRole('button', { name: 'Cancel' }).click()
+
+    await owner.page.reload()
+    const row = memberRow(owner.page, 'Guy Guest')
+    await row.getByRole('combobox', { name: 'Role of Guy Guest' }).selectOption('Viewer')
+    await row.getByRole('button', { name: /^Save/ }).click()
+    const dialog = owner.page.getByRole('alertdialog')
+    await dialog
+      .filter({ hasText: 'Make Guy Guest a viewer?' })
+      .getByRole('checkbox', { name: 'Keep Scraper' })
+      .waitFor()
+    await inspectPage(owner.page, 'member-becomes-viewer')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    await row.getByRole('button', { name: /^Remove/ }).click()
+    await dialog.getByText(`svc_live_…${payroll.slice(-4)}`).waitFor()
+    await dialog.getByText(`svc_test_…${scraper.slice(-4)}`).waitFor()
+    await dialog.getByRole('checkbox', { name: 'Keep Payroll' }).check()
+    await dialog.getByText('Guy Guest may still know the secret of a key that you keep').waitFor()
+    await inspectPage(owner.page, 'member-removal')
+    await confirm(owner.page, 'Remove member')
+    await owner.page
+      .getByRole('status')
+      .filter({ hasText: `Revoked API keys: Scraper (test, …${scraper.slice(-4)})` })
+      .waitFor()
+    await owner.page
+      .getByRole('status')
+      .filter({ hasText: `Kept API keys: Payroll (live, …${payroll.slice(-4)})` })
+      .waitFor()
+    await inspectPage(owner.page, 'member-removed')
+    assert.deepEqual([await fixture.host.statusOfMe(payroll), await fixture.host.statusOfMe(scraper)], [200, 401])
+    await owner.page.goto(`/w/${slug}/live/developers/keys`)
+    await owner.page.getByText('Guy Guest is no longer a member').waitFor()
+    await inspectPage(owner.page, 'keys-former-member')
+  })
+
   test('the last owner can neither leave nor change their role', async () => {
     const { page } = await enterOwner('Olive Owner', 'Shed')
     await openMembers(page)
@@ -179,7 +233,8 @@ describe('workspaces and their members, in a browser', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('combobox', { name: 'Role of Olive Owner' }).selectOption('Viewer')
     await page.getByRole('button', { name: /^Save/ }).click()
-    await page.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
+    await dialog.getByRole('button', { name: 'Become a viewer' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'needs an owner' }).waitFor()
   })
 
   test('disconnecting an application ends its tokens at once', async () => {

@@ -10,7 +10,12 @@ interface ConfirmDialogProps {
   readonly label: string
   readonly labelDetail?: string
   readonly title: string
+  /** What the action does, in a sentence or two. Screen readers read it when the dialog opens. */
   readonly children: ReactNode
+  /** More content, below the description. It may contain fields. */
+  readonly details?: ReactNode
+  /** Called when the dialog opens. */
+  readonly onOpen?: () => void
   /** The label of the button that performs the action. */
   readonly confirmLabel: string
   /** Whether the action is harmless. Its buttons are then not red. */
@@ -22,7 +27,7 @@ interface ConfirmDialogProps {
  * A button that asks for confirmation before it acts. If the action fails, the dialog stays open and shows the error.
  */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { label, labelDetail, title, children, confirmLabel, isHarmless = false, onConfirm } = props
+  const { label, labelDetail, title, children, details, confirmLabel, isHarmless = false, onOpen, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
   const action = useAction({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
   const isConfirmed = useRef(false)
@@ -35,6 +40,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const change = (open: boolean) => {
     if (action.isPending) return
     action.reset()
+    if (open) onOpen?.()
     setOpen(open)
   }
   const confirm = () => {
@@ -50,6 +56,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {label}
       </AlertDialog.Trigger>
       <AlertDialogContent title={title} lead={children}>
+        {details}
         <ErrorNotice error={action.error} />
         <div className="flex flex-wrap justify-end gap-3">
           <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>

@@ -52,6 +52,15 @@ export async function signUpOwner(person: Person, name: string, site: Site & { w
   return workspace.slug
 }
 
+/** Creates an API key as a member of the workspace, and returns its secret. */
+export async function createKey(
+  person: Person,
+  { authUrl, slug, mode, name }: Site & { slug: string; mode: 'test' | 'live'; name: string },
+): Promise<string> {
+  const data = { mode, name }
+  return (await postAs<{ secret: string }>(person, { authUrl }, `/console/workspaces/${slug}/keys`, data)).secret
+}
+
 /** Sends a request as a page of the dashboard would. */
 async function postAs<Body>({ page }: Person, { authUrl }: Site, path: string, data: object): Promise<Body> {
   const answer = await page.request.post(`${authUrl}${path}`, { data, headers: { origin: authUrl } })

@@ -3,6 +3,7 @@ import type { ApiKey, IssuedApiKey } from '@bursar/server/src/console/contract/k
 import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
+import { KeyCharacters } from '../../components/key-characters.tsx'
 import { List, ListItem } from '../../components/list.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
@@ -93,7 +94,8 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         ) : (
           <StatusBadge tone="success">Active</StatusBadge>
         )}
-        <LastCharacters entry={entry} />
+        {entry.by_former_member && <StatusBadge tone="warning">By a former member</StatusBadge>}
+        {entry.last4 !== null && <KeyCharacters mode={entry.mode} last4={entry.last4} />}
       </p>
       <p className="text-sm">
         {entry.agent_id === null ? (
@@ -106,18 +108,13 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         : <Scopes entry={entry} />
       </p>
       {entry.grace_until !== null && <Grace until={entry.grace_until} />}
+      {entry.by_former_member && (
+        <p className="text-sm text-warning">
+          {entry.created_by} is no longer a member, and may still know this key. Rotate it, or revoke it.
+        </p>
+      )}
       <Origin entry={entry} />
     </ListItem>
-  )
-}
-
-/** The beginning and the end of the key, by which people recognize it. */
-function LastCharacters({ entry: { mode, last4 } }: { readonly entry: ApiKey }) {
-  if (last4 === null) return null
-  return (
-    <code className="font-mono text-[0.875em] text-muted">
-      svc_{mode}_…{last4}
-    </code>
   )
 }
 
@@ -158,7 +155,7 @@ function EndedKey({ entry }: { readonly entry: ApiKey }) {
     <ListItem actions={<StatusBadge tone="neutral">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>{entry.name}</strong>
-        <LastCharacters entry={entry} />
+        {entry.last4 !== null && <KeyCharacters mode={entry.mode} last4={entry.last4} />}
       </p>
       <p className="text-sm">
         {entry.agent_id === null ? 'For all agents' : <>Only as {entry.agent_id}</>}: <Scopes entry={entry} />

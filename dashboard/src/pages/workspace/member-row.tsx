@@ -13,10 +13,18 @@ import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { ROLE_TEXTS, assignableRoles } from '../../roles.ts'
+import { Belongings } from './belongings.tsx'
+import type { Departure } from './departure-notice.tsx'
 import { useWorkspace } from './use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
 
-export function MemberRow({ member }: { readonly member: Member }) {
+interface MemberRowProps {
+  readonly member: Member
+  /** Called after the member lost their API keys, because they were removed or became a viewer. */
+  readonly onDeparted: (departure: Departure) => void
+}
+
+export function MemberRow({ member, onDeparted }: MemberRowProps) {
   const { role } = useWorkspace()
   const isMe = useSession().user.id === member.user_id
   const isMine = assignableRoles(role).includes(member.role)
@@ -24,8 +32,12 @@ export function MemberRow({ member }: { readonly member: Member }) {
     <ListItem
       actions={
         <>
-          {isMine ? <RoleChange member={member} /> : <span className="px-1">{ROLE_TEXTS[member.role].title}</span>}
-          {(isMe || isMine) && <Removal member={member} isMe={isMe} />}
+          {isMine ? (
+            <RoleChange member={member} isMe={isMe} onDeparted={onDeparted} />
+          ) : (
+            <span className="px-1">{ROLE_TEXTS[member.role].title}</span>
+          )}
+          {(isMe || isMine) && <Removal member={member} isMe={isMe} onDeparted={onDeparted} />}
         </>
       }
     >
@@ -44,23 +56,30 @@ export function MemberRow({ member }: { readonly member: Member }) {
  * A picked role must be saved with a button. Each press of an arrow key changes the select, and this must not change
  * the member's role.
  */
-function RoleChange({ member }: { readonly member: Member }) {
+function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe: boolean }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
   // Null until the user picks a role. While it is null, the select shows the member's current role, even after another
   // user changes that role.
   const [picked, setPicked] = useState<Role | null>(null)
+  const [kept, setKept] = useState<readonly string[]>([])
   const field = useRef<HTMLDivElement>(null)
+  const showChange = async () => {
+    await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+    // The Save button disappears, so the focus moves to the select.
+    field.current?.querySelector('select')?.focus()
+    setPicked(null)
+    await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  }
   const change = useAction({
     mutationFn: (next: Role) => changeRole(slug, member.user_id, { role: next }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
-      // The Save button disappears, so the focus moves to the select.
-      field.current?.querySelector('select')?.focus()
-      setPicked(null)
-      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-    },
+    onSuccess: showChange,
   })
+  const makeViewer = async () => {
+    const keys = await changeRole(slug, member.user_id, { role: 'viewer', keepKeys: kept })
+    onDeparted({ name: member.name, kind: 'viewer', keys })
+    await showChange()
+  }
   const isChanged = picked !== null && picked !== member.role
   const choices = assignableRoles(role)
   return (
@@ -78,7 +97,22 @@ function RoleChange({ member }: { readonly member: Member }) {
             }}
           />
         </div>
-        {isChanged && (
+        {isChanged && picked === 'viewer' && (
+          <ConfirmDialog
+            label="Save"
+            labelDetail={`the role of ${member.name}`}
+            title={isMe ? 'Become a viewer?' : `Make ${member.name} a viewer?`}
+            confirmLabel={isMe ? 'Become a viewer' : 'Make viewer'}
+            details={<Belongings member={member} isMe={isMe} kept={kept} onKeep={setKept} />}
+            onOpen={() => setKept([])}
+            onConfirm={makeViewer}
+          >
+            {isMe ? 'You' : member.name} can still see everything in this workspace, and can no longer change anything.
+            API keys that {isMe ? 'you' : 'they'} created stop working for good. Applications that{' '}
+            {isMe ? 'you' : 'they'} connected stop working, and would work again if the role changed back.
+          </ConfirmDialog>
+        )}
+        {isChanged && picked !== 'viewer' && (
           <Button
             variant="primary"
             aria-label={`Save the role of ${member.name}`}
@@ -97,12 +131,14 @@ function RoleChange({ member }: { readonly member: Member }) {
   )
 }
 
-function Removal({ member, isMe }: { readonly member: Member; readonly isMe: boolean }) {
+function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe: boolean }) {
   const { slug, name } = useWorkspace()
   const client = useQueryClient()
   const navigate = useNavigate()
+  const [kept, setKept] = useState<readonly string[]>([])
   const remove = async () => {
-    await removeMember(slug, member.user_id)
+    const keys = await removeMember(slug, member.user_id, kept)
+    onDeparted({ name: member.name, kind: 'removed', keys })
     if (isMe) await navigate('/')
     else await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
@@ -113,11 +149,21 @@ function Removal({ member, isMe }: { readonly member: Member; readonly isMe: boo
       labelDetail={isMe ? name : member.name}
       title={isMe ? `Leave ${name}?` : `Remove ${member.name}?`}
       confirmLabel={isMe ? 'Leave workspace' : 'Remove member'}
+      details={
+        <>
+          <Belongings member={member} isMe={isMe} kept={kept} onKeep={setKept} />
+          <p className="text-sm text-muted">
+            {isMe ? 'Your' : 'Their'} wallet passkeys remain owners of wallets until another owner removes them on the
+            wallet’s page. Webhook endpoints stay
+            {isMe ? '.' : `, so check that none of them sends to a server of ${member.name}.`}
+          </p>
+        </>
+      }
+      onOpen={() => setKept([])}
       onConfirm={remove}
     >
-      {isMe ? 'You lose access immediately.' : 'They lose access immediately.'} Applications approved by{' '}
-      {isMe ? 'you' : 'them'} are disconnected. {isMe ? 'Your' : 'Their'} wallet passkeys remain owners of wallets until
-      another owner removes them on the wallet’s page.
+      {isMe ? 'You lose' : `${member.name} loses`} access to this workspace immediately, in every browser. Invitation
+      links that {isMe ? 'you' : 'they'} created stop working.
     </ConfirmDialog>
   )
 }

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { membersQuery } from '../../api/workspaces.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
+import { DepartureNotice, type Departure } from './departure-notice.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { MemberRow } from './member-row.tsx'
 import { useWorkspace } from './use-workspace.ts'
@@ -11,6 +13,7 @@ import { useWorkspace } from './use-workspace.ts'
 export function MembersPage() {
   const { slug, name, role } = useWorkspace()
   const { data: members, error, refetch } = useQuery(membersQuery(slug))
+  const [departure, setDeparture] = useState<Departure | null>(null)
   return (
     <>
       <PageHeading
@@ -18,11 +21,12 @@ export function MembersPage() {
         breadcrumb={name}
         lead="The members of this workspace and their roles. Roles apply to both modes."
       />
+      <DepartureNotice departure={departure} />
       {members === undefined && <QueryState error={error} onRetry={refetch} />}
       {members !== undefined && (
         <List>
           {members.map((member) => (
-            <MemberRow key={member.user_id} member={member} />
+            <MemberRow key={member.user_id} member={member} onDeparted={setDeparture} />
           ))}
         </List>
       )}
