@@ -44,7 +44,10 @@ const SHARING: readonly { readonly name: string; readonly files: readonly string
       'test/flows/purchases.test.ts',
     ],
   },
-  { name: 'test/flows-clock', files: ['test/{chaos/tamper,flows/{first-wallet,refusals,two-processes}}.test.ts'] },
+  {
+    name: 'test/flows-clock',
+    files: ['test/{chaos/tamper,flows/{first-wallet,parallel-clients,refusals,two-processes}}.test.ts'],
+  },
   { name: 'test/flows-blocks', files: ['test/flows/{deposits,reorganization}.test.ts'] },
   { name: 'test/flows-traces', files: ['test/flows/{connection-races,connection-secrets,secrets}.test.ts'] },
   { name: 'test/chaos-kill', files: ['test/chaos/{kill,kill-withdrawal}.test.ts'] },

@@ -658,6 +658,7 @@ create table refresh_tokens (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   taken_at timestamp with time zone,
+  rotated_at timestamp with time zone,
   constraint refresh_tokens_pkey PRIMARY KEY (token_hash),
   constraint refresh_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 );
@@ -677,6 +678,13 @@ create table schema_migrations (
   checksum text not null,
   applied_at timestamp with time zone not null,
   constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table server_keys (
+  name text not null,
+  key_sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint server_keys_pkey PRIMARY KEY (name)
 );
 
 create table sessions (

@@ -1330,7 +1330,7 @@ export interface components {
         };
         /**
          * KeyHeldError
-         * @description This service was restored from a backup, and this API key is on hold. Keep the key: it is valid, and works again when an owner of its workspace confirms it on the dashboard's page API keys. This request did nothing. If it was a payment, repeat it then with the same idempotency_key. The code `key_held`.
+         * @description This service was restored from a backup, and this API key is on hold. This request did nothing. Ask an owner of the workspace for a new key. If this was a payment, repeat it with the new key and the same idempotency_key. The code `key_held`.
          */
         KeyHeldError: {
             /**

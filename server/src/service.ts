@@ -10,6 +10,7 @@ import { openChain } from './chain/open-chain.ts'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
+import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/open-enclave.ts'
@@ -57,13 +58,15 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
   const db = new Database(config.database, logger)
+  const sealer = createSealer(config.encryptionKey)
   const outbound = { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] }
   const resources = openOutbound({ policy: outbound, clock })
   const context: Context = {
     db,
     clock,
     logger,
-    sealer: createSealer(config.encryptionKey),
+    sealer,
+    successorKey: new ServerKey({ db, sealer, clock }, SUCCESSOR_KEY),
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),

@@ -1,40 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
-import { UnauthorizedError as EarlierUnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
-import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { makeAddress } from '../support/sandbox/payer-fixture.ts'
 import { openSharedAgentHost, type SharedAgentHost } from '../support/sandbox/agent-host.ts'
+import { isUnauthorized, MCP_PACKAGES, type McpClient, type McpPackage } from '../support/sandbox/mcp-clients.ts'
 import { MemoryProvider, REDIRECT_URI } from '../support/sandbox/memory-provider.ts'
 import { exchangeCode, registerClient, startAuthorization } from '../support/sandbox/oauth-client.ts'
-
-/** What the tests need of an MCP client. Each package in `PACKAGES` has a client of its own. */
-interface McpClient {
-  connect(): Promise<void>
-  /** Completes the authorization after the person has been redirected back to the client. */
-  finish(callback: URL): Promise<void>
-  version(): string | undefined
-  listTools(): Promise<readonly string[]>
-  callTool(name: string, args: Readonly<Record<string, unknown>>): Promise<Answer>
-  close(): Promise<void>
-}
-
-interface Answer {
-  readonly isError: boolean
-  readonly content: Readonly<Record<string, unknown>>
-}
-
-const INFO = { name: 'test', version: '1' }
-const PACKAGES: readonly (readonly [string, string, (url: URL, provider: MemoryProvider) => McpClient])[] = [
-  ['@modelcontextprotocol/client, which discovers', '2026-07-28', (url, provider) => openClient(url, provider, 'auto')],
-  [
-    '@modelcontextprotocol/client, which initializes',
-    '2025-11-25',
-    (url, provider) => openClient(url, provider, 'legacy'),
-  ],
-  ['@modelcontextprotocol/sdk', '2025-11-25', openEarlierClient],
-]
 
 /**
  * The published MCP clients, unchanged. Each one knows only the URL of the MCP server. It finds the authorization
@@ -48,7 +18,7 @@ describe('MCP clients', () => {
     url = new URL('/mcp', host.baseUrl)
   })
 
-  for (const [name, version, open] of PACKAGES) {
+  for (const { name, version, open } of MCP_PACKAGES) {
     test(`${name}: from the URL to a confirmed payment`, async () => {
       const client = await connect(open, new MemoryProvider())
       assert.equal(client.version(), version)
@@ -78,7 +48,7 @@ describe('MCP clients', () => {
 
     test(`${name}: asks for more, if a tool needs a scope that its token does not have`, async () => {
       const provider = await createNarrowProvider()
-      const client = open(url, provider)
+      const client = open({ url, provider })
       await client.connect()
       assert.equal((await client.callTool('get_budget', {})).isError, false)
       const payment = { to: makeAddress(), amount_usdc: '0.01', purchase_id: `step-up ${name}` }
@@ -92,13 +62,13 @@ describe('MCP clients', () => {
     })
   }
 
-  async function connect(open: (typeof PACKAGES)[number][2], provider: MemoryProvider): Promise<McpClient> {
-    const asking = open(url, provider)
+  async function connect(open: McpPackage['open'], provider: MemoryProvider): Promise<McpClient> {
+    const asking = open({ url, provider })
     await assert.rejects(asking.connect(), isUnauthorized)
     const callback = await host.consent(provider.takeRedirect())
     assert.equal(callback.searchParams.get('state'), provider.state())
     await asking.finish(callback)
-    const client = open(url, provider)
+    const client = open({ url, provider })
     await client.connect()
     return client
   }
@@ -142,37 +112,3 @@ describe('MCP clients', () => {
     return provider
   }
 })
-
-function isUnauthorized(error: unknown): boolean {
-  return error instanceof UnauthorizedError || error instanceof EarlierUnauthorizedError
-}
-
-function openClient(url: URL, provider: MemoryProvider, mode: 'auto' | 'legacy'): McpClient {
-  const client = new Client(INFO, { versionNegotiation: { mode } })
-  const transport = new StreamableHTTPClientTransport(url, { authProvider: provider })
-  return {
-    connect: () => client.connect(transport),
-    finish: (callback) => transport.finishAuth(callback.searchParams),
-    version: () => client.getNegotiatedProtocolVersion(),
-    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    callTool: async (name, args) => readAnswer(await client.callTool({ name, arguments: args })),
-    close: () => client.close(),
-  }
-}
-
-function openEarlierClient(url: URL, provider: MemoryProvider): McpClient {
-  const client = new EarlierClient(INFO)
-  const transport = new EarlierTransport(url, { authProvider: provider })
-  return {
-    connect: () => client.connect(transport),
-    finish: (callback) => transport.finishAuth(String(callback.searchParams.get('code'))),
-    version: () => transport.protocolVersion,
-    listTools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    callTool: async (name, args) => readAnswer(await client.callTool({ name, arguments: args })),
-    close: () => client.close(),
-  }
-}
-
-function readAnswer(result: Readonly<Record<string, unknown>>): Answer {
-  return { isError: result['isError'] === true, content: result['structuredContent'] as Answer['content'] }
-}

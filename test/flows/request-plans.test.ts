@@ -5,11 +5,9 @@ import { ITEMS_PER_STATEMENT_MAX } from '../../server/src/db/gather-queue.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
-import {
-  takeCodesAndIssue,
-  takeRefreshTokensAndIssue,
-} from '../../server/src/domain/connections/issue-at-once-store.ts'
+import { takeCodesAndIssue } from '../../server/src/domain/connections/issue-at-once-store.ts'
 import { findClientsAndCount } from '../../server/src/domain/connections/requests-store.ts'
+import { takeRefreshTokensAndIssue } from '../../server/src/domain/connections/take-refresh-tokens-store.ts'
 import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
@@ -74,7 +72,14 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
     make: (size) =>
       takeRefreshTokensAndIssue(
         repeat(size, (index) => {
-          return { secretHash: hashOf(index), clientId: 'cli_0', scopes: ['wallet:read'], resource: null, ...ISSUED }
+          return {
+            secretHash: hashOf(index),
+            clientId: 'cli_0',
+            scopes: ['wallet:read'],
+            resource: null,
+            arrivedAtMs: 0,
+            ...ISSUED,
+          }
         }),
       ),
     indexes: ['connections_pkey', 'members_pkey', 'refresh_tokens_pkey'],

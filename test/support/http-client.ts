@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { request, type IncomingHttpHeaders } from 'node:http'
+import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { PROBLEM_CODES, PROBLEM_STATUS, type ProblemType } from '../../server/src/values/problem.ts'
 
@@ -21,12 +21,14 @@ export interface Call {
   readonly type?: string | null
   /** The value of the `Host` header. By default, it is the host of the URL. */
   readonly host?: string
+  /** Keeps connections open for later requests. By default, each request has a new connection. */
+  readonly agent?: Agent
 }
 
-/** Sends one request on a new connection. */
+/** Sends one request. */
 export async function send(
   url: string,
-  { method, path, key, headers = [], body, type, host: namedHost }: Call,
+  { method, path, key, headers = [], body, type, host: namedHost, agent }: Call,
 ): Promise<Answer> {
   const payload = toPayload(body)
   const contentType = type === undefined ? 'application/json' : type
@@ -45,7 +47,7 @@ export async function send(
         path,
         method: method ?? (payload === null ? 'GET' : 'POST'),
         headers: ['host', namedHost ?? host, ...sent],
-        agent: false,
+        agent: agent ?? false,
       },
       (incoming) => {
         const chunks: Buffer[] = []

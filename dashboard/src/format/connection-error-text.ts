@@ -44,8 +44,8 @@ const TEXTS: Readonly<Record<ConnectionError['code'], ErrorText>> = {
     next: 'Check the URL in the application: it must be the MCP URL on this page. Then start the connection again.',
   },
   refresh_token_used_twice: {
-    what: 'A refresh token was used twice. Somebody may have copied it, so Bursar ended the connection.',
-    next: `${AGAIN} If the application runs on several machines, connect it on each one.`,
+    what: 'A refresh token was used twice, so Bursar ended the connection. Usually, two copies of the application share one stored token, such as two windows or two machines. Or somebody has copied the token.',
+    next: `${AGAIN} If several copies run, connect each of them separately, or give them an API key or the command bursar mcp.`,
   },
   scope_not_granted: {
     what: 'The application asked for a permission that it was not given.',

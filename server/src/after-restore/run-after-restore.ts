@@ -37,7 +37,7 @@ export interface AfterRestoreOptions {
 /**
  * Deals with a database that was restored from a backup (D96). Compares the chains and the enclave with the ledger for
  * the time that the backup does not contain, and records what it finds. With `confirmed`, also ends all sessions,
- * connections and invitations, and holds all API keys until an owner of each workspace has confirmed them, because the
+ * connections and invitations, and holds all API keys, because the
  * backup brings back those that were ended since.
  *
  * The work can be repeated after a failure. It is finished when no authorization that the backup does not contain can
@@ -68,7 +68,7 @@ export async function runAfterRestore(
     return { isFinished: false }
   }
   await ctx.db.runDurable(markRestoreFinished(restoredAt, ctx.clock.now()))
-  print('Finished. On the page "API keys" of each workspace, an owner now confirms the keys that may work again.')
+  print('Finished. In each workspace, an owner or admin now creates new API keys on the page "API keys".')
   return { isFinished: true }
 }
 

@@ -99,6 +99,9 @@ export class GatherQueue<Item, Result> {
     }
     if (result === undefined) line.first.reject(new Error('a gathered statement has too few results'))
     else line.first.resolve(result)
+    if (result !== undefined && this.#gathered.isShared?.(result) === true) {
+      for (const { resolve } of line.others.splice(0)) resolve(result)
+    }
     this.#advance(line)
   }
 

@@ -11,6 +11,11 @@ export interface GatheredQuery<Item, Result> {
    * independent, as the items of a read are.
    */
   keyOf(item: Item): string | null
+  /**
+   * Returns whether the items with the same key that still wait get this result too, without a statement. By default,
+   * they do not.
+   */
+  isShared?(result: Result): boolean
   /** Returns the statement for these items. Its result has one element per item, in the order of the items. */
   queryOf(items: readonly Item[]): Query<readonly (Result | typeof POSTPONED)[]>
 }

@@ -110,6 +110,25 @@ describe('the gatherer', () => {
     )
   })
 
+  test('a result that is shared is also that of the items with the same key that wait, and of no later one', async () => {
+    let statements = 0
+    const sharing: GatheredQuery<string, Answer> = {
+      keyOf: (word) => word,
+      isShared: ({ word }) => word === 'shared',
+      queryOf(words) {
+        statements += 1
+        return queryOf(words)
+      },
+    }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => gatherer.run(sharing, 'shared')))
+    for (const { word } of answers) assert.equal(word, 'shared')
+    assert.equal(statements, 1)
+    await gatherer.run(sharing, 'shared')
+    assert.equal(statements, 2)
+    await Promise.all(Array.from({ length: 3 }, () => gatherer.run(sharing, 'single')))
+    assert.equal(statements, 5)
+  })
+
   test('items without keys share a statement although they are equal', async () => {
     const answers = await Promise.all(['same', 'same'].map((word) => gatherer.run(INDEPENDENT, word)))
     for (const answer of answers) assert.deepEqual(answer, { word: 'same', size: 2 })

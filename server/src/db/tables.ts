@@ -379,6 +379,7 @@ export const tables = {
     created_at: column('refresh_tokens.created_at', 'timestamptz'),
     expires_at: column('refresh_tokens.expires_at', 'timestamptz'),
     taken_at: nullable(column('refresh_tokens.taken_at', 'timestamptz')),
+    rotated_at: nullable(column('refresh_tokens.rotated_at', 'timestamptz')),
   },
   restores: {
     restored_at: column('restores.restored_at', 'timestamptz'),
@@ -388,6 +389,11 @@ export const tables = {
     version: column('schema_migrations.version', 'text'),
     checksum: column('schema_migrations.checksum', 'text'),
     applied_at: column('schema_migrations.applied_at', 'timestamptz'),
+  },
+  server_keys: {
+    name: column('server_keys.name', 'text'),
+    key_sealed: column('server_keys.key_sealed', 'bytea'),
+    created_at: column('server_keys.created_at', 'timestamptz'),
   },
   sessions: {
     secret_hash: column('sessions.secret_hash', 'bytea'),

@@ -1,4 +1,6 @@
 import type { Database } from '../db/database.ts'
+import { serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
+import { findServerKey } from '../db/server-keys-store.ts'
 import { signerSealContext } from '../domain/agents/signer-seal-context.ts'
 import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
@@ -12,10 +14,11 @@ const SAMPLES_MAX = 20
 /** Checks that the encryption key can decrypt the secrets in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
-  const [signers, slots, secrets] = await db.runSlowBatch([
+  const [signers, slots, secrets, successorKey] = await db.runSlowBatch([
     listSealedSigners(SAMPLES_MAX),
     listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
+    findServerKey(SUCCESSOR_KEY),
   ] as const)
   const samples = [
     ...signers.map(({ accountId, mode, agentId, sealed }) => ({
@@ -27,6 +30,7 @@ export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<
       sealed,
       context: secretSealContext(accountId, endpointId),
     })),
+    ...(successorKey === null ? [] : [{ sealed: successorKey, context: serverKeySealContext(SUCCESSOR_KEY) }]),
   ]
   const closed = samples.filter(({ sealed, context }) => {
     try {

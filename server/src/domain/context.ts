@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/open-chain.ts'
 import type { Database } from '../db/database.ts'
+import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/open-enclave.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
@@ -18,6 +19,8 @@ export interface Context {
   readonly clock: Clock
   readonly logger: Logger
   readonly sealer: Sealer
+  /** The key with which the successors of refresh tokens are derived (D38a). */
+  readonly successorKey: ServerKey
   readonly enclave: Enclave
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots

@@ -5,6 +5,7 @@ import { refreshTokens } from '../domain/connections/refresh-tokens.ts'
 import type { Context } from '../domain/context.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
+import { readProcessMs } from '../lib/clock.ts'
 import { formatScopes, parseScopes, type Scope } from '../values/scope.ts'
 import { identifyClient } from './identify-client.ts'
 import { readForm } from './form.ts'
@@ -20,6 +21,8 @@ interface Asked {
   readonly parameters: RequestParameters
   readonly client: Client
   readonly origins: Origins
+  /** When the whole request had arrived, in the time of `readProcessMs`. */
+  readonly arrivedAtMs: number
 }
 
 /** The supported OAuth grants by their `grant_type` (specification, part 4). */
@@ -33,11 +36,12 @@ const REFUSALS = { invalid_grant: InvalidGrant, invalid_scope: InvalidScope, inv
 /** Adds the token endpoint (RFC 6749, section 3.2). Its parameters are read from the body only. */
 export function addToken(scope: HttpServer, ctx: Context, origins: Origins): void {
   scope.post(PATH, { schema: { hide: true } }, async (request, reply) => {
+    const arrivedAtMs = readProcessMs()
     const parameters = readForm(request.body)
     const client = await identifyClient(ctx, request, { parameters, bucket: 'token' })
     checkNoRepetition(parameters)
     if (client === null) throw InvalidRequest.missing('client_id')
-    const outcome = await getGrant(parameters)(ctx, { parameters, client, origins })
+    const outcome = await getGrant(parameters)(ctx, { parameters, client, origins, arrivedAtMs })
     if (outcome.kind === 'refused') throw new REFUSALS[outcome.error](outcome.description)
     return reply.send(formatTokens(outcome))
   })
@@ -73,9 +77,10 @@ function isStillRegistered(redirectUri: string, client: Client): boolean {
 }
 
 /** Refreshes tokens: a `scope` here can only select some of the granted scopes (RFC 6749, section 6). */
-function refresh(ctx: Context, { parameters, client, origins }: Asked): Promise<Tokens | TokenRefusal> {
+function refresh(ctx: Context, { parameters, client, origins, arrivedAtMs }: Asked): Promise<Tokens | TokenRefusal> {
   return refreshTokens(ctx, {
     refreshToken: getParameter(parameters, 'refresh_token'),
+    arrivedAtMs,
     scopes: parseNarrowedScopes(parameters),
     clientId: client.id,
     resource: parseResource(parameters, origins),

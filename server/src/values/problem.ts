@@ -105,7 +105,7 @@ export const PROBLEM_CODES = {
   key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
   key_held: [
     'forbidden',
-    "This service was restored from a backup, and this API key is on hold. Keep the key: it is valid, and works again when an owner of its workspace confirms it on the dashboard's page API keys. This request did nothing. If it was a payment, repeat it then with the same idempotency_key.",
+    'This service was restored from a backup, and this API key is on hold. This request did nothing. Ask an owner of the workspace for a new key. If this was a payment, repeat it with the new key and the same idempotency_key.',
   ],
   own_keys_not_kept: [
     'forbidden',

@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto'
+import { createHmac, hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
@@ -10,6 +10,7 @@ import { crc32 } from 'node:zlib'
  * because we need them to sign.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE = BigInt(BASE62.length)
 const ENTROPY_CHARS = 43
 const CHECK_CHARS = 6
 const BODY_PATTERN = new RegExp(`^[0-9A-Za-z]{${ENTROPY_CHARS + CHECK_CHARS}}$`)
@@ -34,6 +35,21 @@ export function createSecret(prefix: string): string {
   let body = prefix
   for (let index = 0; index < ENTROPY_CHARS; index += 1) body += BASE62.charAt(randomInt(BASE62.length))
   return body + checkCharacters(body)
+}
+
+/**
+ * Derives a secret from another secret: the same arguments always give the same result. Without `key`, nobody can
+ * compute it, even if they know all of `from`. 43 base62 characters are just enough for the 256 bits of the HMAC.
+ */
+export function deriveSecret(prefix: string, key: Buffer, from: readonly (string | null)[]): string {
+  const digest = createHmac('sha256', key).update(JSON.stringify([prefix, ...from]))
+  let rest = BigInt(`0x${digest.digest('hex')}`)
+  let characters = ''
+  for (let index = 0; index < ENTROPY_CHARS; index += 1) {
+    characters = BASE62.charAt(Number(rest % BASE)) + characters
+    rest /= BASE
+  }
+  return prefix + characters + checkCharacters(prefix + characters)
 }
 
 /** Returns false if the format or the check characters are wrong, which means that we never generated this secret. */

@@ -38,6 +38,7 @@ export const SQL_SAMPLES: readonly Sample[] = [
       broken(`${DOMAIN}/grants/grants-store.ts`, '"select id from grants where a > \'now\'::timestamptz"'),
       broken(`${DOMAIN}/grants/grants-store.ts`, "'select age(created_at) from grants'"),
       broken(`${DOMAIN}/grants/grants-store.ts`, "'select uuidv7()'"),
+      broken(`${DOMAIN}/connections/issue-at-once-store.ts`, "'update a set b = clock_timestamp()'"),
       broken(`${DOMAIN}/grants/store.ts`, "'select * from grants where expires_at > now()'"),
       broken('server/src/db/migrate.ts', "'insert into migrations values (current_timestamp)'"),
       broken('server/migrations/0001_core.sql', 'create table a (at timestamptz default now());'),
@@ -45,6 +46,7 @@ export const SQL_SAMPLES: readonly Sample[] = [
     passes: [
       file(`${DOMAIN}/grants/grants-store.ts`, "'select age(created_at, $1) from grants'"),
       file('server/src/db/inspect-database.ts', "'select clock_timestamp() as clock'"),
+      file(`${DOMAIN}/connections/take-refresh-tokens-store.ts`, "'update a set b = clock_timestamp()'"),
       file('server/migrations/0001_core.sql', '-- no now() here\ncreate table a (at timestamptz);'),
       file(`${DOMAIN}/grants/store.ts`, "// now()\n'select * from grants where expires_at > $1'\nclock.now()"),
     ],

@@ -9,9 +9,11 @@ import { decideAuthorizationRequest } from '../../../server/src/domain/connectio
 import { exchangeCode } from '../../../server/src/domain/connections/exchange-code.ts'
 import { openAuthorizationRequest } from '../../../server/src/domain/connections/open-authorization-request.ts'
 import { refreshTokens } from '../../../server/src/domain/connections/refresh-tokens.ts'
+import type { RefreshRequest } from '../../../server/src/domain/connections/refresh-tokens-store.ts'
 import { registerClient } from '../../../server/src/domain/connections/register-client.ts'
 import type { TokenRefusal, Tokens } from '../../../server/src/domain/connections/tokens.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
+import { readProcessMs } from '../../../server/src/lib/clock.ts'
 import type { Membership } from '../../../server/src/domain/members/member.ts'
 import type { Role } from '../../../server/src/domain/members/role.ts'
 import type { AgentId } from '../../../server/src/values/agent-id.ts'
@@ -21,7 +23,7 @@ import { SCOPES, type Scope } from '../../../server/src/values/scope.ts'
 import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
-type Ways = Pick<Context, 'db' | 'clock'>
+type Ways = Pick<Context, 'db' | 'clock' | 'successorKey'>
 
 export const REDIRECT_URI = 'https://client.example/callback'
 
@@ -127,9 +129,16 @@ export function refresh(
   ctx: Ways,
   { client }: Pick<SeededConnection, 'client'>,
   refreshToken: string,
-  change: { clientId?: string; scopes?: readonly Scope[] | null; resource?: string | null } = {},
+  change: Partial<RefreshRequest> & { readonly arrivedAtMs?: number } = {},
 ): Promise<Tokens | TokenRefusal> {
-  return refreshTokens(ctx, { refreshToken, clientId: client.id, scopes: null, resource: null, ...change })
+  return refreshTokens(ctx, {
+    refreshToken,
+    arrivedAtMs: readProcessMs(),
+    clientId: client.id,
+    scopes: null,
+    resource: null,
+    ...change,
+  })
 }
 
 export function issued(answer: Tokens | TokenRefusal): Tokens {
@@ -210,11 +219,22 @@ export async function listActions(ctx: Ways, logId: string): Promise<string[]> {
   return rows.map((row) => String(row['action']))
 }
 
+/**
+ * Lets the database believe that every rotation of a refresh token happened this long ago. By default, this is so long
+ * ago that another request with the token is a second use. A negative time is in the future (D38a).
+ */
+export async function endUses(ctx: Ways, agoMs = 60_000): Promise<void> {
+  const text = `update refresh_tokens set rotated_at = clock_timestamp() - $1 * interval '1 millisecond'
+    where rotated_at is not null`
+  await readRows(ctx.db, text, [agoMs])
+}
+
 /** Returns a context whose clock stands still. `move` moves the clock forward. */
 export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => void } {
   let time = ctx.clock.now().getTime()
   return {
     db: ctx.db,
+    successorKey: ctx.successorKey,
     clock: { now: () => new Date(time) },
     move: (milliseconds) => {
       time += milliseconds

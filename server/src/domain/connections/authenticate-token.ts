@@ -19,7 +19,9 @@ type CountedHolder = (TokenHolder & { readonly rate: RateState | null }) | null
 
 /**
  * Concurrent authentications with the same bucket share a statement. A statement counts a token only once, so two
- * requests with the same token need two statements.
+ * requests with the same token need two statements. But if the token gives no access, this is also the result of the
+ * requests that wait. So the parallel calls of a client learn of an expired token together, and can refresh it together
+ * (D38a).
  */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, CountedHolder>>> = {
   default: gatherCounts('default'),
@@ -29,6 +31,7 @@ const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, Counte
 function gatherCounts(bucket: Bucket): GatheredQuery<TokenRequest, CountedHolder> {
   return {
     keyOf: ({ tokenHash }) => tokenHash.toString('latin1'),
+    isShared: (holder) => holder === null,
     queryOf: (requests) => countTokenRequests(bucket, requests),
   }
 }

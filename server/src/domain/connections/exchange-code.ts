@@ -46,8 +46,8 @@ export async function exchangeCode(
   const now = ctx.clock.now()
   const created = createTokens(now)
   const item = { secretHash: codeHash, ...proof, ...created.stored }
-  const tokens = await issueAtOnce(ctx, created, { statement: EXCHANGE_TOGETHER, item, wanted: null })
-  if (tokens !== null) return tokens
+  const atOnce = await issueAtOnce(ctx, EXCHANGE_TOGETHER, item)
+  if (atOnce !== null) return toTokens(created, atOnce, null)
   const outcome = await ctx.db.transaction(async (transaction) => {
     const [, [granted = null], stored] = await transaction.batch([
       lockConnectionOfCode(codeHash),

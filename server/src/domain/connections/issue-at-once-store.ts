@@ -1,11 +1,9 @@
 import { computed } from '../../db/column.ts'
 import { rowsOf, type Query } from '../../db/query.ts'
-import { tables } from '../../db/tables.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
 import type { CodeProof } from './codes-store.ts'
 import { CONSENT_HOLDS } from './connections-store.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
-import type { RefreshRequest } from './refresh-tokens-store.ts'
 import type { NewTokens } from './tokens.ts'
 
 /*
@@ -19,13 +17,21 @@ import type { NewTokens } from './tokens.ts'
  * the new tokens give no access, because every use of a token checks the membership. The `expires_at` of a code or
  * token never changes, so `c` may read it. If `taken` compared it, the planner could choose the index on `expires_at`.
  */
-const GRANTED_ROW = { n: computed.int4, scopes: tables.connections.scopes }
+const GRANTED_ROW = { n: computed.int4, scopes: computed.textArray, hold_ms: computed.int4 }
 
-/** A request to refresh tokens, with the hash of the refresh token and the new tokens. */
-export type Refresh = { readonly secretHash: Buffer } & RefreshRequest & NewTokens
+/** A request for tokens, with the hash of its code or refresh token, and the new tokens. */
+export type NewTokensOf<Request> = { readonly secretHash: Buffer } & Request & NewTokens
 
 /** A request to exchange a code, with the hash of the code and the new tokens. */
-export type Exchange = { readonly secretHash: Buffer } & CodeProof & NewTokens
+export type Exchange = NewTokensOf<CodeProof>
+
+/** What is granted to a request. */
+export interface Grant {
+  /** The scopes of the connection. */
+  readonly scopes: readonly Scope[]
+  /** How long the tokens must be held back, counted from the end of the statement (D38a). */
+  readonly holdMs: number
+}
 
 /** Whether a statement takes refresh tokens or codes, and how it checks the requests. */
 interface Taken {
@@ -33,49 +39,39 @@ interface Taken {
   readonly key: 'token_hash' | 'code_hash'
   /** The columns of `asked` after the common ones, and their parameters from $9 on. */
   readonly asked: { readonly columns: string; readonly parameters: string }
+  /** Further columns of the code or refresh token that `c` contains. */
+  readonly columns: string
+  /** How a code or refresh token is marked as taken. */
+  readonly changes: string
   /** What must hold besides the conditions that codes and refresh tokens have in common. */
   readonly conditions: string
   /** The scopes of the new access token. */
   readonly scopes: string
+  readonly holdMs: string
+  /** Adds the requests to which something is granted although they take nothing. */
+  readonly others: string
 }
 
 /**
- * Marks refresh tokens as taken, and stores the new tokens. For each request, returns the scopes of the connection, or
- * null if the request changed nothing. It changes nothing if the refresh token is unknown, expired or taken already, or
- * belongs to another client, or if a requested scope or resource was not granted. It also changes nothing if the
- * connection is revoked or locked, or if the user who consented may no longer connect applications. The list must not
- * contain a refresh token twice. Uses primary keys.
+ * Marks codes as taken, and stores the new tokens. For each request, returns what is granted, or null if the request
+ * changed nothing. It changes nothing if the code is unknown, expired or taken already, belongs to another client, or
+ * has too many failures, or if the resource, the redirect URI or the challenge differs from the stored one (D38). It
+ * also changes nothing if the connection is revoked or locked, or if the user who consented may no longer connect
+ * applications. The list must not contain a code twice. Uses primary keys.
  */
-export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(Scope[] | null)[]> {
-  return {
-    name: 'take_refresh_tokens_and_issue',
-    text: issueFrom({
-      table: 'refresh_tokens',
-      key: 'token_hash',
-      asked: { columns: 'wanted', parameters: '$9::text[]' },
-      conditions: `(c.wanted is null or (c.wanted <> '' and c.scopes @> string_to_array(c.wanted, ' ')))`,
-      scopes: `case when wanted is null then scopes
-        else array(select scope from unnest(scopes) with ordinality as granted (scope, position)
-          where scope = any(string_to_array(wanted, ' ')) order by position) end`,
-    }),
-    values: [...toValues(refreshes), refreshes.map(({ scopes }) => scopes?.join(' ') ?? null)],
-    read: readGranted(refreshes.length),
-  }
-}
-
-/**
- * Does for codes what `takeRefreshTokensAndIssue` does for refresh tokens. Also returns null if the code has too many
- * failures, or if the redirect URI or the challenge differs from the stored one (D38). Uses primary keys.
- */
-export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[] | null)[]> {
+export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Grant | null)[]> {
   return {
     name: 'take_codes_and_issue',
     text: issueFrom({
       table: 'authorization_codes',
       key: 'code_hash',
       asked: { columns: 'redirect_uri, code_challenge', parameters: '$9::text[], $10::text[]' },
+      columns: '',
+      changes: 'taken_at = c.now',
       conditions: `t.failures < $11 and t.redirect_uri = c.redirect_uri and t.code_challenge = c.code_challenge`,
       scopes: 'scopes',
+      holdMs: '0',
+      others: '',
     }),
     values: [
       ...toValues(exchanges),
@@ -83,12 +79,14 @@ export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Scope[
       exchanges.map(({ codeChallenge }) => codeChallenge),
       CODE_FAILURES_MAX,
     ],
-    read: readGranted(exchanges.length),
+    read: readGranted((grantAt) => exchanges.map((_, index) => grantAt(index))),
   }
 }
 
 /** Returns the parameters $1 to $8, which the statements for refresh tokens and for codes have in common. */
-function toValues(requests: readonly (Refresh | Exchange)[]): readonly unknown[] {
+export function toValues(
+  requests: readonly NewTokensOf<{ readonly clientId: string; readonly resource: string | null }>[],
+): readonly unknown[] {
   return [
     requests.map(({ secretHash }) => secretHash),
     requests.map(({ now }) => now),
@@ -101,28 +99,31 @@ function toValues(requests: readonly (Refresh | Exchange)[]): readonly unknown[]
   ]
 }
 
-function readGranted(count: number): Query<(Scope[] | null)[]>['read'] {
+/** Makes a reader of the result. `toResults` gets a function that returns what is granted to the request at an index. */
+export function readGranted(
+  toResults: (grantAt: (index: number) => Grant | null) => (Grant | null)[],
+): Query<(Grant | null)[]>['read'] {
   return rowsOf(GRANTED_ROW, (rows) => {
-    const granted = new Map(rows.map((row) => [row.n, toScopes(row.scopes)]))
-    return Array.from({ length: count }, (_, index) => granted.get(index + 1) ?? null)
+    const granted = new Map(rows.map((row) => [row.n, { scopes: toScopes(row.scopes), holdMs: row.hold_ms }]))
+    return toResults((index) => granted.get(index + 1) ?? null)
   })
 }
 
-function issueFrom({ table, key, asked, conditions, scopes }: Taken): string {
+export function issueFrom({ table, key, asked, columns, changes, conditions, scopes, holdMs, others }: Taken): string {
   return `with c as materialized (
-      select asked.*, t.token_end, c.*
+      select asked.*, t.token_end${columns}, c.*
       from unnest($1::bytea[], $2::timestamptz[], $3::text[], $4::text[], $5::bytea[], $6::timestamptz[], $7::bytea[],
           $8::timestamptz[], ${asked.parameters}) with ordinality
         as asked (hash, now, asked_client, asked_resource, access_hash, access_end, refresh_hash, refresh_end,
           ${asked.columns}, n)
       cross join lateral (
-        select t.account_id as of_account, t.connection_id as of_connection, t.expires_at as token_end
+        select t.account_id as of_account, t.connection_id as of_connection, t.expires_at as token_end${columns}
         from ${table} t where t.${key} = asked.hash offset 0) t
       cross join lateral (
         select account_id, id, scopes, client_id, resource, revoked_at, user_id, member_since from connections
         where account_id = t.of_account and id = t.of_connection for no key update skip locked) c
     ), taken as (
-      update ${table} t set taken_at = c.now from c
+      update ${table} t set ${changes} from c
       where t.${key} = c.hash and t.taken_at is null and c.token_end > c.now
         and c.client_id = c.asked_client and c.revoked_at is null
         and (c.asked_resource is null or c.resource is null or c.resource = c.asked_resource)
@@ -134,8 +135,10 @@ function issueFrom({ table, key, asked, conditions, scopes }: Taken): string {
     ), refresh_token as (
       insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
       select refresh_hash, account_id, id, now, refresh_end from taken
+    ), connected as (
+      update connections set expires_at = taken.refresh_end, connected_at = coalesce(connected_at, taken.now)
+      from taken where connections.account_id = taken.account_id and connections.id = taken.id
+      returning taken.n, connections.scopes
     )
-    update connections set expires_at = taken.refresh_end, connected_at = coalesce(connected_at, taken.now)
-    from taken where connections.account_id = taken.account_id and connections.id = taken.id
-    returning taken.n::int4 as n, connections.scopes`
+    select n::int4 as n, coalesce(scopes, '{}') as scopes, ${holdMs} as hold_ms from connected ${others}`
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  endUses,
   exchange,
   isAlive,
   issued,
@@ -28,15 +29,11 @@ const TOGETHER = 20
 const RUNS = 12
 
 type Request = (ctx: Ways) => Promise<Tokens | TokenRefusal>
-type Ways = Pick<Context, 'db' | 'clock'>
+type Ways = Pick<Context, 'db' | 'clock' | 'successorKey'>
 
 /** Each function prepares a connection, and returns the requests that are then made with it. */
 const SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: ConnectedClient) => Promise<readonly Request[]>>> = {
   'a refresh': async (_ctx, seeded) => [(ctx) => refresh(ctx, seeded, seeded.tokens.refreshToken)],
-  'two refreshes with one token': async (_ctx, seeded) => {
-    const request: Request = (ctx) => refresh(ctx, seeded, seeded.tokens.refreshToken)
-    return [request, request]
-  },
   'a refresh with a used token': async (ctx, seeded) => {
     issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     return [(other) => refresh(other, seeded, seeded.tokens.refreshToken)]
@@ -118,6 +115,26 @@ describe('refreshes and exchanges that arrive together', () => {
       const answers = await Promise.all(others.map((request) => request()))
       assert.equal(counter.count() - before, 1)
       assert.equal(new Set(answers.map((answer) => issued(answer).refreshToken)).size, TOGETHER)
+    } finally {
+      await db.close()
+      await counter.close()
+    }
+  })
+
+  test('share a statement also if they have the same refresh token', async () => {
+    const counter = await startRoundTripCounter(given.config.database.url)
+    const db = new Database({ ...given.config.database, url: counter.url }, createLogger('silent'))
+    try {
+      const [first, second] = await seedMany(2)
+      assert.ok(first !== undefined && second !== undefined)
+      issued(await refresh({ ...ctx, db }, first, first.tokens.refreshToken))
+      const before = counter.count()
+      const requests = Array.from({ length: TOGETHER }, () =>
+        refresh({ ...ctx, db }, second, second.tokens.refreshToken),
+      )
+      const answers = await Promise.all(requests)
+      assert.equal(counter.count() - before, 1)
+      assert.equal(new Set(answers.map((answer) => issued(answer).refreshToken)).size, 1)
     } finally {
       await db.close()
       await counter.close()
@@ -217,6 +234,7 @@ describe('refreshes and exchanges that arrive together', () => {
         for (const answer of await answers) {
           assert.ok(answer.status === 'rejected' && answer.reason instanceof CommitUnknown)
         }
+        if (side === 'answer') await endUses(ctx)
         // A client that did not get its tokens tries again.
         const again = await Promise.all(seeded.map((one) => refresh(ctx, one, one.tokens.refreshToken)))
         for (const answer of again) assert.equal(answer.kind, side === 'request' ? 'issued' : 'refused')

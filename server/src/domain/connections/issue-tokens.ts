@@ -1,10 +1,12 @@
 import { isRetryable } from '../../db/errors.ts'
 import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Scope } from '../../values/scope.ts'
-import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { createSecret, deriveSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
+import type { Grant } from './issue-at-once-store.ts'
 import { ACCESS_TOKEN_LIFETIME_SECONDS, REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { narrowScopes } from './narrow-scopes.ts'
+import type { RefreshRequest } from './refresh-tokens-store.ts'
 import type { NewTokens, Tokens } from './tokens.ts'
 
 /** Tokens that were created and are not stored yet. */
@@ -14,10 +16,27 @@ export interface CreatedTokens {
   readonly refreshToken: string
 }
 
-/** Creates an access token and a refresh token. They are valid once they are stored. */
+/** Creates a random access token and refresh token. They are valid once they are stored. */
 export function createTokens(now: Date): CreatedTokens {
-  const accessToken = createSecret(SECRET_PREFIXES.accessToken)
-  const refreshToken = createSecret(SECRET_PREFIXES.refreshToken)
+  return toCreated(now, createSecret)
+}
+
+/**
+ * Derives the successors of a refresh token: an access token and a refresh token. The same request always gets the same
+ * ones, although only their hashes are stored (D38a). They are valid once they are stored.
+ */
+export function deriveTokens(
+  now: Date,
+  { key, refreshToken, request }: { key: Buffer; refreshToken: string; request: RefreshRequest },
+): CreatedTokens {
+  const { clientId, scopes, resource } = request
+  const from = [refreshToken, clientId, scopes && [...new Set(scopes)].toSorted().join(' '), resource]
+  return toCreated(now, (prefix) => deriveSecret(prefix, key, from))
+}
+
+function toCreated(now: Date, create: (prefix: string) => string): CreatedTokens {
+  const accessToken = create(SECRET_PREFIXES.accessToken)
+  const refreshToken = create(SECRET_PREFIXES.refreshToken)
   const stored = {
     now,
     accessHash: hashSecret(accessToken),
@@ -30,33 +49,32 @@ export function createTokens(now: Date): CreatedTokens {
 
 /**
  * Uses up a code or refresh token and issues the created tokens, in one round trip that several requests can share.
- * `statement` returns the granted scopes. Returns null if nothing was changed: the request is not allowed, its
+ * `statement` returns what is granted. Returns null if nothing was changed: the request is not allowed, its
  * connection is locked, or the statement conflicted with another transaction. The caller then repeats the statement in
  * a transaction, which waits for the lock and finds out why nothing was changed.
  */
 export async function issueAtOnce<Item>(
   ctx: Pick<Context, 'db'>,
-  created: CreatedTokens,
-  { statement, item, wanted }: { statement: Issue<Item>; item: Item; wanted: readonly Scope[] | null },
-): Promise<Tokens | null> {
-  const granted = await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
+  statement: Issue<Item>,
+  item: Item,
+): Promise<Grant | null> {
+  return await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
     // The statement has changed nothing. The caller now runs it in a transaction, which is repeated after a conflict.
     if (isRetryable(error)) return null
     throw error
   })
-  return granted === null ? null : toTokens(created, granted, wanted)
 }
 
 /**
- * A statement that issues tokens for several requests. For each request it returns the granted scopes, or null if it
+ * A statement that issues tokens for several requests. For each request it returns what is granted, or null if it
  * issued no tokens.
  */
-export type Issue<Item> = GatheredQuery<Item, Scope[] | null>
+export type Issue<Item> = GatheredQuery<Item, Grant | null>
 
 /** Returns the created tokens as the client gets them. `wanted` are the requested scopes; null means all. */
 export function toTokens(
   { accessToken, refreshToken }: CreatedTokens,
-  granted: readonly Scope[],
+  { scopes: granted }: Grant,
   wanted: readonly Scope[] | null,
 ): Tokens {
   const scopes = narrowScopes(granted, wanted) ?? granted

@@ -6,6 +6,13 @@ export const ACCESS_TOKEN_LIFETIME_SECONDS = 60 * 60
  * does not expire.
  */
 export const REFRESH_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
+/**
+ * How long after a rotation another request with the same refresh token counts as the same use, and how long the new
+ * tokens are held back (D38a). So a client that has received them can no longer be part of that use.
+ */
+export const SAME_USE_MS = 100
+/** A request that arrived this long before the rotation is not the same use. No request waits longer than this. */
+export const WAIT_MS_MAX = 10_000
 /** How long a user has to sign in or sign up and to decide on an authorization request. */
 export const REQUEST_LIFETIME_MS = 10 * 60 * 1_000
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
+  endUses,
   exchange,
   isAlive,
   issued,
@@ -17,7 +18,9 @@ import {
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { startRoundTripCounter } from '../../../../test/support/database/round-trip-counter.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 import { Database } from '../../db/database.ts'
+import { readProcessMs } from '../../lib/clock.ts'
 import { createLogger } from '../../lib/logger.ts'
 import { SCOPES } from '../../values/scope.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
@@ -25,6 +28,7 @@ import type { Context } from '../context.ts'
 import { authenticateToken } from './authenticate-token.ts'
 import { REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { registerClient } from './register-client.ts'
+import { revokeToken } from './revoke-token.ts'
 import type { Tokens } from './tokens.ts'
 
 const RESOURCE = 'https://api.example'
@@ -68,12 +72,100 @@ describe('refreshTokens', () => {
     ])
   })
 
-  test('there is no leeway for the previous refresh token, however soon it is used again', async () => {
+  test('there is no leeway for the previous refresh token after a response, however soon it is used again', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     const { accessToken } = issued(await refresh(still, seeded, seeded.tokens.refreshToken))
     await checkRefused(refresh(still, seeded, seeded.tokens.refreshToken), 'invalid_grant')
     assert.equal(await isAlive(still, accessToken), false)
+  })
+
+  test('the response leaves 100 ms after the rotation, by the clock of the database', async () => {
+    const seeded = await seedTokens(ctx)
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    const [row] = await readRows(
+      ctx.db,
+      `select clock_timestamp() - rotated_at >= interval '100 milliseconds' as is_over from refresh_tokens
+        where account_id = $1 and rotated_at is not null`,
+      [seeded.membership.account.id],
+    )
+    assert.equal(row?.['is_over'], true)
+  })
+
+  test('a request at the same time gets the same tokens, from any process, and whatever the server’s clock shows', async () => {
+    const seeded = await seedTokens(ctx)
+    const tokens = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    const other = stopClock(given.openAnother())
+    other.move(HOUR_MS / 2)
+    await endUses(ctx, -1_000)
+    assert.deepEqual(await refresh(other, seeded, seeded.tokens.refreshToken), tokens)
+    const { revokedBecause, currentRefreshTokens } = await readConnection(ctx, seeded)
+    assert.deepEqual([revokedBecause, currentRefreshTokens], [null, 1])
+    issued(await refresh(ctx, seeded, tokens.refreshToken))
+  })
+
+  test('a request that arrived at the same time is the same use, however long it waits', async () => {
+    const seeded = await seedTokens(ctx)
+    const tokens = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    await endUses(ctx, 1_000)
+    const waited = { arrivedAtMs: readProcessMs() - 2_000 }
+    assert.deepEqual(await refresh(ctx, seeded, seeded.tokens.refreshToken, waited), tokens)
+    const tooLate = { arrivedAtMs: readProcessMs() - 500 }
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, tooLate), 'invalid_grant')
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
+  })
+
+  test('a request that waits for the lock since before the rotation is the same use', async () => {
+    const seeded = await seedTokens(ctx)
+    const requests: ReturnType<typeof refresh>[] = []
+    await ctx.db.transaction(async (transaction) => {
+      const text = 'select 1 from connections where account_id = $1 for no key update'
+      await transaction.run({ name: '', text, values: [seeded.membership.account.id], read: () => null })
+      for (const process of [ctx, given.openAnother()]) {
+        requests.push(refresh(process, seeded, seeded.tokens.refreshToken))
+      }
+      await waitFor('both wait for the lock', async () => {
+        const blocked = `datname = current_database() and wait_event_type = 'Lock'`
+        return (await readRows(ctx.db, `select 1 from pg_stat_activity where ${blocked}`)).length === 2
+      })
+    })
+    const [first, second] = await Promise.all(requests)
+    assert.deepEqual(issued(first ?? assert.fail()), second)
+  })
+
+  test('a request at the same time that sends something else is a second use', async () => {
+    for (const change of [{ scopes: ['wallet:read'] }, { resource: null }] as const) {
+      const seeded = await seedTokens(ctx, { resource: RESOURCE })
+      issued(await refresh(ctx, seeded, seeded.tokens.refreshToken, { resource: RESOURCE }))
+      await endUses(ctx, -1_000)
+      await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken, { resource: RESOURCE, ...change }))
+      assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
+    }
+  })
+
+  test('a request at the same time gets nothing if the connection was revoked meanwhile', async () => {
+    const seeded = await seedTokens(ctx)
+    const { accessToken } = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    await revokeToken(ctx, { token: accessToken, clientId: null })
+    await endUses(ctx, -1_000)
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken))
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'client')
+  })
+
+  test('after the new refresh token was used, the old one is never at the same time', async () => {
+    const seeded = await seedTokens(ctx)
+    const second = issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    issued(await refresh(ctx, seeded, second.refreshToken))
+    await endUses(ctx, -1_000)
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken))
+    assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
+  })
+
+  test('if the database’s clock was set back after a rotation, no request is at the same time', async () => {
+    const seeded = await seedTokens(ctx)
+    issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
+    await endUses(ctx, -HOUR_MS)
+    await checkRefused(refresh(ctx, seeded, seeded.tokens.refreshToken))
   })
 
   test('a second use after the token has expired is rejected as well', async () => {
@@ -252,7 +344,7 @@ describe('refreshTokens', () => {
     return (await authenticateToken(ctx, { credential, bucket: 'default', requiredScope: null }))?.scopes
   }
 
-  async function checkRefused(answer: ReturnType<typeof refresh>, error: string): Promise<void> {
+  async function checkRefused(answer: ReturnType<typeof refresh>, error = 'invalid_grant'): Promise<void> {
     const refused = await answer
     assert.ok(refused.kind === 'refused', 'tokens were issued')
     assert.equal(refused.error, error)

@@ -1,9 +1,10 @@
 import type { Transaction } from '../../db/transaction.ts'
+import { waitAtLeast } from '../../lib/wait-at-least.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
-import { takeRefreshTokensAndIssue, type Refresh } from './issue-at-once-store.ts'
-import { createTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
+import type { Grant } from './issue-at-once-store.ts'
+import { deriveTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
   findRefreshToken,
@@ -12,52 +13,62 @@ import {
   type StoredRefreshToken,
 } from './refresh-tokens-store.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
+import { takeRefreshTokensAndIssue, type Refresh } from './take-refresh-tokens-store.ts'
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
-/**
- * Refreshes that arrive together share a statement. A second use of a token has to come after the first one, so the two
- * never share a statement.
- */
-const REFRESH_TOGETHER: Issue<Refresh> = {
-  keyOf: ({ secretHash }) => secretHash.toString('latin1'),
-  queryOf: takeRefreshTokensAndIssue,
-}
+/** Refreshes that arrive together share a statement, also if they have the same refresh token. */
+const REFRESH_TOGETHER: Issue<Refresh> = { keyOf: () => null, queryOf: takeRefreshTokensAndIssue }
 
 /**
  * Rotates a refresh token: uses it up, and issues a new access token and a new refresh token (RFC 9700, section
- * 4.14.2). A second use of the old refresh token revokes the connection, without a grace period (D38). If two requests
- * use one token at the same time, the first succeeds, and the second revokes the connection for both.
+ * 4.14.2). A second use of the old refresh token revokes the connection (D38).
+ *
+ * Many clients refresh once for each of their parallel calls. So all requests that send the same within `SAME_USE_MS`
+ * are one use, and get the same tokens, from any process (D38a). The tokens are held back for that time. So a request
+ * that a client sends after it has received them is always a second use.
  *
  * If the client requests fewer scopes, only the new access token has fewer. Access tokens that were issued earlier stay
- * valid until they expire. Takes one round trip to the database. If the refresh is refused, it takes three more, to
- * find the reason and to record it.
+ * valid until they expire. Takes one round trip to the database. If the connection is locked, it takes two more. If the
+ * refresh is refused, it takes three more, to find the reason and to record it.
  */
 export async function refreshTokens(
-  ctx: Pick<Context, 'db' | 'clock'>,
-  { refreshToken, clientId, scopes, resource }: { refreshToken: string } & RefreshRequest,
+  ctx: Pick<Context, 'db' | 'clock' | 'successorKey'>,
+  {
+    refreshToken,
+    arrivedAtMs,
+    clientId,
+    scopes,
+    resource,
+  }: { refreshToken: string; arrivedAtMs: number } & RefreshRequest,
 ): Promise<Tokens | TokenRefusal> {
   if (!isSecret(SECRET_PREFIXES.refreshToken, refreshToken)) return REFRESH_TOKEN_REFUSED
   const tokenHash = hashSecret(refreshToken)
   const request = { clientId, scopes, resource }
   const now = ctx.clock.now()
-  const created = createTokens(now)
-  const item = { secretHash: tokenHash, ...request, ...created.stored }
-  const tokens = await issueAtOnce(ctx, created, { statement: REFRESH_TOGETHER, item, wanted: scopes })
-  if (tokens !== null) return tokens
-  const outcome = await ctx.db.transaction(async (transaction) => {
-    const [, [granted = null], stored] = await transaction.batch([
-      lockConnectionOfRefreshToken(tokenHash),
-      takeRefreshTokensAndIssue([item]),
-      findRefreshToken(tokenHash, now),
-    ])
-    if (granted !== null) return toTokens(created, granted, scopes)
-    return stored === null ? REFRESH_TOKEN_REFUSED : await refuse(transaction, { token: stored, request, now })
-  })
-  if (outcome.kind === 'refused') {
+  const created = deriveTokens(now, { key: await ctx.successorKey.read(), refreshToken, request })
+  const item = { secretHash: tokenHash, arrivedAtMs, ...request, ...created.stored }
+  const outcome = (await issueAtOnce(ctx, REFRESH_TOGETHER, item)) ?? (await refreshAlone(ctx, item))
+  if ('error' in outcome) {
     const { error } = outcome
     await recordConnectionError(ctx, { hash: tokenHash, attempt: { kind: 'refresh_token', error, clientId } })
+    return outcome
   }
-  return outcome
+  await waitAtLeast(outcome.holdMs)
+  return toTokens(created, outcome, scopes)
+}
+
+/** Waits until the connection is not locked, and refreshes then, or finds out why the refresh is refused. */
+async function refreshAlone(ctx: Pick<Context, 'db'>, refresh: Refresh): Promise<Grant | TokenRefusal> {
+  const { secretHash, now } = refresh
+  return await ctx.db.transaction(async (transaction) => {
+    const [, [granted = null], stored] = await transaction.batch([
+      lockConnectionOfRefreshToken(secretHash),
+      takeRefreshTokensAndIssue([refresh]),
+      findRefreshToken(secretHash, now),
+    ])
+    if (granted !== null) return granted
+    return stored === null ? REFRESH_TOKEN_REFUSED : await refuse(transaction, { token: stored, request: refresh, now })
+  })
 }
 
 async function refuse(
