@@ -1327,6 +1327,8 @@ export interface components {
             type: "internal";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * KeyHeldError
@@ -1358,6 +1360,8 @@ export interface components {
             type: "not_found";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * PayloadTooLargeError
@@ -1371,6 +1375,8 @@ export interface components {
             type: "payload_too_large";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * PaymentOptionUnsupportedError
@@ -1754,6 +1760,8 @@ export interface components {
             type: "unauthenticated";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * UnavailableError
@@ -1767,6 +1775,8 @@ export interface components {
             type: "unavailable";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * UnsupportedMediaTypeError
@@ -1780,6 +1790,8 @@ export interface components {
             type: "unsupported_media_type";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
         };
         /**
          * ValidationFailedError
@@ -1793,6 +1805,8 @@ export interface components {
             type: "validation_failed";
             /** @description A sentence for people. It contains no personal data. */
             message: string;
+            /** @description This error has no code. */
+            code?: string & null;
             /**
              * @description What is wrong with the request, one entry for each problem.
              * @example [

@@ -24,22 +24,13 @@ apis:
 
 /**
  * Handles every error of a payment, and only those. It compiles only if the generated type of the errors is a closed
- * union, and if `details` has the type that belongs to the code.
+ * union whose errors all have `code`, even if it is never present, and if `details` has the type that belongs to the
+ * code.
  */
 const HANDLER = `
 function handle(error: PaymentError): string {
-  if (!('code' in error)) {
-    switch (error.type) {
-      case 'validation_failed': return error.details?.[0]?.path ?? error.message
-      case 'unauthenticated':
-      case 'payload_too_large':
-      case 'unsupported_media_type':
-      case 'internal':
-      case 'unavailable': return error.message
-      default: return error satisfies never
-    }
-  }
   switch (error.code) {
+    case undefined: return handleByType(error)
     case 'amount_invalid':
     case 'address_invalid': return error.details[0]?.message ?? ''
     case 'insufficient_scope': return error.details.required_scope
@@ -60,6 +51,19 @@ function handle(error: PaymentError): string {
     case 'agent_not_found':
     case 'wallet_not_found':
     case 'rate_limit_exceeded': return error.message
+    default: return error satisfies never
+  }
+}
+
+function handleByType(error: Extract<PaymentError, { code?: never }>): string {
+  const code: undefined = error.code
+  switch (error.type) {
+    case 'validation_failed': return error.details?.[0]?.path ?? error.message
+    case 'unauthenticated':
+    case 'payload_too_large':
+    case 'unsupported_media_type':
+    case 'internal':
+    case 'unavailable': return error.message + String(code)
     default: return error satisfies never
   }
 }
