@@ -181,6 +181,21 @@ describe('registration', () => {
     })
   }
 
+  test('says of each redirect URI which rule it breaks', async () => {
+    const uris = ['cursor://x/cb', 'http://app.example/', 'https://app.example/cb#', 'cursor://x/cb', `${AUTH_URL}/cb`]
+    const answer = await given.ask({ path: PATH, body: { redirect_uris: uris } })
+    const { error_description: description } = JSON.parse(answer.text) as { error_description: string }
+    for (const fault of [
+      'redirect_uris[0] does not begin with https:// or http://',
+      'redirect_uris[1] uses http on a host other than 127.0.0.1, [::1], localhost',
+      'redirect_uris[2] has a fragment (#)',
+      'redirect_uris[3] does not begin with https:// or http://',
+      'redirect_uris[4] is an address of this service',
+    ]) {
+      assert.ok(description.includes(fault), description)
+    }
+  })
+
   test('another content type is invalid_client_metadata, 400', async () => {
     const body = JSON.stringify({ redirect_uris: URIS })
     for (const type of [

@@ -14,7 +14,7 @@ import { checkAuthorization } from './authorization-steps.ts'
 import { rejectOtherMethods } from './reject-other-methods.ts'
 import { InvalidClient, InvalidRequest, OauthError } from './oauth-error.ts'
 import { getParameter, listParameter, parseParameters, type RequestParameters } from './parameters.ts'
-import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
+import { findRedirectUriFault, formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
 
 const PATH = '/oauth/authorize'
 
@@ -72,10 +72,14 @@ function getRedirectUri(
 ): string {
   const parameter = 'redirect_uri'
   const text = getParameter(parameters, parameter)
-  const uri = parseRedirectUri(text, [origins.baseUrl, origins.authUrl])
+  const ownOrigins = [origins.baseUrl, origins.authUrl]
+  const uri = parseRedirectUri(text, ownOrigins)
   if (uri !== null && isRegistered(uri, client.redirectUris)) return text
+  const fault = findRedirectUriFault(text, ownOrigins)
   const message =
-    'redirect_uri is not registered for this client. It must match a registered URI character by character.'
+    fault === null
+      ? 'redirect_uri is not registered for this client. It must match a registered URI character by character.'
+      : `redirect_uri is not registered for this client, because it ${fault}.`
   throw new InvalidRequest(message, { parameter })
 }
 

@@ -3,7 +3,7 @@ import { parseScopes, SCOPES, type Scope } from '../values/scope.ts'
 import { isListOfStrings, REDIRECT_URIS_MAX } from './client-metadata.ts'
 import { toClientName } from './client-name.ts'
 import { InvalidClientDocument } from './oauth-error.ts'
-import { isLoopbackUri, parseRedirectUri } from './redirect-uri.ts'
+import { describeRedirectUriFaults, findRedirectUriFault, isLoopbackUri, parseRedirectUri } from './redirect-uri.ts'
 
 /** What the service uses of a client's metadata document. */
 export interface ClientDocument {
@@ -58,15 +58,19 @@ function parseRedirectUris(
   value: unknown,
   { url, ownOrigins }: { url: string; ownOrigins: readonly string[] },
 ): readonly string[] {
-  const texts = isListOfStrings(value) ? [...new Set(value)] : []
+  const listed = isListOfStrings(value) ? value : []
+  const texts = [...new Set(listed)]
   if (texts.length === 0) throw invalid(url, 'its redirect_uris is not a list of at least one string')
   const { origin } = new URL(url)
-  const allowed = texts.filter((text) => {
+  const findFault = (text: string): string | null => {
     const uri = parseRedirectUri(text, ownOrigins)
-    return uri !== null && (isLoopbackUri(uri) || new URL(text).origin === origin)
-  })
+    if (uri === null) return findRedirectUriFault(text, ownOrigins)
+    const isAllowed = isLoopbackUri(uri) || new URL(text).origin === origin
+    return isAllowed ? null : 'is not on the same origin as the document, nor http on loopback'
+  }
+  const allowed = texts.filter((text) => findFault(text) === null)
   if (allowed.length === 0) {
-    throw invalid(url, 'none of its redirect_uris is on the same origin as the document or on loopback')
+    throw invalid(url, `none of its redirect_uris is allowed: ${describeRedirectUriFaults(listed, findFault)}`)
   }
   if (allowed.length <= REDIRECT_URIS_MAX) return allowed
   throw invalid(url, `it has more than ${REDIRECT_URIS_MAX} redirect_uris`)

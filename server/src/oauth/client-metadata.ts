@@ -1,7 +1,7 @@
 import { formatScopes, parseScopes, SCOPES, type Scope } from '../values/scope.ts'
 import { toClientName } from './client-name.ts'
 import { InvalidClientMetadata, InvalidRedirectUri } from './oauth-error.ts'
-import { parseRedirectUri } from './redirect-uri.ts'
+import { describeRedirectUriFaults, findRedirectUriFault } from './redirect-uri.ts'
 
 export const REDIRECT_URIS_MAX = 10
 
@@ -34,15 +34,17 @@ export function parseClientMetadata(body: unknown, ownOrigins: readonly string[]
  * `invalid_redirect_uri` if none is allowed.
  */
 function parseRedirectUris(value: unknown, ownOrigins: readonly string[]): string[] {
-  const texts = isListOfStrings(value) ? [...new Set(value)] : []
+  const listed = isListOfStrings(value) ? value : []
+  const texts = [...new Set(listed)]
   if (texts.length === 0) throw invalidRedirectUris('redirect_uris must be a list of at least one string.')
   if (texts.length > REDIRECT_URIS_MAX) {
     throw invalidRedirectUris(`redirect_uris can have at most ${REDIRECT_URIS_MAX} items.`)
   }
-  const allowed = texts.filter((text) => parseRedirectUri(text, ownOrigins) !== null)
+  const findFault = (text: string): string | null => findRedirectUriFault(text, ownOrigins)
+  const allowed = texts.filter((text) => findFault(text) === null)
   if (allowed.length > 0) return allowed
   throw invalidRedirectUris(
-    'None of the redirect URIs is allowed. A redirect URI must use https, or http on 127.0.0.1, [::1] or localhost. It must not contain a fragment, user information or a wildcard.',
+    `None of the redirect URIs is allowed: ${describeRedirectUriFaults(listed, findFault)}. A redirect URI must use https, or http on 127.0.0.1, [::1] or localhost.`,
   )
 }
 

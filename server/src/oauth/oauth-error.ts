@@ -5,7 +5,8 @@ import { cutText } from '../lib/cut-text.ts'
  * backslashes (RFC 6749, sections 4.1.2.1 and 5.2).
  */
 const DESCRIPTION_FORBIDDEN = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g
-const DESCRIPTION_CHARS_MAX = 300
+/** Enough to say for each redirect URI of a registration which rule it breaks. */
+const DESCRIPTION_CHARS_MAX = 1_500
 
 interface Narrowing {
   /** Replaces the default status of the error. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
+import { findRedirectUriFault, formatAnswerUri, isRegistered, parseRedirectUri } from './redirect-uri.ts'
 import { ANY_CHARACTER } from '../../../test/support/any-character.ts'
 import { anyUrl } from '../../../test/support/any-url.ts'
 
@@ -109,6 +109,24 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['a reference without a scheme', '//a.example/cb'],
 ]
 
+/** For each rule, a redirect URI that breaks it, and what the developer of the client reads about it. */
+const FAULTS: readonly (readonly [string, string])[] = [
+  [`https://a.example/${'a'.repeat(2_031)}`, 'has more than 2048 characters'],
+  ['https://a.example/cb#x', 'has a fragment (#)'],
+  ['https://a.example/\u00e9', 'has a character that a URI must not contain'],
+  ['cursor://anysphere.cursor-mcp/oauth/callback', 'does not begin with https:// or http://'],
+  ['javascript:alert(1)', 'does not begin with https:// or http://'],
+  ['/cb', 'does not begin with https:// or http://'],
+  ['https://user:x@a.example/cb', 'has user information (@)'],
+  ['https://*.example.com/cb', 'has a wildcard (*) in its host'],
+  ['http://127.0.0.1:65536/cb', 'has a host or port that is not valid (ports are 1 to 65535)'],
+  ['http://0x7f000001/cb', 'has a host or path that browsers rewrite, such as /../'],
+  ['https://a.example/x/../callback', 'has a host or path that browsers rewrite, such as /../'],
+  ['https://pay.example.com/cb', 'is an address of this service'],
+  ['https://a.example/cb?a=1&state=1', 'has state in its query, which the response adds'],
+  ['http://a.example/cb', 'uses http on a host other than 127.0.0.1, [::1], localhost'],
+]
+
 /** The name of the case, the registered URI, the requested URI, and whether the URIs match. */
 const COMPARED: readonly (readonly [string, string, string, boolean])[] = [
   ['the same', 'https://a.example/cb', 'https://a.example/cb', true],
@@ -153,6 +171,20 @@ describe('a redirect URI', () => {
       assert.equal(parseRedirectUri(text, OWN_ORIGINS), null)
     })
   }
+
+  for (const [text, fault] of FAULTS) {
+    test(`${JSON.stringify(text).slice(0, 60)} ${fault}`, () => {
+      assert.equal(findRedirectUriFault(text, OWN_ORIGINS), fault)
+    })
+  }
+
+  test('has a fault exactly if it is rejected, and the fault repeats nothing that a caller chose', () => {
+    for (const [, text] of [...ALLOWED, ...REFUSED]) {
+      const fault = findRedirectUriFault(text, OWN_ORIGINS)
+      assert.equal(fault === null, parseRedirectUri(text, OWN_ORIGINS) !== null)
+      assert.match(fault ?? '', /^[ -~]*$/)
+    }
+  })
 
   for (const [name, registered, requested, matches] of COMPARED) {
     test(`${matches ? 'matches' : 'does not match'} with ${name}: ${registered} and ${requested}`, () => {

@@ -4,6 +4,7 @@
  * For the same reason, a URI is rejected if a parser would change its host or path.
  */
 const URI_CHARS_MAX = 2_048
+const FAULTS_NAMED_MAX = 10
 const URI_PATTERN = /^(https?):\/\/([^/?]+)([^?]*)(\?.*)?$/
 /**
  * The allowed characters (RFC 3986, section 2) do not include `#`, because no fragment is allowed, not even an empty
@@ -34,14 +35,55 @@ export interface RedirectUri {
  * origins of this service, which must never receive codes.
  */
 export function parseRedirectUri(text: string, ownOrigins: readonly string[]): RedirectUri | null {
-  if (text.length > URI_CHARS_MAX || !CHARACTERS.test(text)) return null
+  if (findRedirectUriFault(text, ownOrigins) !== null) return null
+  const { scheme, host, path, query } = splitUri(text)
+  return { text, comparedText: scheme === 'https' ? text : `http://${host}${path}${query}` }
+}
+
+/**
+ * Returns the rule that a redirect URI breaks, as the end of a sentence that begins with the URI, or null if the URI is
+ * allowed. The text is printable ASCII, and contains nothing of the URI.
+ */
+export function findRedirectUriFault(text: string, ownOrigins: readonly string[]): string | null {
+  if (text.length > URI_CHARS_MAX) return `has more than ${URI_CHARS_MAX} characters`
+  if (text.includes('#')) return 'has a fragment (#)'
+  if (!CHARACTERS.test(text)) return 'has a character that a URI must not contain'
+  const { scheme, authority, host, port, path, query } = splitUri(text)
+  if (authority === '') return 'does not begin with https:// or http://'
+  if (authority.includes('@')) return 'has user information (@)'
+  if (authority.includes('*')) return 'has a wildcard (*) in its host'
+  if (host === '' || !isPort(port)) return `has a host or port that is not valid (ports are 1 to ${PORT_MAX})`
+  if (!isReadAsWritten(text, { host, path })) return 'has a host or path that browsers rewrite, such as /../'
+  if (ownOrigins.includes(new URL(text).origin)) return 'is an address of this service'
+  const parameter = findAnswerParameter(query)
+  if (parameter !== undefined) return `has ${parameter} in its query, which the response adds`
+  const isAllowed = scheme === 'https' || LOOPBACK_HOSTS.includes(host)
+  return isAllowed ? null : `uses http on a host other than ${LOOPBACK_HOSTS.join(', ')}`
+}
+
+/** Says which rule each of these redirect URIs breaks, by its position in the list. At most 10 are named. */
+export function describeRedirectUriFaults(
+  texts: readonly string[],
+  findFault: (text: string) => string | null,
+): string {
+  const faults = texts.slice(0, FAULTS_NAMED_MAX).map((text, index) => `redirect_uris[${index}] ${findFault(text)}`)
+  return faults.join('; ')
+}
+
+interface UriParts {
+  readonly scheme: string
+  readonly authority: string
+  readonly host: string
+  readonly port: string | undefined
+  readonly path: string
+  readonly query: string
+}
+
+/** Splits a URI into its parts. A part that the URI does not have is empty. */
+function splitUri(text: string): UriParts {
   const [, scheme = '', authority = '', path = '', query = ''] = URI_PATTERN.exec(text) ?? []
   const [, host = '', port] = AUTHORITY_PATTERN.exec(authority) ?? []
-  if (host === '' || !isPort(port) || !isReadAsWritten(text, { host, path })) return null
-  if (ownOrigins.includes(new URL(text).origin) || namesAnswerParameter(query)) return null
-  if (scheme === 'https') return { text, comparedText: text }
-  if (!LOOPBACK_HOSTS.includes(host)) return null
-  return { text, comparedText: `http://${host}${path}${query}` }
+  return { scheme, authority, host, port, path, query }
 }
 
 /** Returns whether the URI uses plain http. Then it is on loopback, because http is allowed nowhere else. */
@@ -78,7 +120,7 @@ function isReadAsWritten(text: string, { host, path }: { host: string; path: str
   return hostname === host.toLowerCase() && pathname === (path === '' ? '/' : path)
 }
 
-function namesAnswerParameter(query: string): boolean {
+function findAnswerParameter(query: string): string | undefined {
   const names = [...new URLSearchParams(query).keys()]
-  return names.some((name) => ANSWER_PARAMETERS.includes(name))
+  return names.find((name) => ANSWER_PARAMETERS.includes(name))
 }
