@@ -1,13 +1,16 @@
 import { invalidRequest, issueOf } from '../values/invalid-request.ts'
 import type { Issue } from '../values/problem-details.ts'
-import { parseTime, TIME_RULE } from '../values/time.ts'
+import { parseTime, timeRuleOf } from '../values/time.ts'
 
 const WHOLE_NUMBER = /^[1-9]\d{0,2}$/
 
 /** Reads the parameters of a request's query one by one, and collects everything that is wrong with them. */
 export interface QueryReader {
-  /** Parses a parameter. Returns null if it is missing or not valid. `predicate` says what the value must be. */
-  readonly read: <Value>(name: string, parse: (text: string) => Value | null, predicate: string) => Value | null
+  /**
+   * Parses a parameter. Returns null if it is missing or not valid. `predicate` says what the value must be, and can
+   * depend on what the value is.
+   */
+  readonly read: <Value>(name: string, parse: (text: string) => Value | null, predicate: Predicate) => Value | null
   /** Parses a time (RFC 3339). */
   readonly readTime: (name: string) => Date | null
   /** Parses the size of a page: a whole number from 1 to `max`, where `max` is at most 999. */
@@ -18,19 +21,21 @@ export interface QueryReader {
   readonly checkAll: () => void
 }
 
+type Predicate = string | ((value: unknown) => string)
+
 /** Creates the reader for a query as the HTTP framework parsed it. */
 export function createQueryReader(query: unknown): QueryReader {
   const parameters: Readonly<Record<string, unknown>> = typeof query === 'object' && query !== null ? { ...query } : {}
   const issues: Issue[] = []
   const known = new Set<string>()
 
-  function read<Value>(name: string, parse: (text: string) => Value | null, predicate: string): Value | null {
+  function read<Value>(name: string, parse: (text: string) => Value | null, predicate: Predicate): Value | null {
     known.add(name)
     const text = parameters[name]
     if (text === undefined) return null
     // If a parameter was sent twice, the framework passes an array, which is not valid.
     const value = typeof text === 'string' ? parse(text) : null
-    if (value === null) issues.push(issueOf(name, predicate))
+    if (value === null) issues.push(issueOf(name, typeof predicate === 'string' ? predicate : predicate(text)))
     return value
   }
 
@@ -40,7 +45,7 @@ export function createQueryReader(query: unknown): QueryReader {
 
   return {
     read,
-    readTime: (name) => read(name, parseTime, TIME_RULE),
+    readTime: (name) => read(name, parseTime, timeRuleOf),
     readLimit: (name, { max, byDefault }) =>
       read(name, (text) => parseLimit(text, max), `must be a whole number from 1 to ${max}`) ?? byDefault,
     check,

@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import type { Static } from 'typebox'
 import { parseAgentId, type AgentId, AGENT_ID_RULE } from '../values/agent-id.ts'
 import { parseAddress, type Address, ADDRESS_RULE } from '../values/address.ts'
-import { parseTime as parseTimeText, TIME_RULE } from '../values/time.ts'
+import { parseTime as parseTimeText, timeRuleOf } from '../values/time.ts'
 import type { AuthenticationBody, OwnerAuthentication, RegistrationBody } from './contract/webauthn.ts'
 import { isId, type IdKind } from '../values/ids.ts'
 import { invalidMember } from '../values/invalid-request.ts'
@@ -22,7 +22,7 @@ export function parseAddressOf(member: string, text: string): Address {
 
 export function parseTime(member: string, text: string): Date {
   const time = parseTimeText(text)
-  if (time === null) throw invalidMember(member, TIME_RULE)
+  if (time === null) throw invalidMember(member, timeRuleOf(text))
   return time
 }
 

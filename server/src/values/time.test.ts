@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseTime } from './time.ts'
+import { parseTime, TIME_RULE, timeRuleOf } from './time.ts'
 
 describe('times', () => {
   const times: readonly (readonly [string, string])[] = [
@@ -23,4 +23,11 @@ describe('times', () => {
   for (const text of others) {
     test(`${JSON.stringify(text)} is not a time`, () => assert.equal(parseTime(text), null))
   }
+
+  test('a time whose + arrived as a space is told how to write it, and no other text is', () => {
+    assert.match(timeRuleOf('2026-03-01T12:00:00 05:30'), /write it as %2B$/)
+    for (const text of [...others, '2026-03-01T12:00:00 0530', '2026-02-30T12:00:00 05:30', ' 05:30', null, ['x']]) {
+      assert.equal(timeRuleOf(text), TIME_RULE)
+    }
+  })
 })
