@@ -931,7 +931,7 @@ export interface components {
         };
         /**
          * AgentNotAuthorizedError
-         * @description This credential may only pay as its own agent. Send the id of that agent in agent_id. The code `agent_not_authorized`.
+         * @description This credential may only pay as its own agent. Send the id of that agent in agent_id; GET /v1/me returns it. The code `agent_not_authorized`.
          */
         AgentNotAuthorizedError: {
             /**
@@ -949,7 +949,7 @@ export interface components {
         };
         /**
          * AgentNotFoundError
-         * @description There is no agent with this id in this workspace and mode. The code `agent_not_found`.
+         * @description There is no agent with this id in this workspace and mode. Check the id, and whether the agent is in test or live mode. The code `agent_not_found`.
          */
         AgentNotFoundError: {
             /**
@@ -1000,7 +1000,7 @@ export interface components {
         };
         /**
          * AmountTooLargeError
-         * @description The amount is over the grant's per-payment limit. The code `amount_too_large`.
+         * @description The amount is over the grant's per-payment limit. Pay less, or ask the owner of the wallet for a grant with a higher limit. The code `amount_too_large`.
          */
         AmountTooLargeError: {
             /**
@@ -1106,7 +1106,7 @@ export interface components {
         };
         /**
          * DailyCapExceededError
-         * @description The payment would exceed the grant's 24-hour limit. The code `daily_cap_exceeded`.
+         * @description The payment would exceed the grant's 24-hour limit. details.remaining_24h_usdc can be paid now, and details.resets_at says when this amount will fit. The code `daily_cap_exceeded`.
          */
         DailyCapExceededError: {
             /**
@@ -1158,7 +1158,7 @@ export interface components {
         };
         /**
          * EventNotFoundError
-         * @description There is no event with this id from the last 30 days in this workspace and mode. The code `event_not_found`.
+         * @description There is no event with this id from the last 30 days in this workspace and mode. Older changes are in the ledger. The code `event_not_found`.
          */
         EventNotFoundError: {
             /**
@@ -1212,7 +1212,7 @@ export interface components {
         };
         /**
          * InsufficientBalanceError
-         * @description The wallet does not have enough USDC for this payment. The code `insufficient_balance`.
+         * @description The wallet does not have enough USDC for this payment. Pay less, or send USDC to the wallet. The code `insufficient_balance`.
          */
         InsufficientBalanceError: {
             /**
@@ -1255,7 +1255,7 @@ export interface components {
         };
         /**
          * InsufficientGasError
-         * @description The wallet does not have enough of the chain's native coin to pay for gas. The code `insufficient_gas`.
+         * @description The wallet does not have enough of the chain's native coin to pay for gas. Send some of it to the wallet. The code `insufficient_gas`.
          */
         InsufficientGasError: {
             /**
@@ -1557,7 +1557,7 @@ export interface components {
         };
         /**
          * PriceTooHighError
-         * @description The price is above max_amount_usdc. Nothing was paid. The code `price_too_high`.
+         * @description The price is above max_amount_usdc. Nothing was paid. If details.price_usdc is acceptable, retry with this maximum. The code `price_too_high`.
          */
         PriceTooHighError: {
             /**
@@ -1643,7 +1643,7 @@ export interface components {
         };
         /**
          * RateLimitExceededError
-         * @description Too many requests. The code `rate_limit_exceeded`.
+         * @description Too many requests. Retry after the time in the Retry-After header. The code `rate_limit_exceeded`.
          */
         RateLimitExceededError: {
             /**
@@ -1661,7 +1661,7 @@ export interface components {
         };
         /**
          * RecipientNotAllowedError
-         * @description The recipient is not on the grant's list of allowed recipients. The code `recipient_not_allowed`.
+         * @description The recipient is not on the grant's list of allowed recipients. Check the address, or ask the owner of the wallet for a grant that allows it. The code `recipient_not_allowed`.
          */
         RecipientNotAllowedError: {
             /**
@@ -1825,7 +1825,7 @@ export interface components {
         };
         /**
          * WalletNotFoundError
-         * @description There is no wallet with this address in this workspace and mode. The code `wallet_not_found`.
+         * @description There is no wallet with this address in this workspace and mode. Check the address, and whether the wallet is in test or live mode. The code `wallet_not_found`.
          */
         WalletNotFoundError: {
             /**

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as api from '../../server/src/api/schemas.ts'
 import { CONSOLE_ROUTES } from '../../server/src/console/contract/all-routes.ts'
+import { PURCHASE_REFUSAL_CODES } from '../../server/src/domain/payment-requests/admission-refusal.ts'
 import { PREDICATES } from '../../server/src/http/list-issues.ts'
+import { detailsOf } from '../../server/src/values/problem-details.ts'
+import { PROBLEM_CODES } from '../../server/src/values/problem.ts'
 
 /** Members of a schema that can cause no error themselves. They only contain other schemas, or describe the value. */
 const SILENT = ['properties', 'items', 'description', 'examples', 'default', 'title', '$id', '$ref']
@@ -18,6 +21,21 @@ test('each keyword of a schema that checks requests has a sentence of its own', 
   assert.ok(keywords.has('maxLength') && keywords.has('anyOf'))
   const unknown = [...keywords].filter((keyword) => !(keyword in PREDICATES) && keyword !== 'anyOf')
   assert.deepEqual(unknown, [], 'add these keywords to PREDICATES in server/src/http/list-issues.ts')
+})
+
+test('the message of every error code says what happened, and then what to do', () => {
+  const short = Object.entries(PROBLEM_CODES).flatMap(([code, [, message]]) =>
+    /[.;:] \S/.test(message) && message.endsWith('.') ? [] : [code],
+  )
+  assert.deepEqual(short, [], 'add a second sentence to these messages in server/src/values/problem.ts')
+})
+
+/** The refusals whose message and request say everything, so that they have no details. */
+const WITHOUT_DETAILS = ['agent_not_authorized', 'agent_not_found', 'wallet_not_found', 'purchases_not_allowed']
+
+test('every other refusal of a payment has details, which say why', () => {
+  const bare = PURCHASE_REFUSAL_CODES.filter((code) => detailsOf(code)?.isRequired !== true)
+  assert.deepEqual(bare, WITHOUT_DETAILS)
 })
 
 function* listKeywords(schema: unknown): Generator<string> {

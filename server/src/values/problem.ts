@@ -42,9 +42,18 @@ export const PROBLEM_CODES = {
     "The workspace has reached its plan's limit of wallets. To create more, ask the server operator for a larger plan.",
   ],
   https_required: ['forbidden', 'This request and its credential were sent unencrypted. Use HTTPS.'],
-  amount_too_large: ['forbidden', "The amount is over the grant's per-payment limit."],
-  daily_cap_exceeded: ['forbidden', "The payment would exceed the grant's 24-hour limit."],
-  recipient_not_allowed: ['forbidden', "The recipient is not on the grant's list of allowed recipients."],
+  amount_too_large: [
+    'forbidden',
+    "The amount is over the grant's per-payment limit. Pay less, or ask the owner of the wallet for a grant with a higher limit.",
+  ],
+  daily_cap_exceeded: [
+    'forbidden',
+    "The payment would exceed the grant's 24-hour limit. details.remaining_24h_usdc can be paid now, and details.resets_at says when this amount will fit.",
+  ],
+  recipient_not_allowed: [
+    'forbidden',
+    "The recipient is not on the grant's list of allowed recipients. Check the address, or ask the owner of the wallet for a grant that allows it.",
+  ],
   contract_not_allowed: [
     'forbidden',
     "The grant does not allow this server's USDC contract. Ask the owner of the wallet for a new grant.",
@@ -58,15 +67,27 @@ export const PROBLEM_CODES = {
     'validation_failed',
     'The idempotency key was sent as a header, where it has no effect. A retry could pay twice, so the request was rejected and nothing was paid. Send the key in the body as idempotency_key, or remove the header.',
   ],
-  insufficient_balance: ['forbidden', 'The wallet does not have enough USDC for this payment.'],
-  insufficient_gas: ['forbidden', "The wallet does not have enough of the chain's native coin to pay for gas."],
+  insufficient_balance: [
+    'forbidden',
+    'The wallet does not have enough USDC for this payment. Pay less, or send USDC to the wallet.',
+  ],
+  insufficient_gas: [
+    'forbidden',
+    "The wallet does not have enough of the chain's native coin to pay for gas. Send some of it to the wallet.",
+  ],
   plan_cap_exceeded: [
     'forbidden',
     "The plan's monthly allowance of live payments is used up. Wait until next month, or ask the server operator for a larger plan.",
   ],
-  agent_not_found: ['not_found', 'There is no agent with this id in this workspace and mode.'],
+  agent_not_found: [
+    'not_found',
+    'There is no agent with this id in this workspace and mode. Check the id, and whether the agent is in test or live mode.',
+  ],
   has_active_grants: ['conflict', 'The agent still has grants that are not revoked. Revoke them first.'],
-  wallet_not_found: ['not_found', 'There is no wallet with this address in this workspace and mode.'],
+  wallet_not_found: [
+    'not_found',
+    'There is no wallet with this address in this workspace and mode. Check the address, and whether the wallet is in test or live mode.',
+  ],
   permission_not_found: [
     'not_found',
     'The agent has no active grant on this wallet; details.reason says why. Ask the owner of the wallet to sign or resume a grant.',
@@ -78,8 +99,8 @@ export const PROBLEM_CODES = {
     'conflict',
     'Only an active grant can be suspended, resumed or replaced. Reload the page to see its status.',
   ],
-  grant_not_suspended: ['conflict', 'The grant is not suspended, so there is nothing to resume.'],
-  grant_revoked: ['conflict', 'The grant is revoked.'],
+  grant_not_suspended: ['conflict', 'The grant is not suspended, so there is nothing to resume. Reload the page.'],
+  grant_revoked: ['conflict', 'The grant is revoked, and stays so. Create a new grant.'],
   signer_not_configured: [
     'conflict',
     'This service has no signer page, so owners cannot sign. Ask its operator to set SIGNER_URL.',
@@ -102,7 +123,7 @@ export const PROBLEM_CODES = {
     "The signature does not match this request. Sign it with the passkey of the wallet's owner.",
   ],
   key_not_rotatable: ['conflict', 'This API key was already rotated or revoked, or it is on hold. Create a new key.'],
-  key_not_found: ['not_found', 'There is no API key with this id in this workspace.'],
+  key_not_found: ['not_found', 'There is no API key with this id in this workspace. Reload the page to see the keys.'],
   key_held: [
     'forbidden',
     'This service was restored from a backup, and this API key is on hold. This request did nothing. Ask an owner of the workspace for a new key. If this was a payment, repeat it with the new key and the same idempotency_key.',
@@ -114,7 +135,7 @@ export const PROBLEM_CODES = {
   key_limit_reached: ['conflict', 'The workspace has reached its limit of API keys in this mode. Revoke one first.'],
   agent_not_authorized: [
     'forbidden',
-    'This credential may only pay as its own agent. Send the id of that agent in agent_id.',
+    'This credential may only pay as its own agent. Send the id of that agent in agent_id; GET /v1/me returns it.',
   ],
   insufficient_scope: [
     'forbidden',
@@ -124,7 +145,7 @@ export const PROBLEM_CODES = {
     'forbidden',
     'This endpoint only accepts an API key without restrictions: no OAuth token, and no key that is bound to one agent or has fewer scopes.',
   ],
-  cross_origin: ['forbidden', 'The request did not come from this site.'],
+  cross_origin: ['forbidden', 'The request did not come from this site. Open the dashboard, and try again there.'],
   ceremony_expired: ['validation_failed', 'The passkey request has expired or was already used. Start again.'],
   sign_up_invited_only: [
     'forbidden',
@@ -140,27 +161,39 @@ export const PROBLEM_CODES = {
     'conflict',
     'Your signature was rejected because the signature counter of this wallet passkey went back, so somebody may have copied the passkey. Nothing was changed. Sign with another passkey that owns the wallet, and remove this one from the owners.',
   ],
-  passkey_exists: ['conflict', 'This passkey is already registered.'],
+  passkey_exists: ['conflict', 'This passkey is already registered. Sign in with it, or create another one.'],
   passkey_not_found: ['not_found', 'This passkey is not in your account. It may have been removed already.'],
   passkey_limit_reached: ['conflict', 'You have reached the limit of passkeys. Remove one first.'],
   passkey_owns_wallets: ['conflict', 'This passkey owns wallets. Remove it from the owners of each wallet first.'],
-  owner_exists: ['conflict', 'This passkey already owns the wallet.'],
+  owner_exists: ['conflict', 'This passkey already owns the wallet. Choose another one.'],
   owner_not_found: ['not_found', 'This passkey does not own the wallet. It may have been removed already.'],
   owner_limit_reached: ['conflict', 'The wallet has reached its limit of owner passkeys. Remove one first.'],
   last_wallet_owner: ['conflict', 'This is the only passkey that owns the wallet. Add another one first.'],
-  wallet_moved: ['conflict', 'The wallet is already owned by wallet passkeys.'],
-  owner_request_not_found: ['not_found', 'There is no request with this id in this workspace.'],
+  wallet_moved: ['conflict', 'The wallet is already owned by wallet passkeys. Reload the page to see its owners.'],
+  owner_request_not_found: [
+    'not_found',
+    'There is no request with this id in this workspace. It may have expired. Start again on the page of the wallet.',
+  ],
   last_passkey: ['conflict', 'This is your only passkey. Add another one first.'],
-  session_not_found: ['not_found', 'This session does not exist or has already ended.'],
+  session_not_found: ['not_found', 'This session does not exist or has already ended. Reload the page.'],
   recovery_code_invalid: [
     'unauthenticated',
     'The recovery code is not valid or was already used. Check it, or enter another one.',
   ],
-  verification_required: ['forbidden', 'Confirm with your passkey that it is you.'],
+  verification_required: [
+    'forbidden',
+    'This needs a proof that is at most ten minutes old. Confirm with your passkey that it is you.',
+  ],
   role_insufficient: ['forbidden', 'Your role in this workspace does not allow this. Ask an owner or admin.'],
   last_owner: ['conflict', 'A workspace needs an owner. Make another member an owner first.'],
-  member_not_found: ['not_found', 'There is no member with this id in this workspace.'],
-  workspace_limit_reached: ['conflict', 'You have reached the limit of workspaces that one person can belong to.'],
+  member_not_found: [
+    'not_found',
+    'There is no member with this id in this workspace. The member may have left. Reload the page.',
+  ],
+  workspace_limit_reached: [
+    'conflict',
+    'You have reached the limit of workspaces that one person can belong to. Leave one first.',
+  ],
   invitation_not_found: [
     'not_found',
     'This invitation does not exist, was already used or revoked, or has expired. Ask for a new one.',
@@ -174,10 +207,22 @@ export const PROBLEM_CODES = {
     'conflict',
     'This authorization request was already answered. To connect again, go back to the application.',
   ],
-  connection_not_found: ['not_found', 'There is no connection with this id in this workspace.'],
-  webhook_not_found: ['not_found', 'There is no webhook endpoint with this id in this workspace.'],
-  delivery_not_found: ['not_found', 'There is no delivery with this id in this workspace.'],
-  event_not_found: ['not_found', 'There is no event with this id from the last 30 days in this workspace and mode.'],
+  connection_not_found: [
+    'not_found',
+    'There is no connection with this id in this workspace. It may have been revoked. Reload the page.',
+  ],
+  webhook_not_found: [
+    'not_found',
+    'There is no webhook endpoint with this id in this workspace. It may have been deleted. Reload the page.',
+  ],
+  delivery_not_found: [
+    'not_found',
+    'There is no delivery with this id in this workspace. Reload the list of deliveries.',
+  ],
+  event_not_found: [
+    'not_found',
+    'There is no event with this id from the last 30 days in this workspace and mode. Older changes are in the ledger.',
+  ],
   endpoint_disabled: ['conflict', 'The webhook endpoint is disabled. Enable it first.'],
   replays_pending: [
     'conflict',
@@ -195,7 +240,7 @@ export const PROBLEM_CODES = {
     'not_found',
     'There is no withdrawal with this id to sign in this workspace. Start a new withdrawal.',
   ],
-  recipient_not_found: ['not_found', 'This address has no name in this workspace and mode.'],
+  recipient_not_found: ['not_found', 'This address has no name in this workspace and mode. Reload the page.'],
   recipient_limit_reached: [
     'conflict',
     'The workspace has reached its limit of named recipients in this mode. Remove one first.',
@@ -220,12 +265,15 @@ export const PROBLEM_CODES = {
     'validation_failed',
     'The resource offers no way to pay that the service supports. Nothing was paid. details.skipped lists what it offers, each with the reason.',
   ],
-  price_too_high: ['validation_failed', 'The price is above max_amount_usdc. Nothing was paid.'],
+  price_too_high: [
+    'validation_failed',
+    'The price is above max_amount_usdc. Nothing was paid. If details.price_usdc is acceptable, retry with this maximum.',
+  ],
   challenge_already_paid: [
     'conflict',
     'Another purchase already pays this very challenge of the seller. Ask the resource again to get a new one.',
   ],
-  rate_limit_exceeded: ['rate_limited', 'Too many requests.'],
+  rate_limit_exceeded: ['rate_limited', 'Too many requests. Retry after the time in the Retry-After header.'],
   enclave_outcome_unknown: [
     'internal',
     'The enclave did not confirm the change, so it is not known whether the change was made. Check this in a few minutes, before you retry.',

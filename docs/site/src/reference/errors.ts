@@ -15,7 +15,7 @@ const INTRODUCTION = `Every error has the same body:
 {
   "error": {
     "type": "forbidden",
-    "message": "The amount is over the grant's per-payment limit.",
+    "message": "The amount is over the grant's per-payment limit. Pay less, or ask the owner of the wallet for a grant with a higher limit.",
     "code": "amount_too_large",
     "details": { "max_per_tx_usdc": "10", "requested": "11" }
   }
