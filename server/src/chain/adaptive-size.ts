@@ -20,6 +20,8 @@ export const BLOCKS_PER_QUERY: SizeLimits = { max: 1_000, answersBeforeGrowth: 2
  * return at most 10,000 logs at once.
  */
 export const BLOCKS_PER_FULL_QUERY: SizeLimits = { ...BLOCKS_PER_QUERY, max: 50 }
+/** How many blocks are read together, each by its hash. */
+export const BLOCKS_BY_HASH: SizeLimits = { ...BLOCKS_PER_QUERY, max: 50 }
 
 /**
  * Each time that a size that has grown is rejected, twice as many requests as before must succeed before the size grows

@@ -1,7 +1,7 @@
 import type { Hash } from 'viem'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { MicroUsdc } from '../values/money.ts'
-import type { AdaptiveSize } from './adaptive-size.ts'
+import { AdaptiveSize, BLOCKS_BY_HASH } from './adaptive-size.ts'
 import { CANCELED_TOPIC, parseAuthorizationLog, USED_TOPIC, type AuthorizationKey } from './authorization-event.ts'
 import { readHeader } from './block-header.ts'
 import { readFirstBlocks, type BlockRange } from './block-ranges.ts'
@@ -21,6 +21,11 @@ export type Search<Found> = {
   readonly searchedTo: bigint
   /** The time of the block `searchedTo`, in seconds by the chain's clock; null if no block was searched. */
   readonly searchedToSeconds: bigint | null
+}
+
+export type SearchRange = BlockRange & {
+  /** Reads each block by its hash, which takes two calls for each block. By default, only short ranges are read so. */
+  readonly byHash?: boolean
 }
 
 export type FoundOperation = { readonly hash: Hash; readonly txHash: Hash }
@@ -64,6 +69,8 @@ export function createSearchReader(
   { nodes, logNodes, size }: { nodes: RpcNodes; logNodes: RpcNodes; size: AdaptiveSize },
   { usdc, confirmations }: { usdc: Address; confirmations: number },
 ) {
+  const sizeByHash = new AdaptiveSize(BLOCKS_BY_HASH)
+
   /**
    * Finds the transactions that contain certain user operations of a wallet. @throws ChainUnavailable if no block could
    * be searched.
@@ -85,9 +92,10 @@ export function createSearchReader(
   /**
    * Finds the USDC transfers with this sender, recipient and amount. Leaves out transfers that a signed authorization
    * made: they belong to purchases. One filter returns the sender's transfers and used authorizations together, so that
-   * both come from the same fork of the chain. @throws ChainUnavailable if no block could be searched.
+   * both come from the same fork of the chain. With `byHash`, no log can be missing in the blocks that were searched.
+   * @throws ChainUnavailable if no block could be searched.
    */
-  async function findTransfers(pattern: TransferPattern, range: BlockRange): Promise<Search<Hash>> {
+  async function findTransfers(pattern: TransferPattern, range: SearchRange): Promise<Search<Hash>> {
     const topics = [[TRANSFER_TOPIC, USED_TOPIC], formatAddressTopic(pattern.from)]
     return await search({ address: usdc, topics }, range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
   }
@@ -122,17 +130,18 @@ export function createSearchReader(
 
   async function search<Found>(
     filter: LogFilter,
-    { from, to }: BlockRange,
+    { from, to, byHash }: SearchRange,
     read: (logs: readonly unknown[]) => readonly Found[],
   ): Promise<Search<Found>> {
+    const querySize = byHash === true ? sizeByHash : size
     const found: Found[] = []
     let next = from
     let searchedToSeconds: bigint | null = null
     for (let queries = 0; queries < QUERIES_PER_SEARCH_MAX && next <= to; queries += 1) {
       try {
-        const { result, to: last } = await readFirstBlocks({ from: next, to }, size, (blocks) =>
+        const { result, to: last } = await readFirstBlocks({ from: next, to }, querySize, (blocks) =>
           logNodes.run(async (batch) => {
-            const { logs, last: header } = await readLogs(batch, [filter], blocks)
+            const { logs, last: header } = await readLogs(batch, [filter], { ...blocks, ...(byHash && { byHash }) })
             return { found: read(logs.flat()), seconds: header.seconds }
           }),
         )

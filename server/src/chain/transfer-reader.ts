@@ -75,8 +75,8 @@ export function createTransferReader(nodes: RpcNodes, { usdc, size }: { usdc: Ad
 }
 
 /**
- * If a range has several blocks, reads the hash of the last block again after the logs. If it is still the same, all
- * logs belong to one fork. The logs of a single block are read by its hash, so they belong to one fork anyway.
+ * If the blocks were not read by their hashes, reads the hash of the last block again after the logs. If it is still the
+ * same, all logs belong to one fork.
  */
 async function readRange(
   batch: Batch,
@@ -85,8 +85,8 @@ async function readRange(
 ): Promise<Omit<TransfersRead, 'to'>> {
   const chunks = recipients === null ? [null] : splitRecipients(recipients)
   const filters = chunks.map((some) => transferFilter(usdc, some))
-  const { logs, first, last } = await readLogs(batch, filters, { from, to })
-  const isSameFork = from === to || (await readHeader(batch, to)).hash === last.hash
+  const { logs, first, last, isComplete } = await readLogs(batch, filters, { from, to })
+  const isSameFork = isComplete || (await readHeader(batch, to)).hash === last.hash
   if (!isSameFork) throw new NodeFault('reorganized while its blocks were read')
   const hashes = new Map([[from, first.hash] as const, [to, last.hash] as const])
   const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs.flat())

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { RpcRefusal, type FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
-import { limitLogRanges } from '../../../../test/support/wires/limit-log-ranges.ts'
+import { RpcRefusal, type FakeChain, type FakeReceipt } from '../../../../test/support/wires/fake-chain.ts'
+import { countBlocks, limitLogRanges } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
@@ -35,7 +35,7 @@ describe('equal payments that may have been sent', () => {
     landed = `0x${randomBytes(32).toString('hex')}`
     given.clock.setOffset(0)
     given.enclave.behave = () => 'sign'
-    given.chains.test.intercept = () => undefined
+    Object.assign(given.chains.test, { intercept: () => undefined, machineHead: () => undefined })
   })
   after(() => given.close())
 
@@ -159,6 +159,37 @@ describe('equal payments that may have been sent', () => {
       'failed',
     ])
   })
+
+  const LAGGING: readonly (readonly [name: string, machineHead: (landedIn: bigint) => FakeChain['machineHead']])[] = [
+    [
+      'that answers every query for logs',
+      (block) => (call) => (call.method === 'eth_getLogs' ? block - 1n : undefined),
+    ],
+    ['that answers the queries for ranges', (block) => (call) => (countBlocks(call) > 1n ? block - 1n : undefined)],
+    [
+      'that answers the first query for logs',
+      (block) => {
+        let queries = 0
+        return ({ method }) => (method === 'eth_getLogs' && (queries += 1) === 1 ? block - 1n : undefined)
+      },
+    ],
+    ['that answers all calls', (block) => () => block - 1n],
+  ]
+  for (const [name, machineHead] of LAGGING) {
+    test(`a payment that landed does not fail by the answers of a machine ${name} and lags`, async () => {
+      const chain = given.chains.test
+      const lost = await lose(await seed(given.context, { maxPerTx: '100', dailyCap: '200' }), 'a')
+      chain.head += 2n
+      land(lost)
+      passSendWindow()
+      chain.machineHead = machineHead(chain.head - 10n)
+      for (let looks = 0; looks < 3; looks += 1) await reconcile(lost, given.openAnother()).catch(() => undefined)
+      assert.notEqual((await stateOf(lost))[0], 'failed')
+      chain.machineHead = () => undefined
+      await reconcile(lost)
+      assert.deepEqual(await stateOf(lost), ['confirmed', landed])
+    })
+  }
 
   test('a user operation of another wallet with the hash that the enclave names does not end the payment', async () => {
     const seeded = await seed(given.context)

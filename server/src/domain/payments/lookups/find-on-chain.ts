@@ -1,4 +1,5 @@
 import type { BlockRange } from '../../../chain/block-ranges.ts'
+import type { Search, SearchRange } from '../../../chain/search-reader.ts'
 import type { Context } from '../../context.ts'
 import {
   ATTEMPT_MS,
@@ -36,6 +37,11 @@ export interface Progress {
  * lags may have left out their logs.
  */
 const SEARCHED_AGAIN_BLOCKS = 16n
+/**
+ * Before a transfer counts as absent, this many blocks after the payment's first block are read by their hashes, so that
+ * no log can be missing. That is ten minutes on Base, longer than any request for the payment can arrive.
+ */
+const PROVEN_BLOCKS_MAX = 300n
 /**
  * How far the chain's own time must have moved since the payment was recorded, before we conclude that the transfer is
  * absent. For this long, the payment's request could still arrive at the enclave. The timestamps of the blocks are the
@@ -84,19 +90,38 @@ export async function matchTransfer(ctx: SearchContext, payment: Payment): Promi
   const head = await chain.readHead()
   const range = rangeOf(payment, head)
   if (range === null || firstBlock === null) return nothingNew(payment)
-  const { walletAddress: from, to, amountMicro } = payment
-  const { found, searchedTo, searchedToSeconds } = await chain.findTransfers({ from, to, amountMicro }, range)
-  const others = found.filter((hash) => hash !== payment.txHash)
-  const match = others.length === 0 ? 'absent' : await adoptMatch(ctx, payment, others)
+  const { match, search } = await searchTransfer(ctx, payment, range)
   if (typeof match === 'object') return { kind: 'found', payment: match }
   // If transfers were found but none could be assigned, the same blocks have to be searched again.
-  const progress = others.length === 0 ? progressOf(payment, range, searchedTo) : nothingNew(payment)
+  const progress = match === 'none' ? progressOf(payment, range, search.searchedTo) : nothingNew(payment)
+  const { searchedTo, searchedToSeconds } = search
   const isAtHead = searchedTo >= head && searchedToSeconds !== null
   const hasPassed =
     isAtHead && searchedToSeconds - (await chain.readBlockSeconds(firstBlock)) >= CHAIN_PASSED_SECONDS[kind]
-  return match === 'absent' && hasPassed
-    ? { ...progress, kind: 'absent', searchedTo }
-    : { ...progress, kind: 'unproven' }
+  if (match === 'unproven' || !hasPassed) return { ...progress, kind: 'unproven' }
+  // A list without the transfer may have come from a machine that lags, so it proves nothing.
+  const last = firstBlock + PROVEN_BLOCKS_MAX - 1n
+  const to = last < head ? last : head
+  const proof = await searchTransfer(ctx, payment, { from: firstBlock, to, byHash: true })
+  if (typeof proof.match === 'object') return { kind: 'found', payment: proof.match }
+  if (proof.match === 'unproven' || proof.search.searchedTo < to) return nothingNew(payment)
+  return { ...progress, kind: 'absent', searchedTo }
+}
+
+/**
+ * Searches a range of blocks for the payment's transfer, and decides which of the found transfers is the payment's own.
+ * `match` is `none` if no transfer was found that is not known already, and `absent` if all that were found belong to
+ * other payments.
+ */
+async function searchTransfer(
+  ctx: SearchContext,
+  payment: Payment,
+  range: SearchRange,
+): Promise<{ match: Payment | 'none' | 'absent' | 'unproven'; search: Search<TxHash> }> {
+  const { walletAddress: from, to, amountMicro } = payment
+  const search = await ctx.chains[payment.mode].findTransfers({ from, to, amountMicro }, range)
+  const others = search.found.filter((hash) => hash !== payment.txHash)
+  return { match: others.length === 0 ? 'none' : await adoptMatch(ctx, payment, others), search }
 }
 
 /**
