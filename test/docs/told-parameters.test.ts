@@ -11,7 +11,7 @@ describe('the parameters of a challenge of MPP', () => {
       const text = await readFile(new URL(`../../${place}`, import.meta.url), 'utf8')
       const [listed = ''] = /`id`, `realm`.*?\./s.exec(text) ?? []
       const names = [...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name)
-      assert.deepEqual(names.toSorted(), PARAMETERS.toSorted())
+      assert.deepEqual([names.length, new Set(names)], [PARAMETERS.length, new Set(PARAMETERS)])
     })
   }
 })

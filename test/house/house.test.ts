@@ -16,7 +16,7 @@ describe('the rules for the source files', () => {
 
   after(() => {
     for (const rule of LISTED_RULES) {
-      for (const found of rule.check(tree)) console.info(`to consider: ${formatViolation(found)}`)
+      for (const found of rule.check(tree)) process.stdout.write(`to consider: ${formatViolation(found)}\n`)
     }
   })
 

@@ -45,7 +45,10 @@ describe('a key of the service', () => {
   test('cannot be read with another encryption key; after an error, it is read again', async () => {
     await open('sealed').read()
     let current = createSealer(randomBytes(32))
-    const swapped = { seal: sealer.seal, open: (...args: Parameters<typeof sealer.open>) => current.open(...args) }
+    const swapped = {
+      seal: (...args: Parameters<typeof sealer.seal>) => sealer.seal(...args),
+      open: (...args: Parameters<typeof sealer.open>) => current.open(...args),
+    }
     const key = new ServerKey({ db, sealer: swapped, clock: createClock() }, 'sealed')
     await assert.rejects(key.read())
     current = sealer

@@ -33,7 +33,7 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 export interface McpPackage {
   readonly name: string
   readonly version: string
-  open(options: McpClientOptions): McpClient
+  readonly open: (options: McpClientOptions) => McpClient
 }
 
 const INFO = { name: 'test', version: '1' }
