@@ -47,6 +47,7 @@ const OWN: Readonly<Record<string, string>> = {
   recipients: 'account_id mode',
   recovery_codes: 'user_id code_hash',
   refresh_tokens: 'token_hash account_id connection_id',
+  server_keys: 'name key_sealed',
   sessions: 'secret_hash user_id',
   unexplained_transfers: 'account_id mode wallet_address payment_id authorization_nonce',
   users: 'id user_handle',
