@@ -54,7 +54,7 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
       findAgents(
         repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', id: `agent ${index}`, now: NOW })),
       ),
-    indexes: ['agents_pkey', 'grants_live_by_agent', 'payments_in_window'],
+    indexes: ['agents_pkey', 'grants_live_by_agent', 'payments_in_window', 'unexplained_transfers_of_wallet'],
   },
   {
     make: (size) =>

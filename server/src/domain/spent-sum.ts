@@ -19,8 +19,8 @@ export const TERMS_OF_GRANT = {
  * Returns an SQL expression for what an agent spent from a wallet since a time. Failed payments do not count. Transfers
  * that no payment explains count for every agent of the wallet (D96). Uses the index `payments_in_window`, because the
  * subquery asks for the index's order. Without this order, the planner may choose an index of all payments of the
- * agent, the wallet or the workspace, if it expects about one row from each index (decision 0043). Also uses the index
- * `unexplained_transfers_of_wallet`, which is nearly always empty.
+ * agent, the wallet or the workspace, if it expects about one row from each index (decision 0043). Uses the index
+ * `unexplained_transfers_of_wallet`, which is nearly always empty, for the same reason.
  */
 export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): string {
   return `(select coalesce(sum(s.amount_micro), 0) from (
@@ -29,7 +29,8 @@ export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): s
         and p.created_at > ${since} and p.status <> 'failed'
       order by p.created_at offset 0)
       union all
-      select u.amount_micro from unexplained_transfers u
+      (select u.amount_micro from unexplained_transfers u
       where u.account_id = ${account} and u.mode = ${mode} and u.wallet_address = ${wallet} and u.mined_at > ${since}
-        and u.payment_id is null) s)`
+        and u.payment_id is null
+      order by u.mined_at offset 0)) s)`
 }
