@@ -13,6 +13,7 @@ import { runTool, type ToolResult } from './run-tool.ts'
 import type { Tool } from './tool.ts'
 import { GET_PAYMENT } from './tools/get-payment.ts'
 import { SEND_PAYMENT } from './tools/send-payment.ts'
+import { referenceId } from '../domain/payments/derived-ids.ts'
 
 /** A short time limit is enough, because the enclave does not respond before the limit is over. */
 const SHORT_MS = 1_500
@@ -69,7 +70,7 @@ describe('runTool', () => {
       left.abort()
       const { isError, structuredContent } = await result
       assert.deepEqual([isError, structuredContent['replayed']], [false, false])
-      assert.ok(given.enclave.accepted.has(paymentOf(await result).id))
+      assert.ok(given.enclave.accepted.has(referenceOf(seeded, argsOf())))
     } finally {
       await close()
       await proxy.close()
@@ -90,7 +91,7 @@ describe('runTool', () => {
     assert.equal(again.structuredContent['replayed'], true)
     const rows = await readRows(given.context.db, 'select id from payments where account_id = $1', [seeded.account.id])
     assert.equal(rows.length, 1)
-    assert.ok(given.enclave.accepted.has(paymentOf(again).id))
+    assert.ok(given.enclave.accepted.has(referenceOf(seeded, argsOf())))
   })
 
   for (const [what, error, code, next] of [
@@ -132,4 +133,9 @@ function paymentOf({ structuredContent }: ToolResult): { readonly id: string; re
 
 function errorOf({ structuredContent }: ToolResult): { readonly code: string; readonly next: string } {
   return structuredContent['error'] as { code: string; next: string }
+}
+
+/** Returns the reference id at the enclave of the payment that a call of `send_payment` makes. */
+function referenceOf({ account }: Seed, args: Readonly<Record<string, unknown>>): string {
+  return referenceId({ accountId: account.id, mode: 'test', idempotencyKey: String(args['purchase_id']), id: '' })
 }
