@@ -21,6 +21,8 @@ const OTHERS = [
 const HOOKED = 'server/src/values/hooked.test.ts'
 const KILLING = 'test/chaos/a.test.ts'
 
+const QUIET = 'test/flows/parallel-clients.test.ts'
+
 describe('the processes that run the tests', () => {
   let root: string
   before(() => {
@@ -34,6 +36,14 @@ describe('the processes that run the tests', () => {
   after(() => rmSync(root, { recursive: true }))
 
   const plan = (...files: string[]) => planProcesses(root, files).map((process) => process.files)
+
+  test('a file whose test needs a processor at once runs when the others have ended', () => {
+    const processes = planProcesses(root, [QUIET, ...OTHERS])
+    assert.deepEqual(
+      processes.filter(({ isQuiet }) => isQuiet).map(({ files }) => files),
+      [[QUIET]],
+    )
+  })
 
   test('files of a folder share a process, and more than forty-eight are split evenly', () => {
     assert.deepEqual(plan(...MANY), [MANY.slice(0, 25), MANY.slice(25)])

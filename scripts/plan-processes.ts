@@ -5,7 +5,15 @@ import { dirname, join, matchesGlob } from 'node:path'
 export interface TestProcess {
   readonly name: string
   readonly files: readonly string[]
+  /** Whether it must run when all other processes have ended. */
+  readonly isQuiet: boolean
 }
+
+/**
+ * Tests of what happens within a tenth of a second, which fail if they wait longer than that for a processor. They run
+ * when all other tests have ended.
+ */
+const QUIET = ['test/flows/parallel-clients.test.ts', 'server/src/lib/outbound/post-json.time.test.ts']
 
 /**
  * Groups of test files. The files of a group run in one process. Most groups share a sandbox, which is opened there.
@@ -16,6 +24,7 @@ export interface TestProcess {
  * the first, and a file that changes the clock, a process or a chain can be the last.
  */
 const SHARING: readonly { readonly name: string; readonly files: readonly string[] }[] = [
+  { name: 'quiet', files: QUIET },
   {
     name: 'test/browser-journeys',
     files: ['test/browser/{journeys-of-{money,owners},outages,pages-of-{developers,money,people}}.test.ts'],
@@ -46,7 +55,7 @@ const SHARING: readonly { readonly name: string; readonly files: readonly string
   },
   {
     name: 'test/flows-clock',
-    files: ['test/{chaos/tamper,flows/{first-wallet,parallel-clients,refusals,two-processes}}.test.ts'],
+    files: ['test/{chaos/tamper,flows/{first-wallet,refusals,two-processes}}.test.ts'],
   },
   { name: 'test/flows-blocks', files: ['test/flows/{deposits,reorganization}.test.ts'] },
   { name: 'test/flows-traces', files: ['test/flows/{connection-races,connection-secrets,secrets}.test.ts'] },
@@ -145,6 +154,7 @@ function split(name: string, files: readonly string[]): TestProcess[] {
   return Array.from({ length: count }, (_, index) => ({
     name: count === 1 ? name : `${name}-${index + 1}-of-${count}`,
     files: files.slice(boundary(index), boundary(index + 1)),
+    isQuiet: name === 'quiet',
   }))
 }
 

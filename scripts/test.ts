@@ -65,9 +65,13 @@ async function run(patterns: readonly string[]): Promise<number> {
 async function buildAndTest(files: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
   // Tests import the SDK's build, so it must exist before they are bundled.
   if (!(await build(env))) return 1
-  const entries = await bundle(planProcesses(ROOT, files), folder, env)
-  if (entries === null || isStopping) return 1
-  return await runTests(entries, folder, env)
+  const processes = planProcesses(ROOT, files)
+  const entries = await bundle(processes, folder, env)
+  if (entries === null) return 1
+  const isQuiet = (_: string, index: number): boolean => processes[index]?.isQuiet === true
+  const quiet = entries.filter(isQuiet)
+  const others = entries.filter((entry) => !quiet.includes(entry))
+  return await runTests([others, quiet], folder, env)
 }
 
 /** Runs the static checks and returns the exit code. If one fails, everything else is stopped. */
@@ -88,7 +92,12 @@ async function build(env: NodeJS.ProcessEnv): Promise<boolean> {
   return exitCode === 0
 }
 
-async function runTests(entries: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<number> {
+/** Runs groups of test processes, one group after the other, and returns the exit code. */
+async function runTests(
+  groups: readonly (readonly string[])[],
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
   const givenUrl = env['BURSAR_TEST_DATABASE_URL']
   if (givenUrl === undefined) database = startTestDatabase(join(folder, 'postgres'))
   try {
@@ -98,13 +107,18 @@ async function runTests(entries: readonly string[], folder: string, env: NodeJS.
       `--concurrency=${availableParallelism() + CONCURRENCY_BEYOND_CORES}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       `--process-timeout=${PROCESS_TIMEOUT_MS}`,
-      ...entries,
     ]
     // The bundles are different in each run, so their compiled code is deleted with them.
     const cache = join(folder, 'compiled')
     const testEnv = { ...env, TMPDIR: folder, BURSAR_TEST_DATABASE_URL: url, NODE_COMPILE_CACHE: cache }
-    if (isStopping) return 1
-    return (await children.run(process.execPath, args, { cwd: ROOT, env: testEnv, output: 'pass' })).exitCode
+    const exitCodes: number[] = []
+    for (const entries of groups) {
+      if (isStopping) return 1
+      if (entries.length === 0) continue
+      const options = { cwd: ROOT, env: testEnv, output: 'pass' } as const
+      exitCodes.push((await children.run(process.execPath, [...args, ...entries], options)).exitCode)
+    }
+    return Math.max(...exitCodes)
   } finally {
     if (!isStopping) await stopDatabase()
   }

@@ -1,5 +1,9 @@
 import { openState } from '../../../sandbox/src/state/sandbox-state.ts'
-import { restoreSoftwarePasskey, type SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
+import {
+  restoreSoftwarePasskey,
+  type SoftwarePasskey,
+  type StoredPasskey,
+} from '../../../sandbox/src/software-passkey.ts'
 import { readConfig } from '../../../server/src/config.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
@@ -51,9 +55,7 @@ export async function openWithdrawer(
   payer: Pick<PayerFixture, 'slug' | 'mode' | 'wallet'>,
 ): Promise<WithdrawerFixture> {
   const { dataDir, sandbox, baseUrl } = fixture
-  const stored = openState(dataDir).current.walletOwners?.[payer.slug]
-  if (stored === undefined) throw new Error('the sandbox does not have the wallet passkey')
-  const passkey = restoreSoftwarePasskey(stored)
+  const passkey = openWalletOwner(dataDir, payer.slug)
   const opened = openContext(readConfig(fixture.environment()), {
     clock: createClock(),
     logger: createLogger('silent'),
@@ -78,6 +80,30 @@ export async function openWithdrawer(
     sign: ({ request_id: id, request }) => {
       const response = passkey.assert(Buffer.from(request.payload, 'base64url'))
       return browser.call('POST', at(`withdrawals/${id}/signature`), { response })
+    },
+  }
+}
+
+/**
+ * Returns the wallet passkey that the sandbox has of a workspace's owner. The sandbox signs with it too, for example for
+ * another wallet. So each signature continues from the sandbox's counter: a counter that goes back means a copied
+ * passkey. After a signature by this passkey, the sandbox must not sign again.
+ */
+function openWalletOwner(dataDir: string, slug: string): SoftwarePasskey {
+  const read = (): StoredPasskey => {
+    const stored = openState(dataDir).current.walletOwners?.[slug]
+    if (stored === undefined) throw new Error('the sandbox does not have the wallet passkey')
+    return stored
+  }
+  let { counter } = read()
+  return {
+    ...restoreSoftwarePasskey(read()),
+    assert(challenge) {
+      const stored = read()
+      const passkey = restoreSoftwarePasskey({ ...stored, counter: Math.max(counter, stored.counter) })
+      const assertion = passkey.assert(challenge)
+      counter = passkey.counter
+      return assertion
     },
   }
 }

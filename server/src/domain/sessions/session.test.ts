@@ -36,6 +36,7 @@ describe('a session', () => {
   test("the browser's description is cut to length, and can always be stored", () => {
     assert.equal(parseDeviceName('x'.repeat(1_000)).length, 200)
     assert.equal(parseDeviceName('a\u0000b'), 'ab')
-    assert.equal(parseDeviceName(`${'x'.repeat(199)}🤖`), `${'x'.repeat(199)}\ufffd`)
+    assert.equal(parseDeviceName(`${'x'.repeat(199)}🤖🤖`), `${'x'.repeat(199)}🤖`)
+    assert.equal(parseDeviceName('a\ud83e'), 'a\ufffd')
   })
 })
