@@ -94,10 +94,21 @@ describe('bursar.fetch', () => {
   })
 
   test('returns a response without a body, and drops headers that no longer describe the body', async () => {
-    sell({ ...GOODS, status: 204, body: '', headers: { 'content-encoding': 'gzip', 'content-length': '7', etag: 'a' } })
+    sell({
+      ...GOODS,
+      status: 204,
+      body: '',
+      headers: { 'transfer-encoding': 'chunked', 'content-length': '7', etag: 'a' },
+    })
     const response = await api.bursar.fetch(URL_SOLD, undefined, PAYER)
     assert.deepEqual([response.status, response.body], [204, null])
     assert.deepEqual([...response.headers], [['etag', 'a']])
+  })
+
+  test('says in which encoding a body is that the service did not decode', async () => {
+    sell({ ...GOODS, headers: { 'content-encoding': 'zstd' } })
+    const response = await api.bursar.fetch(URL_SOLD, undefined, PAYER)
+    assert.equal(response.headers.get('content-encoding'), 'zstd')
   })
 
   test('fails at the end of a body of which the rest is missing', async () => {

@@ -66,8 +66,8 @@ const NULL_BODY_STATUSES = [204, 205, 304]
 /** The statuses that the constructor of `Response` accepts. */
 const STATUS_MIN = 200
 const STATUS_MAX = 599
-/** The service has decoded the body, so these headers no longer describe it. */
-const HEADERS_OF_TRANSFER = ['content-encoding', 'content-length', 'transfer-encoding']
+/** These headers describe how the service received the body. It removes `content-encoding` if it has decoded the body. */
+const HEADERS_OF_TRANSFER = ['content-length', 'transfer-encoding']
 /** How many bytes are passed to `String.fromCharCode` in one call. */
 const CHUNK_BYTES = 8_192
 

@@ -44,7 +44,17 @@ const SUCCESSES: Readonly<Record<string, readonly [Answer, number, Buffer | stri
   'bytes that are no text': [(response) => response.end(BINARY), 200, BINARY],
   'more than is kept': [(response) => response.end('a'.repeat(10 * CAP)), 200, 'a'.repeat(CAP)],
   'no end': [writeForEver, 200, 'a'.repeat(CAP)],
-  'a gzip bomb': [(response) => response.setHeader('content-encoding', 'gzip').end(BOMB), 200, BOMB],
+  'a text in gzip': [
+    (response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('thanks')),
+    200,
+    'thanks',
+  ],
+  'a plain text that is called gzip': [
+    (response) => response.setHeader('content-encoding', 'gzip').end('thanks'),
+    200,
+    'thanks',
+  ],
+  'a gzip bomb': [(response) => response.setHeader('content-encoding', 'gzip').end(BOMB), 200, Buffer.alloc(CAP)],
 }
 
 const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> = {
@@ -66,6 +76,10 @@ const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> =
   'a 200 that announces 100 bytes and sends 3': [
     (response) => response.writeHead(200, { 'content-length': 100 }).write('yes', () => response.socket?.end()),
     { status: 200, error: 'connection_reset', body: 'yes' },
+  ],
+  'a 200 with a gzip that has no end': [
+    (response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('thanks').subarray(0, -9)),
+    { status: 200, error: 'invalid_response', body: 'thanks' },
   ],
   'a 200 with a chunk that is none': [
     ({ socket }) => socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n'),
@@ -92,7 +106,7 @@ describe('the response of an endpoint', () => {
   after(() => sending.close())
 
   for (const [what, [answer, status, body]] of Object.entries(SUCCESSES)) {
-    test(`with ${what} is a success, and is stored as it was received`, async () => {
+    test(`with ${what} is a success, and its body is stored`, async () => {
       sending.startSender()
       subscription.receiver.reply(answer)
       const { delivery, attempts } = await deliverOne(sending, account, subscription)

@@ -13,6 +13,8 @@ const SOCKET_IDLE_MS = 4_000
 const RESPONSE_BYTES_MAX = 1024 * 1024
 /** Statuses with which the constructor of `Response` does not accept a body. */
 const BODILESS_STATUSES = [204, 205, 304]
+/** Nothing here decodes a body. A response that is compressed all the same is malformed for the caller. */
+const IDENTITY = { 'accept-encoding': 'identity' }
 /** The response headers that callers read. */
 const HEADERS_KEPT = ['content-type', 'date', 'retry-after'] as const
 
@@ -45,7 +47,7 @@ export function createBoundedFetch(baseUrl: string) {
         agent,
         path: url.slice(base.origin.length),
         method: init.method ?? 'GET',
-        headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
+        headers: { ...IDENTITY, ...Object.fromEntries(new Headers(init.headers)) },
       })
       const stop = () => sent.destroy(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
       signal?.addEventListener('abort', stop, { once: true })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { TransferOutcome } from './send-transfer.ts'
 import {
   acceptTransfer,
@@ -263,6 +264,16 @@ const OUTCOMES: [name: string, answer: StubAnswer, outcome: Outcome, code: strin
     },
     'unknown',
     'econnreset',
+  ],
+  [
+    'a response that is compressed, although we did not ask for it',
+    (response) => {
+      const text = JSON.stringify({ method: 'eth_sendTransaction', data: { transaction_id: 'tx1', hash: HASH } })
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+      response.writeHead(200, headers).end(gzipSync(text))
+    },
+    'unknown',
+    'malformed_answer',
   ],
   ['a status that no standard knows', refuse(999, { error: 'Oops' }), 'unknown', 'no_answer'],
   [

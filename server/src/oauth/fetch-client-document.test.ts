@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { after, before, describe, test } from 'node:test'
 import { startDocumentServer, type DocumentServer } from '../../../test/support/wires/document-server.ts'
 import { createClock } from '../lib/clock.ts'
@@ -98,6 +99,20 @@ describe('fetchClientDocument', () => {
     assert.deepEqual((await fetchFrom(publish(DOCUMENT_BYTES_MAX))).redirectUris, REDIRECT_URIS)
     await assertUnavailable(publish(DOCUMENT_BYTES_MAX + 1), /longer than 5120 bytes/)
     await assertUnavailable(publish(6 * 1024), /longer than 5120 bytes/)
+  })
+
+  test('decodes a document that its server compresses, up to 5 KiB', async () => {
+    const publish = (bytes: number): string => {
+      const text = JSON.stringify({
+        client_id: `${site.origin}/gzip`,
+        redirect_uris: REDIRECT_URIS,
+        x: 'x'.repeat(bytes),
+      })
+      const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' }
+      return site.publish('/gzip', (response) => response.writeHead(200, headers).end(gzipSync(text)))
+    }
+    assert.deepEqual((await fetchFrom(publish(1_000))).redirectUris, REDIRECT_URIS)
+    await assertUnavailable(publish(DOCUMENT_BYTES_MAX), /longer than 5120 bytes/)
   })
 
   test('accepts other JSON types', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
 import type { Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -11,6 +13,7 @@ import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Delivery } from './purchase.ts'
 import { payForResource } from './pay-for-resource.ts'
+import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 
 /** What a buyer is told. */
 interface Told {
@@ -115,6 +118,56 @@ describe('a strange answer of a seller', () => {
     }
     assert.deepEqual(await pay(buyer), { delivery: 'delivered', status: 200, body: GOODS, isTruncated: false })
     assert.equal(seller.paid.length, 2)
+  })
+
+  test('goods that arrive compressed are readable, and their headers say nothing about it', async () => {
+    for (const [encoding, sent] of Object.entries({ gzip: gzipSync(GOODS), br: brotliCompressSync(GOODS) })) {
+      const buyer = await seedBuyer(given)
+      seller.deliver = (response) => {
+        response.writeHead(200, { 'content-encoding': encoding, 'content-length': sent.length }).end(sent)
+      }
+      for (const _ of ['first', 'retry']) {
+        assert.deepEqual(await pay(buyer), { delivery: 'delivered', status: 200, body: GOODS, isTruncated: false })
+      }
+    }
+    assert.equal(seller.paid[0]?.headers['accept-encoding'], 'identity')
+  })
+
+  test('goods that are not in the encoding that their header names reach the buyer as they were sent', async () => {
+    const expected = { gzip: 'delivered', br: 'unknown' } as const
+    for (const [encoding, delivery] of Object.entries(expected)) {
+      seller.deliver = (response) => response.writeHead(200, { 'content-encoding': encoding }).end(GOODS)
+      const isTruncated = delivery === 'unknown'
+      assert.deepEqual(await pay(await seedBuyer(given)), { delivery, status: 200, body: GOODS, isTruncated })
+    }
+  })
+
+  test('a bomb is cut at the length that is kept, and is delivered', async () => {
+    const bomb = gzipSync(Buffer.alloc(20 * ANSWER_BYTES_MAX, 'x'))
+    seller.deliver = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)
+    const { body, ...told } = await pay(await seedBuyer(given))
+    assert.deepEqual(told, { delivery: 'delivered', status: 200, isTruncated: true })
+    assert.equal(body?.length, ANSWER_BYTES_MAX)
+  })
+
+  test('compressed goods that cannot be decoded are asked for again', async () => {
+    const buyer = await seedBuyer(given)
+    const sent = gzipSync(randomBytes(2_000))
+    seller.deliver = (response) => {
+      if (seller.paid.length > 1) response.end(GOODS)
+      else response.writeHead(200, { 'content-encoding': 'gzip' }).end(sent.subarray(0, 1_500))
+    }
+    assert.equal((await pay(buyer)).body, GOODS)
+    assert.equal(seller.paid.length, 2)
+  })
+
+  test('a compressed list of prices in the body is understood', async () => {
+    const [{ amount, ...offer } = {}] = seller.accepts
+    const accepts = [{ ...offer, network: 'base-sepolia', maxAmountRequired: amount, resource: seller.url }]
+    const list = gzipSync(JSON.stringify({ x402Version: 1, accepts }))
+    seller.ask = (response) => response.writeHead(402, { 'content-encoding': 'gzip' }).end(list)
+    seller.deliver = (response) => response.end(GOODS)
+    assert.equal((await pay(await seedBuyer(given))).body, GOODS)
   })
 
   test('what arrived stays if nothing better comes, and only as long as that', async () => {

@@ -45,7 +45,7 @@ export async function fetchResource(
     if (leftMs <= 0) return failed(current, 'timeout')
     const answer = await sendRequest(outbound, url, {
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
-      // The body must not be compressed: nothing here decompresses it, and in x402 version 1 it contains the offers.
+      // A body that is not compressed needs no time to decode. If a server compresses it all the same, it is decoded.
       headers: { ...current.headers, 'accept-encoding': 'identity' },
       // One more byte is read, to find out whether the body is longer than `responseBytesMax`.
       responseBytesMax: responseBytesMax + 1,

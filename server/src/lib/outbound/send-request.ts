@@ -7,12 +7,16 @@ import {
 } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Clock } from '../clock.ts'
+import { decodeBody, parseEncodings } from './decode-body.ts'
 import type { Agents, ConnectionScope } from './agents.ts'
 import { isReset, nameError, type OutboundError } from './outbound-error.ts'
 import type { OutboundPolicy } from './policy.ts'
 
 /** Node's default. It is set explicitly so that Node's option `--max-http-header-size` cannot raise it. */
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
+
+/** No honest encoding makes a body so many times longer. */
+const ENCODED_GROWTH_MAX = 2
 
 /** What is needed to send requests to URLs that users have chosen. */
 export interface Outbound {
@@ -33,21 +37,21 @@ export interface SentRequest extends ConnectionScope {
   readonly body: Buffer | null
   /** The time limit of the whole request: name resolution, connection, headers and body (D45). */
   readonly timeoutMs: number
-  /** At most this many bytes of the response body are read. The request does not wait for the rest. */
+  /** At most this many bytes of the decoded response body are read. The request does not wait for the rest. */
   readonly responseBytesMax: number
 }
 
 export interface Answer {
   /** The HTTP status, even if the response failed after its headers had arrived. Null if no headers arrived. */
   readonly statusCode: number | null
-  /** Empty if no headers arrived. */
+  /** Empty if no headers arrived. If the body was decoded, the headers about its encoded form are left out. */
   readonly headers: IncomingHttpHeaders
   /**
    * Null if the response arrived, to its end or to `responseBytesMax`. Otherwise the reason why it did not. If its body
    * broke off, that is `timeout`, `connection_reset` or `invalid_response`.
    */
   readonly error: OutboundError | null
-  /** The bytes as received: not decompressed, decoded or validated. Null if no headers arrived. */
+  /** The body, decoded if it had an encoding that we know (`gzip`, `deflate`, `br`). Null if no headers arrived. */
   readonly responseBody: Buffer | null
   /** Whether the whole response arrived. False if it broke off, and if it is longer than `responseBytesMax`. */
   readonly isComplete: boolean
@@ -126,27 +130,55 @@ function collect(
   }: { sent: ClientRequest; nameBreak: () => OutboundError; responseBytesMax: number },
   resolve: (answer: Answer) => void,
 ): void {
-  const chunks: Buffer[] = []
+  const { statusCode = null, headers } = answer
+  const encodings = parseEncodings(headers['content-encoding'])
+  const parts: Buffer[] = []
   let size = 0
+  /** An encoded body as it was sent, as long as nothing of it is decoded. If nothing can be, it stays so. */
+  let sentParts: Buffer[] = []
+  let hasEnded = false
   const finish = (end: Pick<Answer, 'error' | 'isComplete'>): void => {
-    const responseBody = Buffer.concat(chunks).subarray(0, responseBytesMax)
-    const { statusCode = null, headers } = answer
-    resolve({ statusCode, headers, responseBody, ...end })
+    const isDecoded = encodings.length > 0 && (size > 0 || (end.isComplete && sentParts.length > 0))
+    const responseBody = Buffer.concat(isDecoded ? parts : [...sentParts, ...parts]).subarray(0, responseBytesMax)
+    resolve({ statusCode, headers: isDecoded ? withoutEncoding(headers) : headers, responseBody, ...end })
   }
+  const target = {
+    write(part: Buffer): void {
+      sentParts = []
+      parts.push(part)
+      size += part.length
+      if (size >= responseBytesMax) target.cut()
+    },
+    end(isWhole: boolean): void {
+      const error = hasEnded ? 'invalid_response' : nameBreak()
+      finish(isWhole ? { error: null, isComplete: true } : { error, isComplete: false })
+    },
+    cut(): void {
+      finish({ error: null, isComplete: false })
+      body.destroy()
+      sent.destroy()
+    },
+  }
+  const body = decodeBody(encodings, { target, encodedBytesMax: ENCODED_GROWTH_MAX * responseBytesMax })
   answer.on('data', (chunk: Buffer) => {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size < responseBytesMax) return
-    finish({ error: null, isComplete: false })
-    sent.destroy()
+    if (encodings.length > 0 && size === 0) sentParts.push(chunk)
+    body.write(chunk)
   })
   answer.on('error', () => undefined)
   answer.on('end', () => {
-    finish({ error: null, isComplete: true })
+    hasEnded = true
+    body.end(true)
     // The receiver responded before it had read the whole request, so this connection cannot be reused.
     if (!sent.writableFinished) sent.destroy()
   })
-  answer.on('close', () => finish({ error: nameBreak(), isComplete: false }))
+  answer.on('close', () => {
+    if (!hasEnded) body.end(false)
+  })
+}
+
+function withoutEncoding(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...others } = headers
+  return others
 }
 
 /** The answer if no response headers arrived. */
