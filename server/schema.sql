@@ -252,8 +252,10 @@ create table deposit_cursors (
   mode text not null,
   block_number bigint not null,
   block_hash text not null,
+  reread_block bigint,
   constraint deposit_cursors_pkey PRIMARY KEY (mode),
-  constraint deposit_cursors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+  constraint deposit_cursors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint deposit_cursors_reread_block_check CHECK ((reread_block >= 0))
 );
 
 create table deposits (

@@ -4,7 +4,7 @@ import type { Connection } from '../../server/src/console/contract/connections.t
 import type { Deposit, DepositPage } from '../../server/src/console/contract/wallets.ts'
 import type { EventDetail, EventPage } from '../../server/src/console/contract/events.ts'
 import type { DepositCursor } from '../../server/src/domain/deposits/deposit.ts'
-import { recordDeposits } from '../../server/src/domain/deposits/record-deposits.ts'
+import { cursorMove, recordDeposits } from '../../server/src/domain/deposits/record-deposits.ts'
 import { insertCursor } from '../../server/src/domain/deposits/deposits-store.ts'
 import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
 import { getMembership } from '../../server/src/domain/members/queries.ts'
@@ -117,9 +117,9 @@ describe('deposits, events and connections in the dashboard', () => {
       for (const to of wallets) {
         const transfer = { txHash: makeTxHash(), from: RECIPIENT, to, amountMicro: microUsdc(1_500_000n), contract }
         const transfers = [{ ...transfer, blockNumber: 7n, blockHash: CURSOR.blockHash, logIndex: 0n }]
-        const cursor = { from: CURSOR, to: CURSOR }
+        const progress = cursorMove(mode, { from: CURSOR, to: CURSOR })
         const ctx = later(server.context, (recorded += 1))
-        ids.push(...((await recordDeposits(ctx, { mode, transfers, cursor })) ?? []).map(({ id }) => id))
+        ids.push(...((await recordDeposits(ctx, { mode, transfers, progress })) ?? []).map(({ id }) => id))
       }
       return ids.toSorted()
     }

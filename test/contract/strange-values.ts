@@ -167,6 +167,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
       ({ from }) => from,
     ),
   'deposit_cursors.block_number': counts,
+  'deposit_cursors.reread_block': counts,
   'deposit_cursors.block_hash': () =>
     keep(HEXES, (hash) => parseBlockHeader(1n, { number: '0x1', hash, parentHash: HASH, timestamp: '0x1' }).hash),
   'ledger_cursors.block_number': counts,

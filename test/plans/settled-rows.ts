@@ -404,5 +404,5 @@ export const SETTLED: readonly string[] = [
   `insert into leases select 'job' || n, 'process', ${now} from generate_series(1, 10) n on conflict do nothing`,
   `insert into restores values (${now}, null) on conflict do nothing`,
   `insert into ledger_cursors values ('test', 1) on conflict do nothing`,
-  `insert into deposit_cursors values ('test', 1, '0x1'), ('live', 1, '0x1') on conflict do nothing`,
+  `insert into deposit_cursors values ('test', 1, '0x1', 1), ('live', 1, '0x1', 1) on conflict do nothing`,
 ]

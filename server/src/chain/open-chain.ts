@@ -59,6 +59,12 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
   // Logs have their own list of nodes. If a node rejects a wide range of logs or is slow to return it, we stop using
   // the node for logs, but not for payments.
   const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
+  // The second reading of blocks asks the last node first.
+  const secondAddresses = addresses.toReversed()
+  const secondNodes = createRpcNodes(
+    { mode, chainId, addresses: secondAddresses, timeoutMs: logsTimeoutMs },
+    { logger },
+  )
   const size = new AdaptiveSize(BLOCKS_PER_QUERY)
 
   /**
@@ -120,7 +126,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     ...createAccountReader(nodes),
     ...createGasReader(nodes, chainId),
     ...createAuthorizationReader(nodes, { usdc, confirmations }),
-    ...createTransferReader(logNodes, { usdc, size }),
+    ...createTransferReader({ nodes: logNodes, secondNodes }, { usdc, size }),
     ...createSearchReader({ nodes, logNodes, size }, { usdc, confirmations }),
     /**
      * Checks the chain id, for the readiness endpoint. @throws ChainUnavailable that names the nodes that belong to
@@ -130,6 +136,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     close: () => {
       nodes.close()
       logNodes.close()
+      secondNodes.close()
     },
   }
 }

@@ -65,6 +65,17 @@ describe('readTransfers', () => {
     assert.equal(blockHash, await chain.readBlockHash(100n))
   })
 
+  it('reads blocks a second time from the last node, and from the others if it fails', async () => {
+    put(nodes[0], { blockNumber: 95n })
+    put(nodes[1], { blockNumber: 96n })
+    const read = async (change: { isSecond?: boolean }): Promise<bigint[]> =>
+      (await chain.readTransfers({ ...RANGE, ...change })).transfers.map(({ blockNumber }) => blockNumber)
+    assert.deepEqual(await read({}), [95n])
+    assert.deepEqual(await read({ isSecond: true }), [96n])
+    nodes[1].down = true
+    assert.deepEqual(await read({ isSecond: true }), [95n])
+  })
+
   it('rejects too many recipients, and an empty range', async () => {
     const recipients = makeAddresses(RECIPIENTS_PER_READ_MAX + 1)
     await assert.rejects(chain.readTransfers({ ...RANGE, recipients }), RangeError)

@@ -19,6 +19,8 @@ export type TransferRange = {
    * blocks.
    */
   readonly recipients: readonly Address[] | null
+  /** Whether these blocks are read a second time. Then the last node is asked first. By default, it is false. */
+  readonly isSecond?: boolean
 }
 
 export type TransfersRead = {
@@ -44,7 +46,10 @@ export const RECIPIENTS_PER_READ_MAX = 1_000
  * Makes functions that read USDC transfers from the chain's logs. `size` is how many blocks a query for the transfers
  * to certain recipients covers.
  */
-export function createTransferReader(nodes: RpcNodes, { usdc, size }: { usdc: Address; size: AdaptiveSize }) {
+export function createTransferReader(
+  { nodes, secondNodes }: { nodes: RpcNodes; secondNodes: RpcNodes },
+  { usdc, size }: { usdc: Address; size: AdaptiveSize },
+) {
   // A query for all transfers returns many more logs, so nodes reject it at another number of blocks.
   const fullSize = new AdaptiveSize(BLOCKS_PER_FULL_QUERY)
 
@@ -64,9 +69,9 @@ export function createTransferReader(nodes: RpcNodes, { usdc, size }: { usdc: Ad
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
     if (range.recipients !== null && range.recipients.length > RECIPIENTS_PER_READ_MAX)
       throw new RangeError('too many recipients at once')
-    const { recipients } = range
+    const { recipients, isSecond = false } = range
     const { result, to } = await readFirstBlocks(range, recipients === null ? fullSize : size, (blocks) =>
-      nodes.run((batch) => readRange(batch, usdc, { ...blocks, recipients })),
+      (isSecond ? secondNodes : nodes).run((batch) => readRange(batch, usdc, { ...blocks, recipients })),
     )
     return { ...result, to }
   }

@@ -150,6 +150,7 @@ export const tables = {
     mode: choice('deposit_cursors.mode', ['test', 'live']),
     block_number: column('deposit_cursors.block_number', 'int8'),
     block_hash: column('deposit_cursors.block_hash', 'text'),
+    reread_block: nullable(column('deposit_cursors.reread_block', 'int8')),
   },
   deposits: {
     account_id: column('deposits.account_id', 'text'),

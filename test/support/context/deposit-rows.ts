@@ -45,7 +45,8 @@ export async function seedDeposit(
 
 /** Reads how far the service has read the test chain's blocks. */
 export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCursor | null> {
-  return await ctx.db.runRelaxed(findCursor('test'))
+  const found = await ctx.db.runRelaxed(findCursor('test'))
+  return found === null ? null : { blockNumber: found.blockNumber, blockHash: found.blockHash }
 }
 
 /** Lists a wallet's deposits by block. Each has its transaction, its position in the transaction, block and amount. */

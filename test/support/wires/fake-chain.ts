@@ -89,6 +89,11 @@ export interface FakeChain extends FakeServer {
    * own head: it silently leaves out their logs, and has no receipts of their transactions.
    */
   machineHead: (call: RpcCall) => bigint | undefined
+  /**
+   * Whether the node leaves a log out of its lists, although it has the log's block: the block was indexed late, or the
+   * index has a hole. By default, none is left out.
+   */
+  isLeftOut: (log: FakeLog) => boolean
   /** Replaces the last blocks with empty ones. Returns the transfers that were in the replaced blocks. */
   reorganize(blocks: number): FakeLog[]
 }
@@ -131,6 +136,7 @@ export async function startFakeChain(chainId: number): Promise<FakeChain> {
     bytes: 0,
     intercept: () => undefined,
     machineHead: () => undefined,
+    isLeftOut: () => false,
     reorganize: (blocks) => reorganize(state, blocks),
   }
   const server = await startFakeServer((_request, body, response) => {
@@ -248,7 +254,9 @@ function findLogs(state: State, filter: LogFilter): unknown[] {
   const ofLogs = state.logs.flatMap((log) => {
     const logIndex = indexes.get(log.blockNumber) ?? 0
     indexes.set(log.blockNumber, logIndex + 1)
-    return isInRange(log) ? [placeLog(state, { ...toLog(log), logIndex: toHex(BigInt(logIndex)) }, log)] : []
+    return isInRange(log) && !state.isLeftOut(log)
+      ? [placeLog(state, { ...toLog(log), logIndex: toHex(BigInt(logIndex)) }, log)]
+      : []
   })
   return [...ofReceipts, ...ofLogs].filter((log) => isWanted(log as WireLog, filter))
 }

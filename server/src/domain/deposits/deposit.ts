@@ -33,6 +33,9 @@ export interface DepositCursor {
   readonly blockHash: Hash
 }
 
+/** The cursor of a mode, and the last block that was read a second time. */
+export type ReadProgress = DepositCursor & { readonly rereadBlock: bigint }
+
 export type NumberedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
 
 /**

@@ -5,7 +5,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Deposit, DepositCursor, NumberedTransfer } from './deposit.ts'
+import type { Deposit, DepositCursor, NumberedTransfer, ReadProgress } from './deposit.ts'
 
 const { deposits, deposit_cursors: cursors } = tables
 
@@ -18,22 +18,26 @@ export const DEPOSIT_ROW = {
   ...pick(deposits, 'position', 'block_number', 'created_at'),
 }
 
-const CURSOR_ROW = { block_number: cursors.block_number, block_hash: narrow<Hash>(cursors.block_hash) }
+const CURSOR_ROW = {
+  ...pick(cursors, 'block_number', 'reread_block'),
+  block_hash: narrow<Hash>(cursors.block_hash),
+}
 
 export const DEPOSIT_COLUMNS = listOf(DEPOSIT_ROW)
 
 /**
- * Finds the cursor: the last block that was read. Returns null if the mode's chain was never read. Uses the primary
- * key.
+ * Finds the cursor: the last block that was read, and the last one that was read a second time. Returns null if the
+ * mode's chain was never read. Uses the primary key.
  */
-export function findCursor(mode: Mode): Query<DepositCursor | null> {
+export function findCursor(mode: Mode): Query<ReadProgress | null> {
   return {
     name: 'find_deposit_cursor',
-    text: 'select block_number, block_hash from deposit_cursors where mode = $1',
+    text: 'select block_number, block_hash, reread_block from deposit_cursors where mode = $1',
     values: [mode],
     read: firstOrNull(CURSOR_ROW, (row) => ({
       blockNumber: BigInt(row.block_number),
       blockHash: row.block_hash,
+      rereadBlock: BigInt(row.reread_block ?? row.block_number),
     })),
   }
 }
@@ -54,14 +58,29 @@ export function insertCursor(mode: Mode, cursor: DepositCursor): Query<boolean> 
 
 /**
  * Moves the cursor (the last block that was read), if it is still at `from`. Returns false if another process has moved
- * it. The update also locks the cursor's row, even if `from` and `to` are the same.
+ * it. The update also locks the cursor's row, even if `from` and `to` are the same. The first move also records from
+ * where on blocks are read a second time.
  */
 export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): Query<boolean> {
   return {
     name: 'move_deposit_cursor',
-    text: `update deposit_cursors set block_number = $4, block_hash = $5
+    text: `update deposit_cursors
+      set block_number = $4, block_hash = $5, reread_block = coalesce(reread_block, block_number)
       where mode = $1 and block_number = $2 and block_hash = $3`,
     values: [mode, from.blockNumber, from.blockHash, to.blockNumber, to.blockHash],
+    read: changed,
+  }
+}
+
+/**
+ * Moves the last block that was read a second time, if it is still `from`. Returns false if another process has moved
+ * it. The update also locks the cursor's row, even if `from` and `to` are the same.
+ */
+export function moveRereadBlock(mode: Mode, { from, to }: { from: bigint; to: bigint }): Query<boolean> {
+  return {
+    name: 'move_reread_block',
+    text: 'update deposit_cursors set reread_block = $3 where mode = $1 and reread_block = $2',
+    values: [mode, from, to],
     read: changed,
   }
 }

@@ -2,8 +2,9 @@ import type { TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
+import { readAgain } from './read-again.ts'
 import { chooseRecipients, readTransfers, type Recipients } from './read-transfers.ts'
-import { recordDeposits } from './record-deposits.ts'
+import { cursorMove, recordDeposits } from './record-deposits.ts'
 import { findCursor, insertCursor } from './deposits-store.ts'
 
 /** The deepest reorganization that we handle. The chains that we support have no deeper ones. */
@@ -22,8 +23,9 @@ interface NextBlocks {
 /**
  * Reads the next blocks of the mode's chain after the cursor (the last block that was read), records the deposits in
  * them and moves the cursor. Reads as many blocks as nodes return at once, and none above `confirmedBlock`, the newest
- * block that is deep enough (D28). Returns whether all blocks up to `confirmedBlock` were read. Throws
- * `ChainUnavailable` if no node returns even a single block, and `ChainBehind` if no node has the next block yet.
+ * block that is deep enough (D28). If none is left, reads older blocks a second time. Returns whether nothing is left to
+ * read. Throws `ChainUnavailable` if no node returns even a single block, and `ChainBehind` if no node has the next block
+ * yet.
  *
  * If the mode has no cursor, reading starts after `confirmedBlock`. If the parent of the next block is not the cursor's
  * block, there was a reorganization. Then the last blocks before the cursor are read again. Deposits that are already
@@ -41,11 +43,18 @@ export async function followDeposits(
     await startAt(ctx, mode, confirmedBlock)
     return true
   }
-  if (cursor.blockNumber >= confirmedBlock) return true
+  if (cursor.blockNumber < confirmedBlock && !(await followNext(ctx, { mode, cursor, confirmedBlock }))) return false
+  return await readAgain(ctx, { mode, rereadBlock: cursor.rereadBlock, confirmedBlock })
+}
+
+async function followNext(
+  ctx: FollowContext,
+  { mode, cursor, confirmedBlock }: Omit<NextBlocks, 'recipients'>,
+): Promise<boolean> {
   const recipients = await chooseRecipients(ctx, mode)
   const read = await readNextBlocks(ctx, { mode, cursor, recipients, confirmedBlock })
   const to = { blockNumber: read.to, blockHash: read.blockHash }
-  await recordDeposits(ctx, { mode, transfers: read.transfers, cursor: { from: cursor, to } })
+  await recordDeposits(ctx, { mode, transfers: read.transfers, progress: cursorMove(mode, { from: cursor, to }) })
   return read.to >= confirmedBlock
 }
 

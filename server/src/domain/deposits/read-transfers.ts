@@ -1,7 +1,7 @@
 import { ChainRefusal, ChainUnavailable } from '../../chain/errors.ts'
 import type { BlockRange } from '../../chain/block-ranges.ts'
 import type { LoggedTransfer } from '../../chain/transfer-log.ts'
-import { RECIPIENTS_PER_READ_MAX, type TransfersRead } from '../../chain/transfer-reader.ts'
+import { RECIPIENTS_PER_READ_MAX, type TransferRange, type TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
@@ -11,6 +11,12 @@ import { listAddresses, listWalletsAmong } from '../wallets/wallets-store.ts'
 export type Recipients = readonly Address[] | null
 
 type ReadContext = Pick<Context, 'db' | 'chains'>
+
+type ReadRequest = Pick<TransferRange, 'isSecond'> & {
+  readonly mode: Mode
+  readonly range: BlockRange
+  readonly recipients: Recipients
+}
 
 /**
  * If a mode has at most this many wallets, nodes are asked only for transfers to these wallets, with up to three
@@ -30,23 +36,21 @@ export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise
  * `ChainUnavailable` if every node fails or rejects even the first block. Throws `ChainBehind` if no node has the first
  * block yet.
  */
-export async function readTransfers(
-  ctx: ReadContext,
-  { mode, range, recipients }: { mode: Mode; range: BlockRange; recipients: Recipients },
-): Promise<TransfersRead> {
-  if (recipients !== null) return await ctx.chains[mode].readTransfers({ ...range, recipients })
+export async function readTransfers(ctx: ReadContext, request: ReadRequest): Promise<TransfersRead> {
+  const { mode, range, recipients, ...options } = request
+  if (recipients !== null) return await ctx.chains[mode].readTransfers({ ...range, ...options, recipients })
   try {
-    return await readAll(ctx, mode, range)
+    return await readAll(ctx, request)
   } catch (error) {
     if (!(error instanceof ChainRefusal)) throw error
     // Nodes may refuse a block with too many transfers. Anyone can fill a block with transfers of zero for little gas,
     // and that must not hide the deposits in the block.
-    return await readByWallet(ctx, mode, { from: range.from, to: range.from })
+    return await readByWallet(ctx, { ...request, range: { from: range.from, to: range.from } })
   }
 }
 
-async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise<TransfersRead> {
-  const read = await ctx.chains[mode].readTransfers({ ...range, recipients: null })
+async function readAll(ctx: ReadContext, { mode, range, ...options }: ReadRequest): Promise<TransfersRead> {
+  const read = await ctx.chains[mode].readTransfers({ ...range, ...options, recipients: null })
   const addresses = new Set(read.transfers.map(({ to }) => to))
   if (addresses.size === 0) return read
   const wallets: ReadonlySet<Address> = new Set(await ctx.db.runRelaxed(listWalletsAmong(mode, [...addresses])))
@@ -57,12 +61,15 @@ async function readAll(ctx: ReadContext, mode: Mode, range: BlockRange): Promise
  * Reads the transfers to the mode's wallets, for one page of wallets at a time. If the chain reorganized between two
  * pages, throws `ChainUnavailable`, because the pages would then show different blocks.
  */
-async function readByWallet({ db, chains }: ReadContext, mode: Mode, range: BlockRange): Promise<TransfersRead> {
+async function readByWallet(
+  { db, chains }: ReadContext,
+  { mode, range, ...options }: ReadRequest,
+): Promise<TransfersRead> {
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null
   for (let last: Address | null = null; ;) {
     const recipients: Address[] = await db.runRelaxed(listAddresses(mode, last, RECIPIENTS_PER_READ_MAX))
-    const read = await chains[mode].readTransfers({ ...range, recipients })
+    const read = await chains[mode].readTransfers({ ...range, ...options, recipients })
     fork ??= read
     if (read.blockHash !== fork.blockHash || read.parentHash !== fork.parentHash) {
       throw new ChainUnavailable(`the ${mode} chain reorganized while it was read`)

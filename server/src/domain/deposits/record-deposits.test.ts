@@ -16,7 +16,7 @@ import type { Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
-import { recordDeposits } from './record-deposits.ts'
+import { cursorMove, recordDeposits } from './record-deposits.ts'
 import { insertCursor } from './deposits-store.ts'
 
 const HASHES = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const
@@ -190,7 +190,7 @@ describe('recording deposits', () => {
     transfers: readonly LoggedTransfer[],
     { ctx = given.context, to = TO }: { ctx?: Context; to?: DepositCursor } = {},
   ): ReturnType<typeof recordDeposits> {
-    return recordDeposits(ctx, { mode: 'test', transfers, cursor: { from: FROM, to } })
+    return recordDeposits(ctx, { mode: 'test', transfers, progress: cursorMove('test', { from: FROM, to }) })
   }
 
   function transferTo(to: Address): LoggedTransfer {
