@@ -260,12 +260,18 @@ describe('the token endpoint', () => {
     assert.equal(fourth.scope, 'wallet:read wallet:transfer')
   })
 
+  test('a refresh ignores unknown scopes, as long as a known one is left (D50)', async () => {
+    const first = await given.obtainTokens(client, { scope: 'wallet:read wallet:transfer' })
+    const second = readTokens(await given.refresh(first, { scope: 'openid wallet:read offline_access' }))
+    assert.equal(second.scope, 'wallet:read')
+  })
+
   test('a rejected refresh does not use up the refresh token', async () => {
     const other = await given.register()
     const tokens = await given.obtainTokens(client, { resource: BASE_URL })
     const faults: readonly (readonly [Changes, string])[] = [
       [{ scope: 'wallet:read x402:pay' }, 'invalid_scope'],
-      [{ scope: 'wallet:read openid' }, 'invalid_scope'],
+      [{ scope: 'openid offline_access' }, 'invalid_scope'],
       [{ scope: 'wallet:read  wallet:read' }, 'invalid_scope'],
       [{ resource: AUTH_URL }, 'invalid_target'],
       [{ resource: 'https://evil.example' }, 'invalid_target'],

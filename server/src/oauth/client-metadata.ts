@@ -53,7 +53,7 @@ function parseName(members: ReadonlyMap<string, unknown>): string | null {
   return name === '' ? null : name
 }
 
-/** Without `scope`, a client is registered for all scopes (D36a). */
+/** Without `scope`, a client is registered for all scopes (D36a). Unknown scopes are ignored (D50). */
 function parseRegisteredScopes(members: ReadonlyMap<string, unknown>): readonly Scope[] {
   const parameter = 'scope'
   const text = findText(members, parameter)

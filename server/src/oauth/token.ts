@@ -88,15 +88,13 @@ function refresh(ctx: Context, { parameters, client, origins, arrivedAtMs }: Ask
 }
 
 /**
- * Returns the requested scopes, or null if there is no `scope`. Returns an empty list if an unknown scope is requested.
- * Then `refreshTokens` rejects the request (RFC 6749, section 6).
+ * Returns the requested scopes without the unknown ones (D50), or null if there is no `scope`. Returns an empty list if
+ * the `scope` is malformed, or if no known scope is left. Then `refreshTokens` rejects the request (RFC 6749, section
+ * 6). This function does not throw, because `refreshTokens` must first detect a second use of the refresh token.
  */
 function parseNarrowedScopes(parameters: RequestParameters): readonly Scope[] | null {
   const text = findParameter(parameters, 'scope')
-  if (text === null) return null
-  const scopes = parseScopes(text)
-  // This function does not throw, because `refreshTokens` must first detect a second use of the refresh token.
-  return scopes !== null && scopes.length === new Set(text.split(' ')).size ? scopes : []
+  return text === null ? null : (parseScopes(text) ?? [])
 }
 
 /**
