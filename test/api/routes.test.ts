@@ -38,7 +38,7 @@ describe('routes, and requests that are not HTTP', () => {
     const { host } = new URL(baseUrl)
     const messageOf = async (path: string) =>
       expectError(await given.call({ path, host }), { type: 'not_found' }).message
-    for (const path of ['/v1/balance', '/mcp/', '/sse', '/documents', '/skill.md', '/console/nothing'])
+    for (const path of ['/v1/balance', '/mcp/x', '/sse', '/documents', '/skill.md', '/console/nothing'])
       assert.equal(await messageOf(path), 'There is no endpoint at this path.', path)
     for (const path of ['/', '/sign-in', '/console/session'])
       assert.equal(await messageOf(path), `There is no endpoint at this path on this host. Try ${authUrl}.`, path)

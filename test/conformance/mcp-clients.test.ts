@@ -36,6 +36,12 @@ describe('MCP clients', () => {
       await client.close()
     })
 
+    test(`${name}: from a URL that was written with a slash at the end`, async () => {
+      const client = await connect(open, new MemoryProvider(), new URL('/mcp/', host.baseUrl))
+      assert.equal((await client.callTool('get_budget', {})).isError, false)
+      await client.close()
+    })
+
     test(`${name}: with a client id that is the URL of its metadata document`, async () => {
       const path = `/${encodeURIComponent(name)}.json`
       const clientMetadataUrl = host.documents.publish(path, { client_name: name, redirect_uris: [REDIRECT_URI] })
@@ -62,13 +68,13 @@ describe('MCP clients', () => {
     })
   }
 
-  async function connect(open: McpPackage['open'], provider: MemoryProvider): Promise<McpClient> {
-    const asking = open({ url, provider })
+  async function connect(open: McpPackage['open'], provider: MemoryProvider, written = url): Promise<McpClient> {
+    const asking = open({ url: written, provider })
     await assert.rejects(asking.connect(), isUnauthorized)
     const callback = await host.consent(provider.takeRedirect())
     assert.equal(callback.searchParams.get('state'), provider.state())
     await asking.finish(callback)
-    const client = open({ url, provider })
+    const client = open({ url: written, provider })
     await client.connect()
     return client
   }

@@ -44,6 +44,16 @@ describe('credentials of the MCP server', () => {
     assert.equal(JSON.parse(metadata.text).resource, 'http://localhost:4100/mcp')
   })
 
+  test('the challenge of /mcp/ names the metadata of this address, with its slash (RFC 9728, section 3.3)', async () => {
+    for (const host of ['localhost:4100', 'localhost:4101']) {
+      const answer = await sendMcp(given, { method: 'tools/list', host, path: '/mcp/' })
+      const [, url = ''] = /resource_metadata="([^"]*)"/.exec(String(answer.headers['www-authenticate'])) ?? []
+      const { pathname } = new URL(url)
+      assert.equal(url, `http://${host}/.well-known/oauth-protected-resource/mcp/`)
+      assert.equal(JSON.parse((await given.call({ path: pathname, host })).text).resource, `http://${host}/mcp/`)
+    }
+  })
+
   test('a GET without a credential gets the challenge too, since some hosts begin with it', async () => {
     expectError(await given.call({ path: '/mcp', host: 'localhost:4100' }), { type: 'unauthenticated' })
   })

@@ -6,6 +6,7 @@ import { callTool, PROTOCOL_VERSIONS, readRpc, sendMcp, type McpRequest } from '
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 
 const HOST = 'localhost:4100'
+const PATHS = ['/mcp', '/mcp/'] as const
 const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
@@ -128,17 +129,77 @@ describe('the MCP server on the wire', () => {
     ['more than 64 KiB', { body: 'x'.repeat(65 * 1_024) }, 413],
     ['GET', { method: 'GET' }, 405],
     ['DELETE', { method: 'DELETE' }, 405],
-    ['PUT', { method: 'PUT' }, 404],
-    ['HEAD', { method: 'HEAD' }, 404],
+    ['PUT', { method: 'PUT' }, 405],
+    ['PATCH', { method: 'PATCH' }, 405],
+    ['HEAD', { method: 'HEAD' }, 405],
   ]
   for (const [what, message, status] of bodies) {
-    test(`${what} is rejected with ${status}`, async () => {
-      const answer = await call(message)
-      assert.equal(answer.status, status, answer.text)
-      assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
-      if (status === 405) assert.equal(answer.headers['allow'], 'POST')
+    test(`${what} is rejected with ${status}, also with a slash at the end of the path`, async () => {
+      for (const path of PATHS) {
+        const answer = await call(message, path)
+        assert.equal(answer.status, status, answer.text)
+        assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+        if (status === 405) assert.equal(answer.headers['allow'], 'POST')
+      }
     })
   }
+
+  test('a method without a use is rejected before the credential is checked, but GET is not', async () => {
+    for (const path of PATHS) {
+      assert.equal((await given.call({ method: 'PUT', path, host: HOST })).status, 405)
+      expectError(await given.call({ method: 'GET', path, host: HOST }), { type: 'unauthenticated' })
+    }
+  })
+
+  for (const version of PROTOCOL_VERSIONS) {
+    test(`${version}: /mcp/ responds to messages as /mcp does`, async () => {
+      const key = await given.issueKey(seeded)
+      const [tools, same] = await Promise.all(
+        PATHS.map(async (path) => readRpc(await sendMcp(given, { key, version, path, method: 'tools/list' })).result),
+      )
+      assert.deepEqual(tools, same)
+      assert.ok(tools !== undefined)
+    })
+  }
+
+  const JSON_TYPE = 'application/json'
+  const STREAM_TYPE = 'text/event-stream'
+  const accepted: readonly (readonly [string | null, string])[] = [
+    [JSON_TYPE, JSON_TYPE],
+    ['Application/JSON; charset=utf-8', JSON_TYPE],
+    [STREAM_TYPE, STREAM_TYPE],
+    ['application/json;q=0, text/event-stream', STREAM_TYPE],
+    ['application/json, text/event-stream;q=0.0', JSON_TYPE],
+    ['*/*', JSON_TYPE],
+    ['text/html, application/*;q=0.5', JSON_TYPE],
+    [null, JSON_TYPE],
+  ]
+  for (const version of PROTOCOL_VERSIONS) {
+    for (const [accept, type] of accepted) {
+      test(`${version}: with ${accept === null ? 'no Accept' : `Accept: ${accept}`}, the response is ${type}`, async () => {
+        const key = await given.issueKey(seeded)
+        const args = { name: 'get_budget', arguments: { agent_id: seeded.agentId } }
+        const messages: readonly McpRequest[] = [
+          { method: 'tools/list' },
+          { method: 'tools/call', params: args },
+          { method: 'tools/call', params: { name: 'drain' } },
+        ]
+        for (const message of messages) {
+          const expected = await sendMcp(given, { key, version, ...message })
+          const answer = await sendMcp(given, { key, version, ...message, headers: ['accept', accept ?? ''] })
+          assert.equal(answer.status, expected.status, answer.text)
+          assert.match(answer.headers['content-type'] ?? '', new RegExp(`^${type}`))
+          assert.deepEqual(readRpc(answer), readRpc(expected))
+        }
+      })
+    }
+  }
+
+  test('a client of the earlier protocol version that accepts neither type gets 406', async () => {
+    const message = { version: '2025-11-25', method: 'tools/list', headers: ['accept', 'text/html'] } as const
+    const answer = await sendMcp(given, { key: await given.issueKey(seeded), ...message })
+    assert.equal(answer.status, 406, answer.text)
+  })
 
   test('only our hosts are served, so that no page can reach the server under its own name (DNS rebinding)', async () => {
     const key = await given.issueKey(seeded)
@@ -171,19 +232,21 @@ describe('the MCP server on the wire', () => {
   })
 
   test('a preflight allows the headers of the protocol, and pages can read the limits and the challenge', async () => {
-    const answer = await call({ method: 'OPTIONS', headers: ['origin', 'https://host.example'] })
-    assert.equal(answer.status, 204)
-    assert.match(String(answer.headers['access-control-allow-methods']), /POST/)
-    for (const name of ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']) {
-      assert.ok(String(answer.headers['access-control-allow-headers']).split(', ').includes(name), name)
+    for (const path of PATHS) {
+      const answer = await call({ method: 'OPTIONS', headers: ['origin', 'https://host.example'] }, path)
+      assert.equal(answer.status, 204)
+      assert.match(String(answer.headers['access-control-allow-methods']), /POST/)
+      for (const name of ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']) {
+        assert.ok(String(answer.headers['access-control-allow-headers']).split(', ').includes(name), name)
+      }
+      assert.match(String(answer.headers['access-control-expose-headers']), /WWW-Authenticate.*X-RateLimit-Reset/)
     }
-    assert.match(String(answer.headers['access-control-expose-headers']), /WWW-Authenticate.*X-RateLimit-Reset/)
   })
 
-  async function call(message: Omit<Call, 'path'>): Promise<Answer> {
+  async function call(message: Omit<Call, 'path'>, path: (typeof PATHS)[number] = '/mcp'): Promise<Answer> {
     const accept = ['accept', 'application/json, text/event-stream', ...(message.headers ?? [])]
     return await given.call({
-      path: '/mcp',
+      path,
       host: HOST,
       key: await given.issueKey(seeded),
       ...message,

@@ -21,7 +21,7 @@ describe('the metadata', () => {
   after(() => given.close())
 
   test("the authorization server's metadata follows the specification, at both paths (D40a)", async () => {
-    for (const path of [AS_PATH, `${AS_PATH}/mcp`]) {
+    for (const path of [AS_PATH, `${AS_PATH}/`, `${AS_PATH}/mcp`, `${AS_PATH}/mcp/`]) {
       const answer = await given.ask({ path })
       assert.deepEqual(readBody(answer, 200), {
         issuer: AUTH_URL,
@@ -44,9 +44,12 @@ describe('the metadata', () => {
 
   const resources: readonly (readonly [string, string, string])[] = [
     [BASE_URL, RESOURCE_PATH, BASE_URL],
+    [BASE_URL, `${RESOURCE_PATH}/`, BASE_URL],
     [BASE_URL, `${RESOURCE_PATH}/mcp`, `${BASE_URL}/mcp`],
+    [BASE_URL, `${RESOURCE_PATH}/mcp/`, `${BASE_URL}/mcp/`],
     [AUTH_URL, RESOURCE_PATH, AUTH_URL],
     [AUTH_URL, `${RESOURCE_PATH}/mcp`, `${AUTH_URL}/mcp`],
+    [AUTH_URL, `${RESOURCE_PATH}/mcp/`, `${AUTH_URL}/mcp/`],
   ]
   for (const [origin, path, resource] of resources) {
     test(`the metadata of the resource ${resource} names it, and is at ${path} (D40)`, async () => {
@@ -73,8 +76,8 @@ describe('the metadata', () => {
       '/.well-known/openid-configuration',
       '/.well-known/openid-configuration/mcp',
       `${RESOURCE_PATH}/nope`,
-      `${RESOURCE_PATH}/`,
-      `${RESOURCE_PATH}/mcp/`,
+      `${RESOURCE_PATH}//`,
+      `${RESOURCE_PATH}/mcp//`,
       `${AS_PATH}/nope`,
       '/.well-known/jwks.json',
     ]
@@ -114,7 +117,7 @@ describe('the metadata', () => {
   })
 
   test('other methods are 405', async () => {
-    for (const path of [AS_PATH, `${AS_PATH}/mcp`, RESOURCE_PATH, `${RESOURCE_PATH}/mcp`]) {
+    for (const path of [AS_PATH, `${AS_PATH}/mcp/`, RESOURCE_PATH, `${RESOURCE_PATH}/mcp`, `${RESOURCE_PATH}/mcp/`]) {
       const answer = await given.ask({ path, method: 'POST', body: {} })
       expectOauthError(answer, 'invalid_request', 405)
       assert.equal(answer.headers.allow, 'GET, HEAD')
@@ -123,7 +126,15 @@ describe('the metadata', () => {
 
   test('only the host of AUTH_URL has an authorization server, not the REST host (D1)', async () => {
     const [restHost, authHost] = [BASE_URL, AUTH_URL].map((origin) => new URL(origin).host)
-    const paths = [AS_PATH, `${AS_PATH}/mcp`, '/oauth/authorize', '/oauth/token', '/oauth/register', '/oauth/revoke']
+    const paths = [
+      AS_PATH,
+      `${AS_PATH}/mcp`,
+      `${AS_PATH}/mcp/`,
+      '/oauth/authorize',
+      '/oauth/token',
+      '/oauth/register',
+      '/oauth/revoke',
+    ]
     for (const path of [...paths, '/oauth/consent']) {
       assert.equal((await askHost(String(restHost), path)).status, 404, path)
       assert.notEqual((await askHost(String(authHost), path)).status, 404, path)

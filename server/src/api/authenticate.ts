@@ -90,8 +90,10 @@ export async function identifyCaller(
 ): Promise<Identified> {
   void reply.header('Cache-Control', 'no-store')
   const { resourcePath = '' } = requirements
+  // The metadata must name the resource as the client called it, with or without a slash (RFC 9728, section 3.3).
+  const calledPath = resourcePath === '' ? '' : request.routeOptions.url
   const challenge = (refusal: Omit<Parameters<typeof formatChallenge>[0], 'origin' | 'resourcePath'>): string =>
-    formatChallenge({ ...refusal, origin: originOf(request, origins), resourcePath })
+    formatChallenge({ ...refusal, origin: originOf(request, origins), resourcePath: calledPath })
   const credential = readCredential(request)
   const found = credential === null ? null : await findCaller(ctx, { credential, requirements })
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {

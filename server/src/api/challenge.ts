@@ -1,4 +1,3 @@
-import type { ResourcePath } from '../http/hosts.ts'
 import { formatScopes, SCOPES, type Scope } from '../values/scope.ts'
 
 /**
@@ -16,7 +15,7 @@ export function formatChallenge({
   origin: string
   error?: 'invalid_token' | 'insufficient_scope' | undefined
   scopes?: readonly Scope[]
-  resourcePath?: ResourcePath
+  resourcePath?: string | undefined
 }): string {
   const parameters = [
     ...(error === undefined ? [] : [`error="${error}"`]),

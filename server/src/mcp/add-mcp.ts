@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
+import { addOtherMethods } from '../http/add-other-methods.ts'
 import { allowCrossOrigin } from '../http/cross-origin.ts'
 import { MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
@@ -7,6 +8,7 @@ import { leaveWork } from '../http/overload-gate.ts'
 import { createRequestSignals } from '../http/request-signals.ts'
 import { setRetryAfter } from '../http/set-retry-after.ts'
 import type { Problem } from '../values/problem.ts'
+import { BOTH_TYPES, readAccepted, type AcceptedTypes } from './accepted-types.ts'
 import { createSiteCheck } from './check-site.ts'
 import { readMessage } from './read-message.ts'
 import type { Background, Tool, ToolCaller } from './tool.ts'
@@ -33,10 +35,12 @@ const REQUIREMENTS: Tool['requirements'] = { bucket: 'default' }
 /** The headers that the protocol reads. In particular, the credential is not passed on. */
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 const INVALID_REQUEST = -32_600
+const SERVER_ERROR = -32_000
 
 /**
- * Adds the MCP server at `/mcp`, on both hosts (D71). A request is authenticated before the protocol's own code gets
- * it. The called tool decides the scope and the rate limit, so the body (at most 64 KiB) is read before authentication.
+ * Adds the MCP server at `/mcp`, on both hosts (D71), and at `/mcp/`, because people often write the address with a
+ * slash. A request is authenticated before the protocol's own code gets it. The called tool decides the scope and the
+ * rate limit, so the body (at most 64 KiB) is read before authentication.
  */
 export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions): Promise<void> {
   await http.register(async (scope: HttpServer) => {
@@ -48,39 +52,53 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
     // The body stays bytes: the caller is authenticated first, and the protocol has its own response to malformed JSON.
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    scope.route({
-      // There are no streams that a GET could open, and no sessions that a DELETE could end. Both methods get 405.
-      method: ['POST', 'GET', 'DELETE'],
-      url: MCP_PATH,
-      exposeHeadRoute: false,
-      schema: { hide: true },
-      handler: async (request, reply) => {
-        const message = readMessage(request.body)
-        const tool = TOOLS.find(({ name }) => name === message.toolName)
-        const requirements: McpRequirements = { ...(tool?.requirements ?? REQUIREMENTS), resourcePath: MCP_PATH }
-        const { caller, rejection } = await options.identifyCaller(request, reply, requirements)
-        if (rejection !== null && tool === undefined) throw rejection
-        if (message.isBatch) return await reply.code(400).send(BATCH_REJECTED)
-        setRetryAfter(reply, rejection?.retryAfterSeconds)
-        // Loaded with the first message: the protocol's code costs 0.1 s and 30 MB, which not every process needs.
-        const { serveMessage } = await import('./serve-message.ts')
-        const response = await serveMessage(ctx, {
-          request: toWebRequest(request, originOf(request, options)),
-          body: message.body,
-          caller,
-          rejection,
-          left: signalOf(reply),
-          onWait: () => leaveWork(request),
-          background,
-        })
-        // The headers of the MCP package must not replace our own `cache-control` and `connection`. With its
-        // `connection`, every connection would be kept open.
-        for (const name of ['cache-control', 'connection']) response.headers.delete(name)
-        if (response.status === 405) void reply.header('Allow', 'POST')
-        return await reply.send(response)
-      },
-    })
+    for (const url of [MCP_PATH, `${MCP_PATH}/`]) {
+      addOtherMethods(scope, url, { allowed: ['POST'], besides: ['GET', 'DELETE', 'OPTIONS'], reject: rejectMethod })
+      scope.route({
+        // There are no streams that a GET could open, and no sessions that a DELETE could end. Both methods get 405. They
+        // need a credential, because clients also send a GET to learn from its 401 how to connect.
+        method: ['POST', 'GET', 'DELETE'],
+        url,
+        exposeHeadRoute: false,
+        schema: { hide: true },
+        handler: respond,
+      })
+    }
+
+    async function respond(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+      const message = readMessage(request.body)
+      const tool = TOOLS.find(({ name }) => name === message.toolName)
+      const requirements: McpRequirements = { ...(tool?.requirements ?? REQUIREMENTS), resourcePath: MCP_PATH }
+      const { caller, rejection } = await options.identifyCaller(request, reply, requirements)
+      if (rejection !== null && tool === undefined) throw rejection
+      if (message.isBatch) return await reply.code(400).send(BATCH_REJECTED)
+      setRetryAfter(reply, rejection?.retryAfterSeconds)
+      // Loaded with the first message: the protocol's code costs 0.1 s and 30 MB, which not every process needs.
+      const { serveMessage } = await import('./serve-message.ts')
+      const accepted = readAccepted(request.headers.accept)
+      const response = await serveMessage(ctx, {
+        request: toWebRequest(request, originOf(request, options), accepted),
+        body: message.body,
+        accepted,
+        caller,
+        rejection,
+        left: signalOf(reply),
+        onWait: () => leaveWork(request),
+        background,
+      })
+      // The headers of the MCP package must not replace our own `cache-control` and `connection`. With its
+      // `connection`, every connection would be kept open.
+      for (const name of ['cache-control', 'connection']) response.headers.delete(name)
+      if (response.status === 405) void reply.header('Allow', 'POST')
+      return await reply.send(response)
+    }
   })
+}
+
+/** Responds to a method that no message uses, as the MCP package does. */
+function rejectMethod(reply: FastifyReply, allow: string): FastifyReply {
+  const error = { code: SERVER_ERROR, message: 'Method not allowed.' }
+  return reply.code(405).header('Allow', allow).send({ jsonrpc: '2.0', error, id: null })
 }
 
 /**
@@ -110,12 +128,14 @@ function createBackground(scope: HttpServer): Background {
   }
 }
 
-function toWebRequest(request: FastifyRequest, origin: string): Request {
+function toWebRequest(request: FastifyRequest, origin: string, { json, stream }: AcceptedTypes): Request {
   const headers = new Headers()
   for (const name of PROTOCOL_HEADERS) {
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
+  // For us, one of the two types is enough.
+  if (json || stream) headers.set('accept', BOTH_TYPES)
   const body = Buffer.isBuffer(request.body) ? { body: request.body.toString('utf8') } : {}
   return new Request(origin + MCP_PATH, { method: request.method, headers, ...body })
 }

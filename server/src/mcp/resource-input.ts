@@ -14,7 +14,12 @@ export const RESOURCE_INPUT = {
     Type.String({ description: `The HTTP method: ${RESOURCE_METHODS.join(', ')}. By default GET.`, examples: ['GET'] }),
   ),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'Headers of the request, each as a string.' }),
+    // A record would be described with `patternProperties`, which the adapters of some models do not know.
+    Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Headers of the request, each as a string.',
+    }),
   ),
   body: Type.Optional(Type.String({ description: 'The body of the request, as text. Not with GET or HEAD.' })),
 }

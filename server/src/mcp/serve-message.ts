@@ -1,5 +1,6 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { Context } from '../domain/context.ts'
+import { toJsonResponse, type AcceptedTypes } from './accepted-types.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { rejectedResult, runTool } from './run-tool.ts'
 import type { Background, Tool, ToolCaller } from './tool.ts'
@@ -15,6 +16,7 @@ export interface McpCall {
   readonly request: Request
   /** The parsed body. Undefined if it is not JSON. Then the MCP library responds with an error. */
   readonly body: unknown
+  readonly accepted: AcceptedTypes
   readonly caller: ToolCaller
   /**
    * Why the call of a tool is rejected: the caller is over its rate limit, or does not have the scope. Otherwise null.
@@ -33,11 +35,15 @@ export interface McpCall {
  * 0036).
  */
 export async function serveMessage(ctx: Context, call: McpCall): Promise<Response> {
+  const { accepted } = call
   const handler = createMcpHandler(() => createServer(ctx, call), {
     maxSubscriptions: 0,
+    // Of the newest protocol version. The earlier ones always get a stream.
+    responseMode: accepted.stream && !accepted.json ? 'sse' : 'auto',
     onerror: (error) => ctx.logger.debug({ err: error }, 'an MCP message was rejected'),
   })
-  return await handler.fetch(call.request, call.body === undefined ? {} : { parsedBody: call.body })
+  const response = await handler.fetch(call.request, call.body === undefined ? {} : { parsedBody: call.body })
+  return accepted.stream ? response : await toJsonResponse(response)
 }
 
 function createServer(ctx: Context, { caller, rejection, left, onWait, background }: McpCall): Server {

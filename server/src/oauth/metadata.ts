@@ -16,19 +16,22 @@ const CACHE_CONTROL = 'public, max-age=3600'
  * the configuration. Every other well-known path responds with 404, never with a page of the dashboard.
  */
 export function addMetadata(scope: HttpServer, origins: Omit<OauthOptions, 'readSession'>): void {
-  // The URL of a resource's metadata ends with the path of the resource (RFC 9728, section 3.1).
-  const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => RESOURCE_PATHS.map((suffix) => path + suffix))
+  // The URL of a resource's metadata ends with the path of the resource (RFC 9728, section 3.1). It also exists with a
+  // slash at the end, because people write the address of the MCP server with one.
+  const suffixes = RESOURCE_PATHS.flatMap((path) => [path, `${path}/`])
+  const paths = [AS_PATH, RESOURCE_PATH].flatMap((path) => suffixes.map((suffix) => path + suffix))
   allowCrossOrigin(scope)
   const server = describeServer(origins)
 
-  for (const suffix of RESOURCE_PATHS) {
+  for (const suffix of suffixes) {
     scope.get(
       AS_PATH + suffix,
       { onRequest: onAuthHostOnly(origins), schema: { hide: true } },
       async (_request, reply) => reply.header('Cache-Control', CACHE_CONTROL).send(server),
     )
     scope.get(RESOURCE_PATH + suffix, { schema: { hide: true } }, async (request, reply) => {
-      const resource = originOf(request, origins) + suffix
+      // The path `/` of a whole host is left out.
+      const resource = originOf(request, origins) + (suffix === '/' ? '' : suffix)
       return reply.header('Cache-Control', CACHE_CONTROL).send(describeResource(resource, origins))
     })
   }

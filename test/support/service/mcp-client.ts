@@ -14,9 +14,13 @@ export interface McpRequest {
   readonly version?: ProtocolVersion
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
-  /** Further headers, as a list in which names and values alternate. They replace protocol headers of the same name. */
+  /**
+   * Further headers, as a list in which names and values alternate. They replace protocol headers of the same name. An
+   * empty value leaves the header out.
+   */
   readonly headers?: readonly string[]
   readonly host?: string
+  readonly path?: '/mcp' | '/mcp/'
 }
 
 /** The result of a tool's call, as a client receives it. */
@@ -49,12 +53,12 @@ export interface JsonRpcAnswer {
 type Endpoint = Pick<TestService, 'call'>
 
 const HOST = 'localhost:4100'
-const ACCEPT = ['accept', 'application/json, text/event-stream'] as const
+const ACCEPT = 'application/json, text/event-stream'
 
 /** Sends one message as a client of the given protocol version does, and returns the response unchanged. */
 export async function sendMcp(given: Endpoint, message: McpRequest): Promise<Answer> {
-  const { key, host = HOST } = message
-  return await given.call({ path: '/mcp', host, ...(key === undefined ? {} : { key }), ...writeMessage(message) })
+  const { key, host = HOST, path = '/mcp' } = message
+  return await given.call({ path, host, ...(key === undefined ? {} : { key }), ...writeMessage(message) })
 }
 
 /** The request with which a client of version 2026-07-28 calls a tool, for a test that sends it itself. */
@@ -73,10 +77,16 @@ function writeMessage({ version = '2026-07-28', method, params = {}, headers = [
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   const named = typeof params['name'] === 'string' ? ['mcp-name', params['name']] : []
-  const protocol = ['mcp-protocol-version', version, ...(isModern ? ['mcp-method', method, ...named] : [])]
+  const protocol = [
+    'accept',
+    ACCEPT,
+    'mcp-protocol-version',
+    version,
+    ...(isModern ? ['mcp-method', method, ...named] : []),
+  ]
   const kept = protocol.filter((_, index) => !headers.includes(protocol[index - (index % 2)] ?? ''))
   return {
-    headers: [...ACCEPT, ...kept, ...headers],
+    headers: [...kept, ...headers].filter((_, index, all) => all[index | 1] !== ''),
     body: { jsonrpc: '2.0', id: 1, method, params: isModern ? { ...params, _meta: meta } : params },
   }
 }
