@@ -1332,7 +1332,7 @@ export interface components {
         };
         /**
          * KeyHeldError
-         * @description This service was restored from a backup, and this API key is on hold. This request did nothing. Ask an owner of the workspace for a new key. If this was a payment, repeat it with the new key and the same idempotency_key. The code `key_held`.
+         * @description This service was restored from a backup, and this API key is on hold. This request did nothing. Keep the key, and ask an owner of the workspace to confirm it on the page API keys of the dashboard. Then repeat the request, a payment with the same idempotency_key. The code `key_held`.
          */
         KeyHeldError: {
             /**

@@ -71,6 +71,7 @@ const BODIES: Bodies = {
   'POST /console/workspaces/:slug/withdrawals': { mode: 'test', wallet: ADDRESS, to: ADDRESS, amount_usdc: '1' },
   'POST /console/workspaces/:slug/withdrawals/:id/signature': ASSERTION,
   'POST /console/workspaces/:slug/keys': { mode: 'test', name: 'K' },
+  'POST /console/workspaces/:slug/held-keys': { confirm: [] },
   'POST /console/workspaces/:slug/keys/:id/rotate': {},
   'POST /console/workspaces/:slug/keys/:id/revoke': {},
   'POST /console/workspaces/:slug/webhooks': {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import type { ApiKey } from '../../server/src/console/contract/keys.ts'
+import type { Session } from '../../server/src/console/contract/session.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { endAllConnections } from '../../server/src/domain/connections/end-all-connections.ts'
 import type { Context } from '../../server/src/domain/context.ts'
@@ -27,6 +29,7 @@ import {
   makeRequests,
   makeSessions,
   makeTokens,
+  rotateKey,
   type Make,
 } from './credentials.ts'
 
@@ -151,6 +154,93 @@ describe('after the database was restored', () => {
     expectError(await pay(seeded.key), HELD)
   })
 
+  test('an owner confirms keys of both modes by name; the others are revoked, and the audit log lists both', async () => {
+    const former = await openConsoleFixture(server, { account: seeded.account, role: 'admin', name: 'Max' })
+    const [test, live, theirs] = [
+      await createKey(owner, 'test', { agent_id: seeded.agentId }),
+      await createKey(owner, 'live'),
+      await createKey(former, 'test'),
+    ]
+    await owner.browser.ask('DELETE', owner.at(`members/${former.userId}?keep_keys=${theirs.key.id}`))
+    assert.deepEqual([await hasHeldKeys(owner), await listHeld(owner)], [false, []])
+    await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: ctx.clock.now() })
+    const viewer = await openConsoleFixture(server, { account: seeded.account, role: 'viewer' })
+    const held = await listHeld(viewer)
+    assert.deepEqual(await hasHeldKeys(viewer), true)
+    assert.deepEqual(
+      held.map(({ id, mode, name, last4, created_by: by, by_former_member: isFormer, state }) => [
+        id,
+        mode,
+        name,
+        last4,
+        by,
+        isFormer,
+        state,
+      ]),
+      [
+        [await keyId(), 'test', 'API key', seeded.key.slice(-4), null, false, 'held'],
+        [test.key.id, 'test', 'Key', test.secret.slice(-4), 'Ada', false, 'held'],
+        [live.key.id, 'live', 'Key', live.secret.slice(-4), 'Ada', false, 'held'],
+        [theirs.key.id, 'test', 'Key', theirs.secret.slice(-4), 'Max', true, 'held'],
+      ].toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+    )
+    const logged = (await readAudit(ctx.db, seeded.account.id)).length
+    const chosen = [test.key.id, live.key.id]
+    const decided = await owner.browser.ask<{ confirmed: string[]; revoked: string[] }>('POST', owner.at('held-keys'), {
+      confirm: chosen,
+    })
+    assert.deepEqual(decided.confirmed.toSorted(), chosen.toSorted())
+    assert.deepEqual(decided.revoked.toSorted(), [await keyId(), theirs.key.id].toSorted())
+    const works = async (secret: string) => (await send(server.url, { path: '/v1/me', key: secret })).status
+    assert.deepEqual(await Promise.all([test, live, theirs].map(({ secret }) => works(secret))), [200, 200, 401])
+    assert.equal(await works(seeded.key), 401)
+    assert.deepEqual([await hasHeldKeys(owner), await listHeld(owner)], [false, []])
+    const rows = (await readAudit(ctx.db, seeded.account.id)).slice(logged)
+    assert.deepEqual(
+      new Set(rows.map((row) => `${String(row['actor_id'])} ${String(row['action'])} ${String(row['subject'])}`)),
+      new Set([
+        ...decided.confirmed.map((id) => `${owner.userId} key.confirmed ${id}`),
+        ...decided.revoked.map((id) => `${owner.userId} key.revoked ${id}`),
+      ]),
+    )
+  })
+
+  test('only an owner with a recent proof confirms, and a decision that another owner has made is not overwritten', async () => {
+    const admin = await openConsoleFixture(server, { account: seeded.account, role: 'admin' })
+    const second = await openConsoleFixture(server, { account: seeded.account })
+    const other = await createKey(owner, 'test')
+    await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: ctx.clock.now() })
+    const id = await keyId()
+    const tooLow = { type: 'forbidden', code: 'role_insufficient' } as const
+    await admin.browser.refuse('POST', admin.at('held-keys'), tooLow, { confirm: [id] })
+    const gone = { type: 'conflict', code: 'key_not_held' } as const
+    await owner.browser.refuse('POST', owner.at('held-keys'), gone, { confirm: [id, 'key_x'] })
+    assert.equal((await listHeld(owner)).length, 2)
+    const decide = (by: ConsoleFixture, confirm: string) =>
+      by.browser.call('POST', by.at('held-keys'), { confirm: [confirm] })
+    const answers = await Promise.all([decide(owner, id), decide(second, other.key.id)])
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]))
+    const { status } = await send(server.url, { path: '/v1/me', key: seeded.key })
+    const { status: ofOther } = await send(server.url, { path: '/v1/me', key: other.secret })
+    assert.deepEqual(new Set([status, ofOther]), new Set([200, 401]))
+    assert.deepEqual(await owner.browser.ask('POST', owner.at('held-keys'), { confirm: [] }), {
+      confirmed: [],
+      revoked: [],
+    })
+  })
+
+  test('a held key can be revoked, and one whose grace period ends no longer waits', async () => {
+    const old = await createKey(owner, 'test')
+    await rotateKey(owner, old)
+    await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: ctx.clock.now() })
+    for (const { id } of await listHeld(owner)) {
+      if (id !== old.key.id) await owner.browser.ask('POST', owner.at(`keys/${id}/revoke`), {})
+    }
+    assert.deepEqual([(await listHeld(owner)).map(({ id }) => id), await hasHeldKeys(owner)], [[old.key.id], true])
+    await readRows(ctx.db, 'update api_keys set grace_until = $2 where id = $1', [old.key.id, ctx.clock.now()])
+    assert.deepEqual([await listHeld(owner), await hasHeldKeys(owner)], [[], false])
+  })
+
   test('keys that are revoked, or past their grace period, are not held, and a later key is not held', async () => {
     const [first, second] = [await createKey(owner, 'test'), await createKey(owner, 'live')]
     await owner.browser.ask('POST', owner.at(`keys/${first.key.id}/revoke`), {})
@@ -198,9 +288,19 @@ describe('after the database was restored', () => {
     }
   }
 
-  /** Confirms the held keys, as an owner does. */
+  /** Confirms all held keys, as an owner does. */
   async function confirm(): Promise<void> {
-    await readRows(ctx.db, 'update api_keys set confirmed_at = held_at where account_id = $1', [seeded.account.id])
+    const confirmed = (await listHeld(owner)).map(({ id }) => id)
+    await owner.browser.ask('POST', owner.at('held-keys'), { confirm: confirmed })
+  }
+
+  async function listHeld(by: ConsoleFixture): Promise<ApiKey[]> {
+    return (await by.browser.ask<{ keys: ApiKey[] }>('GET', by.at('held-keys'))).keys
+  }
+
+  async function hasHeldKeys(by: ConsoleFixture): Promise<boolean | undefined> {
+    const { session } = await by.browser.ask<{ session: Session }>('GET', '/console/session')
+    return session.workspaces.find(({ slug }) => slug === seeded.account.slug)?.has_held_keys
   }
 
   async function keyId(): Promise<string> {

@@ -63,7 +63,7 @@ describe('workspaces in the dashboard', () => {
   test('the person who creates a workspace owns it', async () => {
     assert.match(workspace.slug, /^acme-corp/)
     assert.deepEqual([workspace.name, workspace.role], ['Acme Corp', 'owner'])
-    assert.deepEqual((await readSession(owner.browser))?.workspaces, [workspace])
+    assert.deepEqual((await readSession(owner.browser))?.workspaces, [{ ...workspace, has_held_keys: false }])
     const { members } = await owner.browser.ask<{ members: WireMember[] }>('GET', at('members'))
     assert.match(String(members[0]?.created_at), ISO_TIME)
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe('workspaces in the dashboard', () => {
     }
     const joined = { workspace: { slug: workspace.slug, name: 'Acme Corp', role: 'admin' } }
     assert.deepEqual(await guest.browser.ask('POST', '/console/invitations/accept', { token }), joined)
-    assert.deepEqual((await readSession(guest.browser))?.workspaces, [joined.workspace])
+    assert.deepEqual((await readSession(guest.browser))?.workspaces, [{ ...joined.workspace, has_held_keys: false }])
 
     const missing = { type: 'not_found', code: 'invitation_not_found' } as const
     const late = await openVisitor(server)

@@ -1,3 +1,4 @@
+import type { Output } from '@bursar/server/src/console/contract/all-routes.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { IssuedApiKey, KeyTerms } from '@bursar/server/src/console/contract/keys.ts'
 import { queryOptions } from '@tanstack/react-query'
@@ -27,4 +28,23 @@ export async function rotateKey(slug: string, id: string): Promise<IssuedApiKey>
 /** Revokes a key. It stops working immediately. */
 export async function revokeKey(slug: string, id: string): Promise<void> {
   await request('POST /console/workspaces/:slug/keys/:id/revoke', { params: { slug, id }, body: {} })
+}
+
+/** The keys of both modes that wait for an owner to confirm them after a restore of the service. */
+export function heldKeysQuery(slug: string) {
+  return queryOptions({
+    queryKey: ['workspaces', slug, 'held-keys'],
+    queryFn: async ({ signal }) =>
+      (await request('GET /console/workspaces/:slug/held-keys', { params: { slug }, signal })).keys,
+  })
+}
+
+export type HeldKeysDecision = Output<'POST /console/workspaces/:slug/held-keys'>
+
+/** Lets the held keys with these ids work again, and revokes the others. The server requires a recent passkey proof. */
+export async function confirmHeldKeys(slug: string, confirm: readonly string[]): Promise<HeldKeysDecision> {
+  return await request('POST /console/workspaces/:slug/held-keys', {
+    params: { slug },
+    body: { confirm: [...confirm] },
+  })
 }

@@ -10,7 +10,7 @@ const USAGE = `npm run after-restore -- [--yes] [--since <time>]
 
 Run it after the database was restored from a backup. It compares the chains and the enclave with the ledger, and
 records the transfers that no payment explains.
-  --yes           also end all sessions, connections and invitations, and hold all API keys, which then give no access
+  --yes           also end all sessions, connections and invitations, and hold all API keys until an owner confirms them
   --since <time>  compare all blocks since this time again, such as 2026-11-27T10:00:00Z; needed after a failover to a
                   database that did not have every commit
 `

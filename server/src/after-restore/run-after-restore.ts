@@ -68,7 +68,7 @@ export async function runAfterRestore(
     return { isFinished: false }
   }
   await ctx.db.runDurable(markRestoreFinished(restoredAt, ctx.clock.now()))
-  print('Finished. In each workspace, an owner or admin now creates new API keys on the page "API keys".')
+  print('Finished. In each workspace, an owner now checks the members, and confirms the keys on the page "API keys".')
   return { isFinished: true }
 }
 

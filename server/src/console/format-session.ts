@@ -20,7 +20,7 @@ export async function formatSession({ ctx }: ConsoleContext, session: Session): 
   ])
   return {
     user: { id: userId, name: session.userName },
-    workspaces: memberships.map(formatWorkspace),
+    workspaces: memberships.map((each) => ({ ...formatWorkspace(each), has_held_keys: each.hasHeldKeys })),
     passkeys: passkeys.length,
     recovery_codes_left: codes,
     verified: isProofRecent(session, ctx.clock.now()),

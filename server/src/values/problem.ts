@@ -126,7 +126,11 @@ export const PROBLEM_CODES = {
   key_not_found: ['not_found', 'There is no API key with this id in this workspace. Reload the page to see the keys.'],
   key_held: [
     'forbidden',
-    'This service was restored from a backup, and this API key is on hold. This request did nothing. Ask an owner of the workspace for a new key. If this was a payment, repeat it with the new key and the same idempotency_key.',
+    'This service was restored from a backup, and this API key is on hold. This request did nothing. Keep the key, and ask an owner of the workspace to confirm it on the page API keys of the dashboard. Then repeat the request, a payment with the same idempotency_key.',
+  ],
+  key_not_held: [
+    'conflict',
+    'One of these API keys no longer waits for a decision. Another owner may have decided meanwhile. Nothing was changed. Reload the page and check the keys.',
   ],
   own_keys_not_kept: [
     'forbidden',

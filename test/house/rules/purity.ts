@@ -10,7 +10,7 @@ const PURE_PATTERN =
  */
 const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-z0-9-]+)\.ts$/
 const ACTING_WORDS =
-  'accept add append ask authenticate cancel change check choose claim clean compare count create delete end enforce exchange fail ' +
+  'accept add append ask authenticate cancel change check choose claim clean compare confirm count create delete end enforce exchange fail ' +
   'find finish follow get hold is issue join keep label list lock make open pay preview read reconcile record recover refresh register release ' +
   'remove rename replay require reserve resume revoke rotate select send settle sign submit suspend take trace trim verify ' +
   'wait walk with work'

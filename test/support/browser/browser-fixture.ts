@@ -6,6 +6,7 @@ import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { openPooledPerson, type EnterOptions as PooledOptions } from './context-pool.ts'
 import { launchBrowser, type Person } from './launch-browser.ts'
 import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
+import { findSandboxDatabase, type SandboxDatabase } from '../sandbox/sandbox-database.ts'
 import { share } from '../sandbox/share.ts'
 import { createSandboxWorkspace } from '../sandbox/create-sandbox-workspace.ts'
 
@@ -16,6 +17,8 @@ const SLOTS = 6
 export interface BrowserFixture {
   readonly host: AgentHost
   readonly browser: Browser
+  /** Reads or changes rows of this file's own workspaces, where no page and no endpoint can. */
+  readonly query: SandboxDatabase['query']
   /** Adds a person. Each one has an empty browser, an IP address and an authenticator of their own. */
   enter(options?: EnterOptions): Promise<Person>
   /** Closes all people's browsers. Throws if any page has reported a fault. */
@@ -47,7 +50,7 @@ export function openBrowser(): Promise<Browser> {
 export async function openBrowserFixture(): Promise<BrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox', () => startSandbox({}))])
   const host = openHostOf(sandbox, await createSandboxWorkspace(sandbox))
-  return createBrowserFixture(browser, host)
+  return createBrowserFixture(browser, host, findSandboxDatabase(sandbox))
 }
 
 /**
@@ -56,7 +59,8 @@ export async function openBrowserFixture(): Promise<BrowserFixture> {
  */
 export async function openClockBrowserFixture(): Promise<BrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), share('sandbox with a clock', () => startSandbox({}))])
-  return createBrowserFixture(browser, openHostOf(sandbox, await createSandboxWorkspace(sandbox)))
+  const host = openHostOf(sandbox, await createSandboxWorkspace(sandbox))
+  return createBrowserFixture(browser, host, findSandboxDatabase(sandbox))
 }
 
 /**
@@ -67,7 +71,8 @@ export async function openOwnBrowserFixture(
   serverEnv: Readonly<Record<string, string>> = {},
 ): Promise<OwnBrowserFixture> {
   const [browser, sandbox] = await Promise.all([openBrowser(), startSandbox(serverEnv)])
-  return { ...createBrowserFixture(browser, openHostOf(sandbox, sandbox.facts.workspace)), close: sandbox.close }
+  const host = openHostOf(sandbox, sandbox.facts.workspace)
+  return { ...createBrowserFixture(browser, host, findSandboxDatabase(sandbox)), close: sandbox.close }
 }
 
 async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
@@ -82,7 +87,7 @@ async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
   return { ...sandbox, close: () => sandbox.remove() }
 }
 
-function createBrowserFixture(browser: Browser, host: AgentHost): BrowserFixture {
+function createBrowserFixture(browser: Browser, host: AgentHost, { query }: SandboxDatabase): BrowserFixture {
   const people: (Person & { faultsExpected: boolean })[] = []
   const leave = async (): Promise<void> => {
     const left = people.splice(0)
@@ -95,6 +100,7 @@ function createBrowserFixture(browser: Browser, host: AgentHost): BrowserFixture
   return {
     host,
     browser,
+    query,
     async enter({ faultsExpected = false, ...options } = {}) {
       const extraHTTPHeaders = { 'X-Forwarded-For': randomAddress() }
       const person = await openPooledPerson(browser, { baseURL: host.authUrl, extraHTTPHeaders, ...options })

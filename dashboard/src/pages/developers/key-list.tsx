@@ -54,10 +54,11 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
   const { slug, role, mode, to } = useWorkspace()
   const client = useQueryClient()
   const isRotated = entry.grace_until !== null
+  const isHeld = entry.state === 'held'
   const label = isRotated ? `the old key of ${entry.name}` : entry.name
   const actions = isAdmin(role) && (
     <>
-      {!isRotated && (
+      {!isRotated && !isHeld && (
         <ConfirmDialog
           label="Rotate"
           labelDetail={label}
@@ -81,7 +82,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         }}
       >
         The key stops working immediately for every program that uses it. This can’t be undone.
-        {!isRotated && ' To switch keys without interruption, rotate it instead.'}
+        {!isRotated && !isHeld && ' To switch keys without interruption, rotate it instead.'}
       </ConfirmDialog>
     </>
   )
@@ -89,7 +90,9 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
     <ListItem actions={actions}>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>{entry.name}</strong>
-        {isRotated ? (
+        {isHeld ? (
+          <StatusBadge tone="warning">On hold</StatusBadge>
+        ) : isRotated ? (
           <StatusBadge tone="warning">Rotated</StatusBadge>
         ) : (
           <StatusBadge tone="success">Active</StatusBadge>
@@ -107,7 +110,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         )}
         : <Scopes entry={entry} />
       </p>
-      {entry.grace_until !== null && <Grace until={entry.grace_until} />}
+      {entry.grace_until !== null && !isHeld && <Grace until={entry.grace_until} />}
       {entry.by_former_member && (
         <p className="text-sm text-warning">
           {entry.created_by} is no longer a member, and may still know this key. Rotate it, or revoke it.

@@ -13,6 +13,7 @@ import { Section } from '../../components/section.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { HeldKeys } from './held-keys.tsx'
 import { IssuedKey } from './issued-key.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyList } from './key-list.tsx'
@@ -60,6 +61,7 @@ export function KeysPage() {
         lead={LEADS[mode]}
         actions={mayWrite && !isCreating && keys !== undefined && keys.length > 0 && createButton}
       />
+      <HeldKeys />
       {issued.map((each) => (
         <IssuedKey
           key={each.key.id}

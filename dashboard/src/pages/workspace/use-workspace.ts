@@ -1,9 +1,9 @@
 import { useOutletContext } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
+import type { SessionWorkspace } from '@bursar/server/src/console/contract/session.ts'
 import { pathTo } from '../../navigation/paths.ts'
 
-export interface CurrentWorkspace extends Workspace {
+export interface CurrentWorkspace extends SessionWorkspace {
   readonly mode: Mode
   /** The path of a page of this workspace in this mode. */
   readonly to: (...parts: readonly string[]) => string
@@ -11,6 +11,6 @@ export interface CurrentWorkspace extends Workspace {
 
 /** The current workspace with the user's role in it, and the mode. For pages below `WorkspaceLayout`. */
 export function useWorkspace(): CurrentWorkspace {
-  const context = useOutletContext<Workspace & { readonly mode: Mode }>()
+  const context = useOutletContext<SessionWorkspace & { readonly mode: Mode }>()
   return { ...context, to: (...parts) => pathTo(context.slug, context.mode, ...parts) }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
+import type { SessionWorkspace } from '@bursar/server/src/console/contract/session.ts'
 import { useLiveChanges } from '../../api/changes.ts'
 import { ModeBanner, ModeSwitch } from '../../components/mode-switch.tsx'
 import { NavigationProgress } from '../../components/navigation-progress.tsx'
@@ -16,6 +16,7 @@ import { ROLE_TEXTS } from '../../roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { FormerMemberPage } from './former-member-page.tsx'
+import { HeldKeysBanner } from './held-keys-banner.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
 import { OutageBanner } from './outage-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
@@ -38,7 +39,7 @@ export function WorkspaceLayout() {
 
 const MAIN_ID = 'main'
 
-function WorkspaceShell({ workspace, mode }: { readonly workspace: Workspace; readonly mode: Mode }) {
+function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorkspace; readonly mode: Mode }) {
   const { slug, name } = workspace
   useEffect(() => saveLastVisit(slug, mode), [slug, mode])
   const isConnected = useLiveChanges(slug, mode)
@@ -85,6 +86,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: Workspace; re
           tabIndex={-1}
           className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
         >
+          <HeldKeysBanner workspace={workspace} mode={mode} />
           <OutageBanner slug={slug} mode={mode} />
           {/* The key resets all state when the mode changes. */}
           <Outlet key={mode} context={{ ...workspace, mode }} />

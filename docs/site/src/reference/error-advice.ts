@@ -44,7 +44,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   key_not_rotatable: 'Create a new key. This one was rotated or revoked before, or it is on hold after a restore.',
   key_not_found: 'Reload the list of keys. The key belongs to another workspace, or was deleted.',
   key_held:
-    'Ask an owner of the workspace for a new key. Then repeat the request, a payment with the same `idempotency_key`.',
+    'Keep the key, and ask an owner of the workspace to confirm it on the page API keys of the dashboard. Then repeat the request, a payment with the same `idempotency_key`.',
+  key_not_held: 'Dashboard only. Reload the page. Another owner has probably decided on these keys.',
   own_keys_not_kept:
     'Dashboard only. Ask another admin or owner to rotate your keys before you leave, or to remove you and keep them.',
   key_limit_reached: 'Revoke a key that is no longer used, then create the new one.',

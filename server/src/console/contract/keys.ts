@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { KEY_STATES } from '../../domain/keys/api-key.ts'
+import { HELD_KEYS_LISTED_MAX, KEY_STATES } from '../../domain/keys/api-key.ts'
 import { isoTime, list, nullable } from '../../values/schema-fields.ts'
 import { SCOPES } from '../../values/scope.ts'
-import { agentId, EmptyBody, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
+import { agentId, EmptyBody, id, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const scope = Type.Enum([...SCOPES])
@@ -69,6 +69,28 @@ export const KEY_ROUTES = {
       params: SlugParams,
       body: Type.Object({ mode, ...KeyTermsSchema.properties }),
       response: { 201: IssuedApiKeySchema },
+    },
+  },
+  /** The keys of both modes that wait for an owner to confirm them after a restore, oldest first. */
+  listHeld: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/held-keys',
+    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      response: { 200: Type.Object({ keys: list(ApiKeySchema) }) },
+    },
+  },
+  /** Confirms these held keys, and revokes all others that are listed. */
+  confirmHeld: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/held-keys',
+    config: { role: 'owner', proof: 'required', bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      body: Type.Object({ confirm: Type.Array(id, { maxItems: HELD_KEYS_LISTED_MAX, uniqueItems: true }) }),
+      /** The ids of the keys that work again, and of those that were revoked. */
+      response: { 200: Type.Object({ confirmed: list(Type.String()), revoked: list(Type.String()) }) },
     },
   },
   /** Replaces a key with a new key that has the same name and restrictions, but a new secret. */

@@ -9,7 +9,13 @@ import { WorkspaceSchema } from './workspaces.ts'
 
 const SessionSchema = Type.Object({
   user: Type.Object({ id: Type.String(), name: Type.String() }),
-  workspaces: list(WorkspaceSchema),
+  workspaces: list(
+    Type.Object({
+      ...WorkspaceSchema.properties,
+      /** Whether API keys of the workspace wait for an owner to confirm them after a restore. */
+      has_held_keys: Type.Boolean(),
+    }),
+  ),
   passkeys: Type.Integer(),
   recovery_codes_left: Type.Integer(),
   /** Whether the person proved their presence by passkey in the last ten minutes. */
@@ -20,6 +26,8 @@ const SessionSchema = Type.Object({
 })
 
 export type Session = Shape<typeof SessionSchema>
+/** A workspace of the signed-in person. */
+export type SessionWorkspace = Session['workspaces'][number]
 
 const recoveryCodes = list(Type.String())
 const signedIn = { 200: Type.Object({ session: SessionSchema }) } as const

@@ -1,4 +1,5 @@
-import { getKey, listKeys } from '../../domain/keys/queries.ts'
+import { confirmHeldKeys } from '../../domain/keys/confirm-held-keys.ts'
+import { getKey, listHeldKeys, listKeys } from '../../domain/keys/queries.ts'
 import { issueKey } from '../../domain/keys/issue-key.ts'
 import { revokeKey } from '../../domain/keys/revoke-key.ts'
 import { rotateKey } from '../../domain/keys/rotate-key.ts'
@@ -38,6 +39,25 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
         actor,
       })
       return reply.code(201).send(formatIssuedKey(issued, getCurrentSession(request)))
+    },
+  })
+
+  http.route({
+    ...KEY_ROUTES.listHeld,
+    handler: async (request) => {
+      const { account } = currentMembership(request)
+      const keys = await listHeldKeys(ctx, { accountId: account.id })
+      return { keys: keys.map((key) => formatKey(key, ctx.clock.now())) }
+    },
+  })
+
+  http.route({
+    ...KEY_ROUTES.confirmHeld,
+    handler: async (request) => {
+      const { accountId } = callerOf(request)
+      const { confirm } = request.body
+      const decided = await confirmHeldKeys(ctx, { accountId, user: getCurrentSession(request), confirm })
+      return { confirmed: decided.confirmed.map(({ id }) => id), revoked: decided.revoked.map(({ id }) => id) }
     },
   })
 

@@ -55,6 +55,8 @@ export const ROTATION_GRACE_MS = 24 * 60 * 60 * 1_000
 export const KEYS_MAX = 50
 /** A list shows at most this many keys. */
 export const KEYS_LISTED_MAX = 100
+/** An owner decides on at most this many held keys at once. */
+export const HELD_KEYS_LISTED_MAX = 500
 /** The name of a key that the operator creates without naming it. */
 export const DEFAULT_KEY_NAME = 'API key'
 

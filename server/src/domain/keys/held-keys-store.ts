@@ -1,5 +1,5 @@
 import { pick } from '../../db/column.ts'
-import { all, type Query } from '../../db/query.ts'
+import { all, changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { RowKey } from '../change-all-rows.ts'
 import type { ApiKey } from './api-key.ts'
@@ -35,5 +35,29 @@ export function holdKeysAfter(
       mode: row.mode,
       name: row.name,
     })),
+  }
+}
+
+/** Confirms held keys, so that they work again. Uses the primary key. */
+export function confirmKeyRows(accountId: string, ids: readonly string[], now: Date): Query<boolean> {
+  return {
+    name: 'confirm_api_keys',
+    text: `update api_keys set confirmed_at = $3
+      where account_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
+        and revoked_at is null`,
+    values: [accountId, ids, now],
+    read: changed,
+  }
+}
+
+/** Revokes held keys. Uses the primary key. */
+export function revokeHeldKeyRows(accountId: string, ids: readonly string[], now: Date): Query<boolean> {
+  return {
+    name: 'revoke_held_api_keys',
+    text: `update api_keys set revoked_at = $3
+      where account_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
+        and revoked_at is null`,
+    values: [accountId, ids, now],
+    read: changed,
   }
 }

@@ -2,16 +2,17 @@ import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts
 import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countLimits, countRequestsOf, lastCountOf, readCounted, readLastCount } from '../../limiter/limiter-store.ts'
+import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
 import { MODES, type Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
-import type { ApiKey, KeySummary, MadeKey } from './api-key.ts'
+import type { ApiKey, MadeKey } from './api-key.ts'
 
-const { accounts, api_keys: keys, members, users } = tables
+const { accounts, api_keys: keys } = tables
 
-const SHOWN_ROW = pick(
+/** The columns of a key that people see. */
+export const SHOWN_ROW = pick(
   keys,
   'id',
   'account_id',
@@ -29,13 +30,6 @@ const SHOWN_ROW = pick(
 )
 
 const KEY_ROW = { ...SHOWN_ROW, secret_hash: keys.secret_hash }
-
-const SUMMARY_ROW = {
-  ...SHOWN_ROW,
-  created_by_name: nullable(users.name),
-  member_since: nullable(members.created_at),
-  last_count: nullable(computed.int8),
-}
 
 const HOLDER_ROW = {
   n: computed.int4,
@@ -58,7 +52,8 @@ const HOLDER_ROW = {
 
 const MADE_ROW = pick(keys, 'id', 'mode', 'name', 'agent_id', 'scopes', 'last4')
 
-const COLUMNS = listOf(KEY_ROW)
+/** All columns of a key, for a query that selects whole rows. */
+export const COLUMNS = listOf(KEY_ROW)
 const MADE_COLUMNS = listOf(MADE_ROW)
 
 export interface KeyHolder {
@@ -208,7 +203,7 @@ export function revokeKeysOfAgent(
 }
 
 /** The person whose keys a statement is about, in one workspace. */
-interface Maker {
+export interface Maker {
   readonly accountId: string
   readonly userId: string
 }
@@ -232,17 +227,24 @@ export function revokeKeysMadeBy(
   }
 }
 
-/**
- * Returns whether a person is an owner or admin of the workspace, so that they may make keys. Uses the primary key of
- * members.
- */
-export function mayMakeKeys({ accountId, userId }: Maker): Query<boolean> {
+/** Returns whether a person is a member of the workspace with one of these roles. Uses the primary key of members. */
+function hasRole({ accountId, userId }: Maker, roles: readonly ('owner' | 'admin')[]): Query<boolean> {
   return {
-    name: 'may_make_api_keys',
-    text: `select user_id from members where account_id = $1 and user_id = $2 and role in ('owner', 'admin')`,
-    values: [accountId, userId],
+    name: 'has_role_for_api_keys',
+    text: 'select user_id from members where account_id = $1 and user_id = $2 and role = any($3::text[])',
+    values: [accountId, userId, roles],
     read: changed,
   }
+}
+
+/** Returns whether a person is an owner or admin of the workspace, so that they may make keys. */
+export function mayMakeKeys(maker: Maker): Query<boolean> {
+  return hasRole(maker, ['owner', 'admin'])
+}
+
+/** Returns whether a person is an owner of the workspace, so that they may confirm held keys. */
+export function mayConfirmKeys(maker: Maker): Query<boolean> {
+  return hasRole(maker, ['owner'])
 }
 
 /** Returns whether the agent exists; true if `agentId` is null. Uses the primary key of agents. */
@@ -287,77 +289,11 @@ export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query
   }
 }
 
-/** The start of a query for key summaries. The caller appends a `from` clause with `api_keys k` and `WITH_CREATOR`. */
-const SUMMARY = `select k.id, k.account_id, k.mode, k.name, k.agent_id, k.scopes, k.last4, k.created_at, k.created_by,
-    k.grace_until, k.revoked_at, k.held_at, k.confirmed_at, u.name as created_by_name, m.created_at as member_since,
-    ${lastCountOf('k.secret_hash')} as last_count`
-
-const WITH_CREATOR = `left join users u on u.id = k.created_by
-    left join members m on m.account_id = k.account_id and m.user_id = k.created_by`
-
-/** Uses the primary keys. */
-export function findKeySummary(accountId: string, id: string): Query<KeySummary | null> {
-  return {
-    name: 'find_api_key_summary',
-    text: `${SUMMARY} from api_keys k ${WITH_CREATOR} where k.account_id = $1 and k.id = $2`,
-    values: [accountId, id],
-    read: firstOrNull(SUMMARY_ROW, toSummary),
-  }
-}
-
-/**
- * Lists the keys that still work, then the keys that no longer work, each group newest first. The first group is read
- * by the index `api_keys_not_revoked`, the second by `api_keys_listed`.
- */
-export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit: number): Query<KeySummary[]> {
-  return {
-    name: 'list_api_key_summaries',
-    text: `${SUMMARY} from (
-        (select ${COLUMNS}, false as has_ended from api_keys
-          where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)
-          order by id desc limit $4)
-        union all
-        (select ${COLUMNS}, true from api_keys
-          where account_id = $1 and mode = $2 and (revoked_at is not null or grace_until <= $3)
-          order by id desc limit $4)
-        order by has_ended, id desc limit $4
-      ) k ${WITH_CREATOR} order by k.has_ended, k.id desc`,
-    values: [accountId, mode, now, limit],
-    read: all(SUMMARY_ROW, toSummary),
-  }
-}
-
-/**
- * Lists the usable keys of both modes that a person made, oldest first. Uses the index `api_keys_of_creator`, or
- * `api_keys_not_revoked` if the person made many keys in other workspaces.
- */
-export function listKeysMadeBy({ accountId, userId }: Maker, now: Date): Query<KeySummary[]> {
-  return {
-    name: 'list_api_keys_made_by',
-    text: `${SUMMARY} from (
-        select ${COLUMNS} from api_keys
-        where account_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
-          and (grace_until is null or grace_until > $4)
-      ) k ${WITH_CREATOR} order by k.created_at, k.id`,
-    values: [accountId, MODES, userId, now],
-    read: all(SUMMARY_ROW, toSummary),
-  }
-}
-
-function toSummary(row: RowOf<typeof SUMMARY_ROW>): KeySummary {
-  return {
-    ...toShownKey(row),
-    createdByName: row.created_by_name,
-    isByFormerMember: row.created_by !== null && row.member_since === null,
-    lastUsedAt: readLastCount(row.last_count),
-  }
-}
-
 function toKey(row: RowOf<typeof KEY_ROW>): ApiKey {
   return { ...toShownKey(row), secretHash: row.secret_hash }
 }
 
-function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
+export function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
   return {
     id: row.id,
     accountId: row.account_id,

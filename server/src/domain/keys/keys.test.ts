@@ -19,7 +19,8 @@ import { issueKey } from './issue-key.ts'
 import { findKey } from './queries.ts'
 import { revokeKey } from './revoke-key.ts'
 import { rotateKey } from './rotate-key.ts'
-import { countKeyRequests, countUsableKeys, listKeySummaries, revokeKeysOfAgent } from './keys-store.ts'
+import { listKeySummaries } from './key-summaries-store.ts'
+import { countKeyRequests, countUsableKeys, revokeKeysOfAgent } from './keys-store.ts'
 
 describe('API keys', () => {
   let given: TestContext

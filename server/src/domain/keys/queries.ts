@@ -3,8 +3,9 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { hashSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import { KEYS_LISTED_MAX, type ApiKey, type KeySummary } from './api-key.ts'
-import { findKeyByHash, findKeyById, findKeySummary, listKeysMadeBy, listKeySummaries } from './keys-store.ts'
+import { HELD_KEYS_LISTED_MAX, KEYS_LISTED_MAX, type ApiKey, type KeySummary } from './api-key.ts'
+import { findKeySummary, listHeldKeySummaries, listKeysMadeBy, listKeySummaries } from './key-summaries-store.ts'
+import { findKeyByHash, findKeyById } from './keys-store.ts'
 
 /** Identifies a key by its secret, or by its id in its workspace. */
 export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
@@ -46,4 +47,15 @@ export async function listKeysOfMaker(
   { accountId, userId }: { accountId: string; userId: string },
 ): Promise<KeySummary[]> {
   return await ctx.db.runRelaxed(listKeysMadeBy({ accountId, userId }, ctx.clock.now()))
+}
+
+/**
+ * Lists the keys of both modes that are held after a restore, and still wait for an owner to confirm them (D96a), oldest
+ * first. At most 500; the others are listed when an owner has decided on these.
+ */
+export async function listHeldKeys(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { accountId }: { accountId: string },
+): Promise<KeySummary[]> {
+  return await ctx.db.runRelaxed(listHeldKeySummaries(accountId, ctx.clock.now(), HELD_KEYS_LISTED_MAX))
 }

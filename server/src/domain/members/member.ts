@@ -10,6 +10,12 @@ export interface Membership {
   readonly createdAt: Date
 }
 
+/** A membership in the list of a user's workspaces. */
+export interface ListedMembership extends Membership {
+  /** Whether API keys of the workspace wait for an owner to confirm them after a restore (D96a). */
+  readonly hasHeldKeys: boolean
+}
+
 /** The data of a member that other members can see. */
 export interface Member {
   readonly userId: string

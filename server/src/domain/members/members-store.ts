@@ -4,7 +4,7 @@ import { tables } from '../../db/tables.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { RowKey } from '../change-all-rows.ts'
 import type { Invitation } from './invitation.ts'
-import type { KnownPerson, Member, Membership } from './member.ts'
+import type { KnownPerson, ListedMembership, Member, Membership } from './member.ts'
 import { toRole, type Role } from './role.ts'
 
 const { accounts, invitations, members, users } = tables
@@ -80,13 +80,23 @@ export function findMembership(userId: string, slug: string): Query<Membership |
   }
 }
 
-/** Lists a user's memberships, ordered by the name of the workspace. Uses the index `members_by_user`. */
-export function listMembershipRows(userId: string): Query<Membership[]> {
+/**
+ * Lists a user's memberships, ordered by the name of the workspace, and says in which workspaces API keys are held. Uses
+ * the indexes `members_by_user` and `api_keys_held`.
+ */
+export function listMembershipRows(userId: string, now: Date): Query<ListedMembership[]> {
   return {
     name: 'list_memberships',
-    text: `${MEMBERSHIPS} where m.user_id = $1 order by a.name, a.id`,
-    values: [userId],
-    read: all(MEMBERSHIP_ROW, toMembership),
+    text: `select m.user_id, m.role, m.created_at, ${ACCOUNT_COLUMNS}, exists (
+          select 1 from api_keys k where k.account_id = a.id
+            and k.held_at is not null and k.confirmed_at is null and k.revoked_at is null
+            and (k.grace_until is null or k.grace_until > $2)) as has_held_keys
+      from members m join accounts a on a.id = m.account_id where m.user_id = $1 order by a.name, a.id`,
+    values: [userId, now],
+    read: all({ ...MEMBERSHIP_ROW, has_held_keys: computed.bool }, (row) => ({
+      ...toMembership(row),
+      hasHeldKeys: row.has_held_keys,
+    })),
   }
 }
 

@@ -32,7 +32,7 @@ describe('members', () => {
     const { account, role, createdAt } = await createWorkspace(ctx, { userId, name: ' Acme ', plan: 'pro' })
     assert.deepEqual([account.name, account.plan, role], ['Acme', 'pro', 'owner'])
     assert.deepEqual(await listMembers(ctx, { accountId: account.id }), [{ userId, name: 'Ada', role, createdAt }])
-    assert.deepEqual(await listMemberships(ctx, { userId }), [{ account, userId, role, createdAt }])
+    assert.deepEqual(await listMemberships(ctx, { userId }), [{ account, userId, role, createdAt, hasHeldKeys: false }])
     assert.deepEqual(await readAudit(ctx.db, account.id), [
       {
         actor_kind: 'user',

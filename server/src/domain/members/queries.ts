@@ -2,7 +2,7 @@ import { Problem, problem } from '../../values/problem.ts'
 import { SECRET_PREFIXES, hashSecret, isSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import { isOpen, type Invitation } from './invitation.ts'
-import { MEMBERS_LISTED_MAX, type KnownPerson, type Member, type Membership } from './member.ts'
+import { MEMBERS_LISTED_MAX, type KnownPerson, type ListedMembership, type Member, type Membership } from './member.ts'
 import {
   findInvitationRow,
   findMembership,
@@ -36,8 +36,11 @@ export async function getMembership(
 }
 
 /** Lists the workspaces that a user belongs to, ordered by name. */
-export async function listMemberships(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<Membership[]> {
-  return await ctx.db.runRelaxed(listMembershipRows(userId))
+export async function listMemberships(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { userId }: { userId: string },
+): Promise<ListedMembership[]> {
+  return await ctx.db.runRelaxed(listMembershipRows(userId, ctx.clock.now()))
 }
 
 /**
