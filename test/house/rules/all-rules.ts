@@ -12,6 +12,7 @@ import {
 import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
+import { ONE_LOG_QUERY } from './logs.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
@@ -30,6 +31,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_PROCESS_IMPORT,
   ONE_CLOCK,
   COUNTED_SIGNATURES,
+  ONE_LOG_QUERY,
   NO_MATH_RANDOM,
   NO_FLOATS,
   NO_NUMBERS,

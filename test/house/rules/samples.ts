@@ -11,6 +11,7 @@ import {
 import { CITATION_SAMPLES } from './citation-samples.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
+import { ONE_LOG_QUERY } from './logs.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
@@ -179,6 +180,14 @@ export const SAMPLES: readonly Sample[] = [
     rule: COUNTED_SIGNATURES,
     fails: [broken(`${DOMAIN}/sessions/sign-in.ts`, 'await verifyAuthenticationResponse({ response })')],
     passes: [file(`${DOMAIN}/passkeys/check-assertion.ts`, 'await verifyAuthenticationResponse({ response })')],
+  },
+  {
+    rule: ONE_LOG_QUERY,
+    fails: [broken('server/src/chain/find-mints.ts', "batch([{ method: 'eth_getLogs', params: [] }])")],
+    passes: [
+      file('server/src/chain/log-query.ts', "batch([{ method: 'eth_getLogs', params: [] }])"),
+      file('server/src/chain/find-mints.test.ts', "method === 'eth_getLogs'"),
+    ],
   },
   {
     rule: NO_MATH_RANDOM,
