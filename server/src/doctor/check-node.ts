@@ -9,7 +9,10 @@ import type { Finding } from './finding.ts'
 const CALL_MS_MAX = 5_000
 /** The batch sizes to try. The first is the largest batch that the service sends. */
 const BATCH_SIZES = [100, 50, 20, 10, 5, 1]
-const LOG_RANGES = [1_000n, 500n, 100n, 10n]
+/** The numbers of blocks to try in a query for logs. The first is the most that the service asks for. */
+const LOG_RANGES = [1_000n, 500n, 100n, 50n, 10n, 5n, 2n, 1n]
+/** The machines behind one address differ by a few blocks. All of them have a block that is this deep. */
+const KNOWN_DEPTH = 30n
 const HEAD_AGE_WARN_SECONDS = 60
 const HEAD_AGE_FAIL_SECONDS = 300
 const USDC_DECIMALS = 6
@@ -17,6 +20,10 @@ const MS_PER_SECOND = 1_000
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** Nobody has transfers to this address, so the responses are short. */
 const NOBODY = `0x${'0'.repeat(63)}1`
+/** No block has this hash. */
+const UNKNOWN_HASH = `0x${'5'.repeat(64)}`
+
+const NO_LOGS_ADVICE = 'The service cannot find deposits, purchases and lost payments at this node. Use another one.'
 
 const TOKEN_ABI = [
   { type: 'function', name: 'decimals', stateMutability: 'view', inputs: [], outputs: [{ name: '', type: 'uint8' }] },
@@ -94,7 +101,10 @@ async function checkHead(
       "The node lags behind its chain, or the chain has stalled. Ask the node's provider, or use another node."
     return [
       { level, name: `${name}, head`, observed: `block ${number}, ${ageSeconds} s old`, advice },
-      await checkLogs(ask, { name: `${name}, logs`, usdc, head: number }),
+      ...(await Promise.all([
+        checkLogs(ask, { name: `${name}, logs`, usdc, head: number }),
+        checkLogsByHash(ask, { name: `${name}, logs of one block`, usdc, head: number }),
+      ])),
     ]
   } catch (error) {
     if (!(error instanceof NodeFault)) throw error
@@ -102,23 +112,45 @@ async function checkHead(
   }
 }
 
-/** Reads transfers to one address, as the service does to find deposits. */
+/** Finds out how many blocks a query for transfers may cover. */
 async function checkLogs(
   ask: Ask,
   { name, usdc, head }: { name: string; usdc: string; head: bigint },
 ): Promise<Finding> {
-  const advice =
-    'The service reads deposits from this node in smaller steps. After a long outage it takes longer to catch up.'
+  const advice = 'The service needs more requests to search this node. After a long outage it takes longer to catch up.'
   for (const range of LOG_RANGES) {
     const from = head >= range ? head - range + 1n : 0n
-    const filter = { address: usdc, topics: [TRANSFER_TOPIC, null, [NOBODY]] }
     const blocks = { fromBlock: formatQuantity(from), toBlock: formatQuantity(head) }
-    const answer = await ask([{ method: 'eth_getLogs', params: [{ ...filter, ...blocks }] }]).catch(giveUp)
-    if (answer === null) continue
-    return { level: range === LOG_RANGES[0] ? 'ok' : 'warn', name, observed: `${range} blocks at once`, advice }
+    if ((await ask([logsCall(usdc, blocks)]).catch(giveUp)) === null) continue
+    const observed = `${range} ${range === 1n ? 'block' : 'blocks'} at once`
+    return { level: range === LOG_RANGES[0] ? 'ok' : 'warn', name, observed, advice }
   }
-  const observed = `rejected, even for only ${LOG_RANGES.at(-1) ?? 0n} blocks at once`
-  return { level: 'fail', name, observed, advice: 'Deposits cannot be read from this node. Use another one.' }
+  return { level: 'fail', name, observed: 'rejected, even for a single block', advice: NO_LOGS_ADVICE }
+}
+
+/**
+ * Reads the transfers in one block by its hash, as the service does to find deposits. A machine that does not have the
+ * block must reject this (EIP-234). Otherwise an empty list would not say whether the block has no transfers.
+ */
+async function checkLogsByHash(
+  ask: Ask,
+  { name, usdc, head }: { name: string; usdc: string; head: bigint },
+): Promise<Finding> {
+  const number = formatQuantity(head > KNOWN_DEPTH ? head - KNOWN_DEPTH : 0n)
+  const [block] = await ask([{ method: 'eth_getBlockByNumber', params: [number, false] }])
+  if (!isRecord(block)) throw new NodeFault(`returned no block ${KNOWN_DEPTH} blocks below its head`)
+  const known = await ask([logsCall(usdc, { blockHash: block['hash'] })]).catch(giveUp)
+  if (known === null)
+    return { level: 'fail', name, observed: 'rejected for the hash of a block', advice: NO_LOGS_ADVICE }
+  const unknown = await ask([logsCall(usdc, { blockHash: UNKNOWN_HASH })]).catch(giveUp)
+  if (unknown === null) return { level: 'ok', name, observed: 'by its hash' }
+  const advice = 'If this node lags, the service finds deposits a minute late, or not at all. Use another node.'
+  return { level: 'warn', name, observed: 'an empty list, also for a block that it does not have', advice }
+}
+
+function logsCall(usdc: string, blocks: Readonly<Record<string, unknown>>): RpcCall {
+  const topics = [TRANSFER_TOPIC, null, [NOBODY]]
+  return { method: 'eth_getLogs', params: [{ address: usdc, topics, ...blocks }] }
 }
 
 async function checkBatches(ask: Ask, name: string): Promise<Finding> {

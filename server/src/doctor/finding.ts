@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** The time limit of a check. It is longer than the time limits of all requests of a check together. */
-const CHECK_MS_MAX = 45_000
+const CHECK_MS_MAX = 60_000
 const LEVEL_CHARS = 4
 const NOT_CHECKED = 'not checked'
 /** PostgreSQL's error codes for an undefined table and an undefined column. */

@@ -33,7 +33,8 @@ const HEALTHY = {
   headAgeSeconds: 2,
   batchMax: 100,
   logRangeMax: 1_000,
-}
+  logsByHash: 'known',
+} as const
 
 /** What the fake chain reports. Tests change single fields. */
 interface ReportedFacts {
@@ -44,6 +45,8 @@ interface ReportedFacts {
   headAgeSeconds: number
   batchMax: number
   logRangeMax: number
+  /** Whether logs are returned by a block's hash: for known blocks, for all, or never. */
+  logsByHash: 'known' | 'all' | 'never'
 }
 
 describe('the doctor', () => {
@@ -77,7 +80,7 @@ describe('the doctor', () => {
 
   /** Responds for the test chain with the facts in `reported`, and for the live chain as if all is well. */
   function respond(mode: string, chain: FakeChain, { id, method, params }: RpcCall): unknown {
-    const [first] = params as [{ data: string; fromBlock: string; toBlock: string } | string]
+    const [first] = params as [{ data: string; fromBlock: string; toBlock: string; blockHash?: string } | string]
     const is: ReportedFacts = mode === 'test' ? reported : HEALTHY
     if (typeof id === 'number' && id >= is.batchMax) throw new RpcRefusal(-32_600)
     if (method === 'eth_chainId') return is.chainId
@@ -87,6 +90,8 @@ describe('the doctor', () => {
       return { number: `0x${chain.head.toString(16)}`, timestamp: `0x${timestamp.toString(16)}` }
     }
     if (method === 'eth_getLogs' && typeof first !== 'string') {
+      if (first.blockHash !== undefined && is.logsByHash === 'never') throw new RpcRefusal(-32_602)
+      if (first.blockHash !== undefined) return is.logsByHash === 'all' ? [] : undefined
       if (Number(BigInt(first.toBlock) - BigInt(first.fromBlock)) >= is.logRangeMax) throw new RpcRefusal(-32_005)
       return []
     }
@@ -127,7 +132,7 @@ describe('the doctor', () => {
     const { exitCode, text, bad } = await examine()
     assert.deepEqual(bad, [], text)
     assert.equal(exitCode, 0)
-    assert.equal(text.split('\n').length - 1, 24)
+    assert.equal(text.split('\n').length - 1, 26)
     assert.match(text, /^ok {4}test chain, node 1 \(127\.0\.0\.1\): chain 84532$/m)
     assert.match(text, /^ok {4}ENCRYPTION_KEY: it decrypts the stored secrets \(2 checked\)$/m)
     assert.match(text, /^ok {4}test gas: sponsored; a payment was confirmed on 2026-01-02T03:04:07\.000Z$/m)
@@ -211,8 +216,22 @@ describe('the doctor', () => {
     test('how many blocks of logs it returns at once', async () => {
       reported.logRangeMax = 100
       await expectOne(/^warn {2}test chain.*logs: 100 blocks at once\n/)
+      for (const [max, observed] of [
+        [7, '5 blocks'],
+        [1, '1 block'],
+      ] as const) {
+        reported.logRangeMax = max
+        await expectOne(new RegExp(`^warn {2}test chain.*logs: ${observed} at once\n`))
+      }
       reported.logRangeMax = 0
-      await expectOne(/^fail {2}test chain.*logs: rejected, even for only 10 blocks at once\n/)
+      await expectOne(/^fail {2}test chain.*logs: rejected, even for a single block\n/)
+    })
+
+    test('that it rejects the hash of a block, or has an empty list for a block that it does not have', async () => {
+      reported.logsByHash = 'never'
+      await expectOne(/^fail {2}test chain.*logs of one block: rejected for the hash of a block\n/)
+      reported.logsByHash = 'all'
+      await expectOne(/^warn {2}test chain.*logs of one block: an empty list, also for a block that it does not have\n/)
     })
 
     test('that wallets that pay their own gas have too little for it', async () => {
