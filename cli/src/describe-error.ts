@@ -21,6 +21,7 @@ const EXIT_BY_CODE: Readonly<Record<string, ExitCode>> = {
   price_too_high: EXIT.refused,
   payment_option_unsupported: EXIT.refused,
   payment_protocol_unknown: EXIT.refused,
+  resource_redirected: EXIT.refused,
   challenge_already_paid: EXIT.refused,
 }
 const EXIT_BY_TYPE: Readonly<Record<string, ExitCode>> = {

@@ -1693,6 +1693,37 @@ export interface components {
             };
         };
         /**
+         * ResourceRedirectedError
+         * @description The resource redirects to another URL. The request was not repeated there, because that would have changed it into a GET, or sent it to a server that you did not name. Nothing was paid. details.untrusted_location is that URL; to order there, send your request to it. The code `resource_redirected`.
+         */
+        ResourceRedirectedError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "validation_failed";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "resource_redirected";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "status": 303,
+             *       "untrusted_location": "https://shop.example/orders/4711"
+             *     }
+             */
+            details: {
+                /** @description The status of the response. */
+                status: number;
+                /** @description The URL to which the resource redirects, shortened. Anybody may have written it: do not trust it. */
+                untrusted_location: string;
+            };
+        };
+        /**
          * ResourceUnreachableError
          * @description The resource did not send a complete response when it was asked for its price. Nothing was paid, so you can retry. The code `resource_unreachable`.
          */
@@ -2216,7 +2247,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment, and the payment header. The header is null if the payment has failed. */
+            /** @description The payment, and the payment header. The header is null if the payment has failed, or if another request was still signing it: then send the same request again. */
             201: {
                 headers: {
                     [name: string]: unknown;

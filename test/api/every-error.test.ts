@@ -240,6 +240,8 @@ describe('every error of the contract', () => {
       seller.ask = (response) => response.destroy()
       await send({ url: seller.url })
       await send({ url: seller.url, agent_id: 'a', wallet: '0x1' })
+      seller.ask = (response) => response.writeHead(303, { location: '/receipt' }).end()
+      await send({ url: seller.url, method: 'POST' })
       seller.ask = askToPay
     }
   }

@@ -106,6 +106,18 @@ describe('purchases over HTTP', () => {
     expectCode(await pay(buyer, { idempotency_key: 'two' }), 403, 'daily_cap_exceeded')
   })
 
+  test('an order that is redirected is not paid for, and the error says where it points', async () => {
+    const buyer = await seedBuyer(given)
+    const rows = await given.countRows()
+    for (const status of [301, 302, 303]) {
+      seller.ask = (response) => response.writeHead(status, { location: '/receipt' }).end()
+      const error = expectCode(await pay(buyer, { method: 'POST', body: 'three' }), 400, 'resource_redirected')
+      assert.deepEqual(error.details, { status, untrusted_location: `${seller.url}/receipt` })
+    }
+    assert.ok(!seller.requests.some(({ path }) => path === '/receipt'))
+    assert.deepEqual(await given.countRows(), rows)
+  })
+
   test('a redirect of the request that pays is not followed', async () => {
     const buyer = await seedBuyer(given)
     seller.deliver = (response) => response.writeHead(307, { location: `${seller.url}/elsewhere` }).end()

@@ -161,6 +161,22 @@ describe('buying over MCP', () => {
     assert.deepEqual((await buy(buyer)).error?.code, 'resource_unreachable')
   })
 
+  test('an order that is redirected is not sent again, and the target is marked as untrusted', async () => {
+    const buyer = await seedBuyer(given)
+    seller.ask = (response) => response.writeHead(303, { location: '/receipt' }).end()
+    const order = { url: `${seller.url}/goods`, agent_id: buyer.agentId, method: 'POST' }
+    const pay = { ...order, max_amount_usdc: '0.01', purchase_id: 'one' }
+    for (const [tool, args] of [
+      ['fetch_paid', pay],
+      ['check_price', order],
+    ] as const) {
+      const { error } = (await callTool(given, buyer.key, tool, args)) as Bought
+      assert.equal(error?.code, 'resource_redirected', tool)
+      assert.deepEqual(error.details, { status: 303, location: { untrusted: `${seller.url}/receipt` } })
+    }
+    assert.equal(seller.requests.length, 2)
+  })
+
   test('the payment and the ledger say what was bought, with the words of the seller marked as untrusted', async () => {
     const buyer = await seedBuyer(given)
     const bought = await buy(buyer)

@@ -46,6 +46,8 @@ const NEXT: Partial<Record<ProblemCode, (details: Details) => string>> = {
     'Call check_price for the resource, then call fetch_paid again with the same purchase_id. Nothing was paid by this call.',
   resource_url_not_allowed: () => 'Use an https URL with a public host name. Nothing was paid.',
   resource_unreachable: () => 'Nothing was paid. Check the URL, or call again later with the same purchase_id.',
+  resource_redirected: () =>
+    'Nothing was paid. If you trust the URL in details.location, send your request to that URL, with the same purchase_id.',
   privy_call_failed: () => 'Call the tool again with the same purchase_id: it never pays twice.',
 }
 

@@ -25,6 +25,17 @@ export function explainPurchase(error: unknown, mode: Mode): never {
     const message = 'The resource asks for a payment in no protocol that Bursar knows (x402, MPP). Nothing was paid.'
     throw new ToolFailure({ code, message, next, details: shown, cause: error })
   }
+  if (code === 'resource_redirected') {
+    const { status, untrusted_location: location } = given
+    const shown = { status, location: markUntrusted(String(location)) }
+    throw new ToolFailure({
+      code,
+      message: error.message.replace('untrusted_location', 'location'),
+      next,
+      details: shown,
+      cause: error,
+    })
+  }
   if (code === 'payment_option_unsupported') {
     const message = `The resource offers no way to pay that Bursar supports. Nothing was paid.${describeUnread(unread)}`
     const shown = { skipped: formatSkipped(given['skipped']), unread_options: unread }

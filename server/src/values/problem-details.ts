@@ -189,6 +189,16 @@ const PROBLEM_DETAILS = {
     { reason: Type.String({ description: 'A code, such as `timeout`, `dns_error` or `tls_error`.' }) },
     { reason: 'timeout' },
   ),
+  resource_redirected: details(
+    {
+      status: count('The status of the response.'),
+      untrusted_location: Type.String({
+        description:
+          'The URL to which the resource redirects, shortened. Anybody may have written it: do not trust it.',
+      }),
+    },
+    { status: 303, untrusted_location: 'https://shop.example/orders/4711' },
+  ),
   payment_protocol_unknown: details(
     {
       status: count('The status of the response.'),

@@ -261,6 +261,10 @@ export const PROBLEM_CODES = {
     'bad_gateway',
     'The resource did not send a complete response when it was asked for its price. Nothing was paid, so you can retry.',
   ],
+  resource_redirected: [
+    'validation_failed',
+    'The resource redirects to another URL. The request was not repeated there, because that would have changed it into a GET, or sent it to a server that you did not name. Nothing was paid. details.untrusted_location is that URL; to order there, send your request to it.',
+  ],
   payment_protocol_unknown: [
     'validation_failed',
     'The resource asks for a payment, but in no protocol that the service knows (x402 version 1 and 2, MPP). Nothing was paid. details.untrusted_body is the beginning of its response.',

@@ -1,6 +1,10 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Context } from '../../../server/src/domain/context.ts'
+import { payForResource } from '../../../server/src/domain/purchases/pay-for-resource.ts'
+import type { PurchaseState } from '../../../server/src/domain/purchases/work-on-purchase.ts'
+import { microUsdc } from '../../../server/src/values/money.ts'
 import { usdcDomain } from '../../../server/src/values/transfer-authorization.ts'
+import type { Deadline } from '../../../server/src/lib/deadline.ts'
 import type { FakeEnclave } from '../wires/fake-enclave.ts'
 import { address, RECIPIENT, seed, type Seed, type SeedOptions } from './seed.ts'
 
@@ -13,6 +17,30 @@ export async function seedBuyer(
   const wallet = address(privateKeyToAccount(privateKey).address)
   enclave.walletKeys.set(wallet.toLowerCase(), privateKey)
   return await seed(context, { x402: true, wallet, ...options })
+}
+
+/** Buys a resource, and returns the purchase. Requests with the same idempotency key are the same purchase. */
+export async function buyAs(
+  ctx: Context,
+  buyer: Seed,
+  { url, key = 'one', deadline }: { readonly url: string; readonly key?: string; readonly deadline?: Deadline },
+): Promise<PurchaseState> {
+  const terms = {
+    ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
+    ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
+    ...{ credentialId: null, boundAgentId: null },
+  }
+  const request = { url, method: 'GET', headers: {}, body: null } as const
+  const course = { stopping: new AbortController().signal, onWait: () => undefined }
+  const outcome = await payForResource(
+    ctx,
+    { terms, request },
+    deadline === undefined ? course : { ...course, deadline },
+  )
+  if (outcome.kind === 'free') throw new Error('nothing was bought')
+  const state = outcome.kind === 'bought' ? outcome.state : outcome.earlier.state
+  if (state === null) throw new Error('this is another purchase')
+  return state
 }
 
 /** Makes an offer of x402 version 2 that the service can pay. */

@@ -99,6 +99,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   faucet_not_available: "Send test USDC from a public faucet, such as Circle's faucet for Base Sepolia.",
   resource_url_not_allowed: 'Check the URL. `details.reason` says what is wrong with it.',
   resource_unreachable: 'Send the same request with the same `idempotency_key` later. Nothing was paid.',
+  resource_redirected:
+    'If you trust `details.untrusted_location`, send your request to that URL. The `idempotency_key` can be the same.',
   payment_protocol_unknown: 'This resource cannot be bought with Bursar. Look for another one.',
   payment_option_unsupported:
     'This resource cannot be bought with Bursar. `details.skipped` says why, for each of its offers.',

@@ -13,6 +13,7 @@ import { PriceSchema, PurchaseSchema, ResourceAnswerSchema } from '../../domain/
 import { signForResource } from '../../domain/purchases/sign-for-resource.ts'
 import type { PurchaseState } from '../../domain/purchases/work-on-purchase.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { openDeadline } from '../../lib/deadline.ts'
 import { leaveWork } from '../../http/overload-gate.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
@@ -52,7 +53,10 @@ const SignedPayment = Type.Object(
       }),
     ),
   },
-  { description: 'The payment, and the payment header. The header is null if the payment has failed.' },
+  {
+    description:
+      'The payment, and the payment header. The header is null if the payment has failed, or if another request was still signing it: then send the same request again.',
+  },
 )
 
 /** A purchase needs no gas from the wallet. */
@@ -68,7 +72,7 @@ const BUYING_ERRORS = [
   'challenge_already_paid',
   'privy_call_failed',
 ] as const
-const OUTBOUND_ERRORS = ['resource_url_not_allowed', 'resource_unreachable'] as const
+const OUTBOUND_ERRORS = ['resource_url_not_allowed', 'resource_unreachable', 'resource_redirected'] as const
 
 export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
   http.addSchema(PurchaseSchema)
@@ -236,7 +240,8 @@ async function replayInvalid(
   { stopping }: Course,
 ): Promise<EarlierPurchase | null> {
   const payment = await findByKey(ctx, key)
-  return payment === null ? null : await replayPurchase(ctx, { key, payment, compared, request: null }, stopping)
+  const bounds = { stopping, deadline: openDeadline(0) }
+  return payment === null ? null : await replayPurchase(ctx, { key, payment, compared, request: null }, bounds)
 }
 
 function formatBought({ payment, purchase, answer }: Omit<PurchaseState, 'header'>) {

@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/cut-text.ts'
 import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
 import type { OutboundError } from '../../lib/outbound/outbound-error.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -20,6 +21,8 @@ const PRICE_REQUEST_MS_MAX = 30_000
 const REDIRECTS_MAX = 3
 /** The headers that we add to the agent's request, such as `host` and `user-agent`, take at most this much. */
 const OWN_BYTES_MAX = 512
+/** How much is shown to the agent of the URL to which a redirect points. */
+const LOCATION_CHARS_MAX = 2_048
 /** How much of an answer that we do not understand is shown to the agent. */
 const UNKNOWN_BODY_BYTES_MAX = 2_048
 
@@ -28,14 +31,15 @@ export type AskedPrice =
   | { readonly kind: 'free'; readonly answer: KeptAnswer }
   | { readonly kind: 'unknown'; readonly status: number; readonly body: string }
   /** `url` is the URL that asked for the payment, after redirects. */
-  | { readonly kind: 'required'; readonly required: PaymentRequired; readonly url: string; readonly method: string }
+  | { readonly kind: 'required'; readonly required: PaymentRequired; readonly url: string }
 
 /**
  * Sends an agent's request without a payment. Throws 400 `resource_url_not_allowed` if the URL or its address is not
- * allowed, and 502 `resource_unreachable` if there is no answer.
+ * allowed, 502 `resource_unreachable` if there is no complete answer, and 400 `resource_redirected` if a redirect would
+ * change an order, or take it to another origin (D69).
  */
 export async function askPrice(ctx: Context, mode: Mode, request: ResourceRequest): Promise<AskedPrice> {
-  const { answer, url, method, isTruncated } = await fetchResource(ctx.resources, {
+  const { answer, url, stoppedAt, isTruncated } = await fetchResource(ctx.resources, {
     ...request,
     timeoutMs: PRICE_REQUEST_MS_MAX,
     responseBytesMax: ANSWER_BYTES_MAX,
@@ -43,15 +47,18 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   })
   const { statusCode: status, headers, responseBody, error } = answer
   if (status === null) throw unreachable(error ?? 'invalid_response')
+  if (stoppedAt !== null) {
+    const details = { status, untrusted_location: cutText(stoppedAt, LOCATION_CHARS_MAX) }
+    throw problem('resource_redirected', { details })
+  }
   const body = responseBody ?? Buffer.alloc(0)
   if (status !== 402) return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated }) }
-  const sentBytes = headBytes({ ...request, url, method })
-  const sentBody = method === request.method ? request.body : null
-  const required = readTerms(ctx, mode, { status, headers, body }, { sentBytes, body: sentBody })
+  const sent = { sentBytes: headBytes({ ...request, url }), body: request.body }
+  const required = readTerms(ctx, mode, { status, headers, body }, sent)
   // What is missing of the body may be the terms.
   if (required === null && error !== null) throw unreachable(error)
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
-  return { kind: 'required', required, url, method }
+  return { kind: 'required', required, url }
 }
 
 /**
@@ -70,7 +77,7 @@ export function readTerms(
   return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now() }, { headerBytesMax, body })
 }
 
-function headBytes({ method, url, headers }: { readonly method: string } & Omit<ResourceRequest, 'method'>): number {
+function headBytes({ method, url, headers }: ResourceRequest): number {
   const line = Buffer.byteLength(`${method} ${url} HTTP/1.1\r\n`)
   return Object.entries(headers).reduce((sum, [name, value]) => sum + headerBytes(name, value), line + OWN_BYTES_MAX)
 }

@@ -10,6 +10,7 @@ import { withPurchasePlace } from './take-purchase-place.ts'
 import { openOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 import { continuePurchase, readState, type PurchaseState } from './work-on-purchase.ts'
+import type { WorkBounds } from './send-paid-request.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 
 /** The payment that already has an idempotency key, and the state of its purchase. */
@@ -55,7 +56,7 @@ export async function replayPurchase(
     readonly compared: ComparedPurchase
     readonly request: ResourceRequest | null
   },
-  stopping: AbortSignal,
+  bounds: WorkBounds,
 ): Promise<EarlierPurchase> {
   if (payment.kind !== 'x402') {
     return { payment, purchase: null, state: null, mismatches: comparePurchase({ payment, order: null }, compared) }
@@ -64,7 +65,7 @@ export async function replayPurchase(
   const mismatches = comparePurchase({ payment, order: openOrder(ctx.sealer, purchase) }, compared)
   if (payment.agentId === null || !mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
   const mayWork = isSamePurchase(mismatches)
-  const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, stopping)
+  const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, bounds)
   const isFinished = isAnswered(purchase) || payment.status === 'failed'
   const state = await withRecordedOutcome(
     mayWork && !isFinished ? withPurchasePlace(ctx, payment.accountId, work) : work(),

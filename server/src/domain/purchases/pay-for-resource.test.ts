@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
+import { buyAs, offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
 import type { Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import { ANSWER_RETENTION_MS, cleanUpPurchases } from './clean-up-purchases.ts'
 import { CLAIM_MS } from './hold-claim.ts'
-import { payForResource, type ResourceOutcome } from './pay-for-resource.ts'
+import type { PurchaseState } from './work-on-purchase.ts'
 
 /**
  * In these tests, a process dies in this way: it waits for an enclave or a seller that does not answer, and its work
@@ -20,7 +19,6 @@ describe('a purchase that another process continues', () => {
   let given: TestContext
   let seller: FakeSeller
   let other: Context
-  const stopping = new AbortController()
   before(async () => {
     given = await openTestContext((config) => ({ ...config, webhooksToLoopback: true }))
     other = given.openAnother()
@@ -81,8 +79,7 @@ describe('a purchase that another process continues', () => {
     const late = await pay(other, buyer)
     assert.equal(answerOf(late), null)
     assert.equal(seller.requests.length, sent)
-    const { earlier } = late as Extract<ResourceOutcome, { kind: 'replayed' }>
-    assert.deepEqual([earlier.payment.status, earlier.purchase?.delivery], ['pending', 'unknown'])
+    assert.deepEqual([late.payment.status, late.purchase.delivery], ['pending', 'unknown'])
   })
 
   test('an answer that brings the goods replaces one that did not', async () => {
@@ -147,24 +144,15 @@ describe('a purchase that another process continues', () => {
     await cleanUpPurchases(given.context)
     const late = await pay(other, buyer)
     assert.equal(answerOf(late), null)
-    const { earlier } = late as Extract<ResourceOutcome, { kind: 'replayed' }>
-    assert.equal(earlier.purchase?.delivery, 'delivered')
+    assert.equal(late.purchase.delivery, 'delivered')
   })
 
-  async function pay(ctx: Context, buyer: Seed, key = 'one'): Promise<ResourceOutcome> {
-    const terms = {
-      ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
-      ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
-      ...{ credentialId: null, boundAgentId: null },
-    }
-    const request = { url: `${seller.url}/goods`, method: 'GET', headers: {}, body: null } as const
-    return await payForResource(ctx, { terms, request }, { stopping: stopping.signal, onWait: () => undefined })
+  async function pay(ctx: Context, buyer: Seed): Promise<PurchaseState> {
+    return await buyAs(ctx, buyer, { url: `${seller.url}/goods` })
   }
 
-  function answerOf(outcome: ResourceOutcome): string | null {
-    if (outcome.kind === 'free') throw new Error('nothing was bought')
-    const state = outcome.kind === 'bought' ? outcome.state : outcome.earlier.state
-    return state?.answer?.body ?? null
+  function answerOf({ answer }: PurchaseState): string | null {
+    return answer?.body ?? null
   }
 
   async function setClaim({ account }: Seed, until: Date | null): Promise<void> {

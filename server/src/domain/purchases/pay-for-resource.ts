@@ -1,4 +1,5 @@
 import { refusalProblem } from '../../values/problem.ts'
+import { openDeadline, type Deadline } from '../../lib/deadline.ts'
 import type { Context } from '../context.ts'
 import { mayPayAs } from '../payment-requests/payment-request.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
@@ -16,18 +17,29 @@ export type ResourceOutcome =
   | { readonly kind: 'bought'; readonly state: PurchaseState }
   | { readonly kind: 'replayed'; readonly earlier: EarlierPurchase }
 
+/**
+ * A call that buys or signs ends after two minutes. This time covers everything: asking for the price, paying, and
+ * waiting for another call that works on the purchase. The rest is for storing and reading the result.
+ */
+const CALL_MS_MAX = 120_000
+const RESULT_MS = 5_000
+export const WORK_MS_MAX = CALL_MS_MAX - RESULT_MS
+
 /** How a call learns that the service stops, and how it tells its caller that it waits. */
 export interface Course {
   /** Aborted when the service stops. A client that disconnects does not end a purchase. */
   readonly stopping: AbortSignal
   /** Called before we wait for the seller's server. */
   readonly onWait: () => void
+  /** When the work must end. Only tests set it. */
+  readonly deadline?: Deadline
 }
 
 /**
  * Fetches a resource for an agent, and pays what it asks for if the grant allows it (D64). An existing payment with the
  * idempotency key is found before any outbound request, and continued (D66). The amount is reserved before anything is
- * signed, and the payment header is stored before it is sent.
+ * signed, and the payment header is stored before it is sent. If the time of the call is over, returns the purchase as
+ * it is; a call with the same idempotency key continues it.
  *
  * Throws the errors of `askPrice`, `requireOffer` and `reservePurchase`, 400 `payment_protocol_unknown`, 503 if too
  * many purchases are in progress, and 500 `privy_call_failed` if the enclave did not sign or its response was lost.
@@ -35,14 +47,15 @@ export interface Course {
 export async function payForResource(
   ctx: Context,
   { terms, request }: { readonly terms: PurchaseTerms; readonly request: ResourceRequest },
-  { stopping, onWait }: Course,
+  { stopping, onWait, deadline = openDeadline(WORK_MS_MAX) }: Course,
 ): Promise<ResourceOutcome> {
+  const bounds = { stopping, deadline }
   const hashes = hashRequest(request)
   const replay = { key: terms, compared: { ...terms, request: hashes }, request }
   const earlier = await findByKey(ctx, terms)
   if (earlier !== null) {
     onWait()
-    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, stopping) }
+    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
   const outcome = await withPurchasePlace(ctx, terms.accountId, async () => {
@@ -50,16 +63,16 @@ export async function payForResource(
     const price = await askPrice(ctx, terms.mode, request)
     if (price.kind === 'free') return price
     if (price.kind === 'unknown') throw protocolUnknown(price)
-    const { required, url, method } = price
+    const { required, url } = price
     const offer = requireOffer(required, terms.maxAmountMicro)
-    const bargain = { terms, required, offer, url, method, request: hashes, termsHash: null }
+    const bargain = { terms, required, offer, url, method: request.method, request: hashes, termsHash: null }
     const reserved = await reservePurchase(ctx, bargain)
     if (reserved.kind === 'existing') return reserved
     const { payment } = reserved
-    const work = workOnPurchase(ctx, { ...reserved, request }, stopping)
+    const work = workOnPurchase(ctx, { ...reserved, request }, bounds)
     return { kind: 'bought', state: await withRecordedOutcome(work, payment) } as const
   })
   if (outcome.kind !== 'existing') return outcome
   // Another request with this key was faster.
-  return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: outcome.payment }, stopping) }
+  return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: outcome.payment }, bounds) }
 }

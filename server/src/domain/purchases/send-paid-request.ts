@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Deadline } from '../../lib/deadline.ts'
+import { keepHarmlessHeaders } from '../../lib/outbound/drop-headers.ts'
 import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
 import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
@@ -23,6 +25,19 @@ export const ANSWER_BYTES_MAX = 1_024 * 1_024
  * How long we wait for a seller when the service stops. After that, a retry of the agent sends the same header again.
  */
 const STOP_WAIT_MS = 10_000
+/**
+ * In the last sixth of a call's time (19 s of two minutes), nothing is signed or sent any more. Signing can take so long,
+ * and goods that arrive after the end of the call could be lost.
+ */
+const LAST_SHARE = 6
+
+/** When work on a purchase ends, although it is not finished. */
+export interface WorkBounds {
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal
+  /** The time limit of the call. */
+  readonly deadline: Deadline
+}
 
 type Arrived = Delivered & { readonly answer: KeptAnswer; readonly respondedAt: Date }
 
@@ -32,6 +47,11 @@ export interface Delivered {
   readonly answer: KeptAnswer | null
   /** When the answer arrived. */
   readonly respondedAt: Date | null
+}
+
+/** Returns whether enough time of the call is left to sign or send something. */
+export function mayBegin({ deadline }: WorkBounds): boolean {
+  return deadline.leftMs() > deadline.limitMs / LAST_SHARE
 }
 
 /** Returns whether a seller would still accept the authorization. */
@@ -59,10 +79,12 @@ export async function sendPaidRequest(
     readonly header: PaymentHeader
     readonly request: ResourceRequest
   },
-  stopping: AbortSignal,
+  bounds: WorkBounds,
 ): Promise<Delivered> {
+  const { stopping, deadline } = bounds
+  const mayAsk = (): boolean => !stopping.aborted && isUsable(payment, ctx.clock.now()) && mayBegin(bounds)
   let best = readDelivered(ctx, purchase)
-  for (let sends = 0; sends <= RESENDS_MAX && !stopping.aborted && isUsable(payment, ctx.clock.now()); sends += 1) {
+  for (let sends = 0; sends <= RESENDS_MAX && mayAsk(); sends += 1) {
     if (sends > 0) await delay(RESEND_DELAY_MS)
     await ctx.db.runDurable(countAttempt(placeOf(payment)))
     const sent = fetchResource(ctx.resources, {
@@ -70,7 +92,7 @@ export async function sendPaidRequest(
       method: order.method,
       headers: { ...headersFor(order, request, header), [header.name.toLowerCase()]: header.value },
       body: order.method === request.method ? request.body : null,
-      timeoutMs: PAID_REQUEST_MS_MAX,
+      timeoutMs: Math.min(PAID_REQUEST_MS_MAX, deadline.leftMs()),
       responseBytesMax: ANSWER_BYTES_MAX,
       redirectsMax: 0,
     })
@@ -132,8 +154,8 @@ async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<D
 }
 
 /**
- * Returns the headers of the agent's request. Leaves out `authorization` if a redirect led to a seller at another
- * origin, because the agent did not name that server.
+ * Returns the headers of the agent's request. If a redirect led to a seller at another origin, returns harmless ones
+ * only, because the agent did not name that server.
  */
 function headersFor(
   { url }: PurchaseOrder,
@@ -141,10 +163,8 @@ function headersFor(
   header: PaymentHeader,
 ): Readonly<Record<string, string>> {
   const isSameOrigin = new URL(url).origin === new URL(request.url).origin
-  const left = Object.entries(request.headers).filter(
-    ([name]) => name !== header.name.toLowerCase() && (isSameOrigin || name !== 'authorization'),
-  )
-  return Object.fromEntries(left)
+  const { [header.name.toLowerCase()]: _replaced, ...headers } = request.headers
+  return isSameOrigin ? headers : keepHarmlessHeaders(headers)
 }
 
 /** Awaits work. Once the service begins to stop, waits at most `STOP_WAIT_MS` longer, and then returns null. */

@@ -1,10 +1,11 @@
+import { openDeadline } from '../../lib/deadline.ts'
 import { problem, refusalProblem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { mayPayAs } from '../payment-requests/payment-request.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 import { readTerms, requireOffer } from './ask-price.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from './find-earlier-purchase.ts'
-import type { Course } from './pay-for-resource.ts'
+import { WORK_MS_MAX, type Course } from './pay-for-resource.ts'
 import { sha256, type PurchaseTerms } from './purchase-request.ts'
 import { reservePurchase } from './reserve-purchase.ts'
 import { workOnPurchase, type PurchaseState } from './work-on-purchase.ts'
@@ -30,15 +31,16 @@ export type SignedOutcome =
 export async function signForResource(
   ctx: Context,
   { terms, received }: { readonly terms: PurchaseTerms; readonly received: ReceivedTerms },
-  { stopping, onWait }: Course,
+  { stopping, onWait, deadline = openDeadline(WORK_MS_MAX) }: Course,
 ): Promise<SignedOutcome> {
+  const bounds = { stopping, deadline }
   const { resourceUrl } = received
   const termsHash = sha256(received.text)
   const replay = { key: terms, compared: { ...terms, request: null, resourceUrl, termsHash }, request: null }
   const earlier = await findByKey(ctx, terms)
   if (earlier !== null) {
     onWait()
-    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, stopping) }
+    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
   const required = readTerms(ctx, terms.mode, received.answer, { sentBytes: 0, body: undefined })
@@ -47,9 +49,9 @@ export async function signForResource(
   const bargain = { terms, required, offer, url: resourceUrl, method: 'GET', request: null, termsHash }
   const reserved = await reservePurchase(ctx, bargain)
   if (reserved.kind === 'existing') {
-    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: reserved.payment }, stopping) }
+    return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: reserved.payment }, bounds) }
   }
   const { payment } = reserved
-  const work = workOnPurchase(ctx, { ...reserved, request: null }, stopping)
+  const work = workOnPurchase(ctx, { ...reserved, request: null }, bounds)
   return { kind: 'signed', state: await withRecordedOutcome(work, payment) }
 }

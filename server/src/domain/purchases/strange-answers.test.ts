@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { buyAs, offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
 import type { Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
-import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Delivery } from './purchase.ts'
-import { payForResource } from './pay-for-resource.ts'
 import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 
 /** What a buyer is told. */
@@ -28,7 +26,6 @@ const GOODS = 'all of the goods'
 describe('a strange answer of a seller', () => {
   let given: TestContext
   let seller: FakeSeller
-  const stopping = new AbortController()
   before(async () => {
     given = await openTestContext((config) => ({ ...config, webhooksToLoopback: true }))
   })
@@ -236,18 +233,7 @@ describe('a strange answer of a seller', () => {
   }
 
   async function pay(buyer: Seed, ctx: Context = given.context): Promise<Told> {
-    const terms = {
-      ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
-      ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: 'one' },
-      ...{ credentialId: null, boundAgentId: null },
-    }
-    const request = { url: `${seller.url}/goods`, method: 'GET', headers: {}, body: null } as const
-    const course = { stopping: stopping.signal, onWait: () => undefined }
-    const outcome = await payForResource(ctx, { terms, request }, course)
-    if (outcome.kind === 'free') throw new Error('nothing was bought')
-    const state = outcome.kind === 'bought' ? outcome.state : outcome.earlier.state
-    assert.ok(state !== null)
-    const { purchase, answer } = state
+    const { purchase, answer } = await buyAs(ctx, buyer, { url: `${seller.url}/goods` })
     return {
       delivery: purchase.delivery,
       status: answer?.status,

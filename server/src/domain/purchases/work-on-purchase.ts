@@ -16,11 +16,9 @@ import {
   type PaymentHeader,
   type PurchaseOrder,
 } from './seal-purchase.ts'
-import { isUsable, sendPaidRequest } from './send-paid-request.ts'
+import { isUsable, mayBegin, sendPaidRequest, type WorkBounds } from './send-paid-request.ts'
 import { placeOf, signHeader } from './sign-header.ts'
 
-/** How long a retry waits for the process that works on the purchase. */
-const WAIT_FOR_WORK_MS_MAX = 110_000
 const POLL_FIRST_MS = 50
 const POLL_GROWTH = 1.4
 const POLL_MS_MAX = 1_000
@@ -50,16 +48,17 @@ interface Claimed {
 }
 
 /** Works on a purchase until the seller has responded, or the payment header is ready (D66). Ends the claim. */
-export async function workOnPurchase(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
+export async function workOnPurchase(ctx: Context, claimed: Claimed, bounds: WorkBounds): Promise<PurchaseState> {
   const place = placeOf(claimed.payment)
-  return await holdClaim(ctx, { place, until: claimed.until }, async () => await work(ctx, claimed, stopping))
+  return await holdClaim(ctx, { place, until: claimed.until }, async () => await work(ctx, claimed, bounds))
 }
 
-async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Promise<PurchaseState> {
+async function work(ctx: Context, claimed: Claimed, bounds: WorkBounds): Promise<PurchaseState> {
   const { payment, purchase, order, request } = claimed
   let header = openHeader(ctx.sealer, purchase)
   const known = { payment, purchase, answer: openAnswer(ctx.sealer, purchase), header }
-  if (payment.status === 'failed' || !isUsable(payment, ctx.clock.now())) return known
+  const isLate = !mayBegin(bounds) || !isUsable(payment, ctx.clock.now())
+  if (payment.status === 'failed' || isLate) return known
   // If the header was sent, the seller may use it whatever we do, so it can be sent again. If it was never sent, we
   // check first that the grant is still active.
   const signing =
@@ -70,7 +69,7 @@ async function work(ctx: Context, claimed: Claimed, stopping: AbortSignal): Prom
     header = signed.header
   }
   if (request === null || header === null) return { ...known, header }
-  const sent = await sendPaidRequest(ctx, { payment, purchase, order, header, request }, stopping)
+  const sent = await sendPaidRequest(ctx, { payment, purchase, order, header, request }, bounds)
   const { delivery, answer, respondedAt } = sent
   const worked = { ...purchase, delivery, responseStatus: answer?.status ?? null, respondedAt }
   return { payment: await readAgain(ctx, payment), purchase: worked, answer, header }
@@ -87,27 +86,27 @@ async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment):
 /**
  * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise
  * signs the same authorization if there is no header yet, and sends the same header if there is no answer yet. Without
- * `mayWork`, only reads the state of the purchase. If it is too late to use the authorization, the result has no
- * answer.
+ * `mayWork`, only reads the state of the purchase. If it is too late to use the authorization, or if the time of the call
+ * is over, the result has no answer.
  */
 export async function continuePurchase(
   ctx: Context,
   { payment: known, request, mayWork }: { payment: Payment; request: ResourceRequest | null; mayWork: boolean },
-  stopping: AbortSignal,
+  bounds: WorkBounds,
 ): Promise<PurchaseState> {
   const place = placeOf(known)
-  const deadline = AbortSignal.timeout(WAIT_FOR_WORK_MS_MAX)
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MS_MAX)) {
     const now = ctx.clock.now()
     const until = claimEnd(ctx)
     const state = await readState(ctx, known)
     const { payment, purchase, header } = state
     const isDone = request === null ? header !== null : isAnswered(purchase)
-    if (isDone || payment.status === 'failed' || !mayWork || deadline.aborted || stopping.aborted) return state
+    const isOver = bounds.deadline.leftMs() === 0 || bounds.stopping.aborted
+    if (isDone || payment.status === 'failed' || !mayWork || isOver) return state
     const claimed = await ctx.db.runDurable(claimPurchase(place, now, until))
     if (claimed !== null) {
       const order = openOrder(ctx.sealer, claimed)
-      return await workOnPurchase(ctx, { payment, purchase: claimed, order, signing: null, until, request }, stopping)
+      return await workOnPurchase(ctx, { payment, purchase: claimed, order, signing: null, until, request }, bounds)
     }
     await delay(pollMs)
   }

@@ -1,4 +1,6 @@
+import { openDeadline } from '../deadline.ts'
 import { checkDocumentUrl } from './check-url.ts'
+import { keepHarmlessHeaders } from './drop-headers.ts'
 import { sendRequest, withoutAnswer, type Answer, type Outbound } from './send-request.ts'
 
 export interface ResourceRequest {
@@ -18,8 +20,11 @@ export interface ResourceAnswer {
   readonly answer: Answer
   /** The URL that answered, after redirects. */
   readonly url: string
-  /** The method of the request that was answered. A redirect can change the method to GET. */
-  readonly method: string
+  /**
+   * If the answer is a redirect that was not followed because it would change the request, or send it to a server that
+   * the caller did not name: the URL to which it points. Otherwise null.
+   */
+  readonly stoppedAt: string | null
   /** Whether a part of the body is missing, because it is longer than what was read, or broke off. */
   readonly isTruncated: boolean
 }
@@ -36,13 +41,13 @@ export async function fetchResource(
   outbound: Outbound,
   { redirectsMax, timeoutMs, responseBytesMax, ...request }: ResourceRequest,
 ): Promise<ResourceAnswer> {
-  const end = outbound.clock.now().getTime() + timeoutMs
+  const deadline = openDeadline(timeoutMs)
   let current: RedirectedRequest = request
   for (let redirects = 0; ; redirects += 1) {
     const url = checkDocumentUrl(current.url, outbound.policy)
-    const leftMs = Math.min(timeoutMs, end - outbound.clock.now().getTime())
+    const leftMs = deadline.leftMs()
     if (typeof url === 'string') return failed(current, 'blocked_address')
-    if (leftMs <= 0) return failed(current, 'timeout')
+    if (leftMs === 0) return failed(current, 'timeout')
     const answer = await sendRequest(outbound, url, {
       ...{ method: current.method, body: current.body, timeoutMs: leftMs },
       // A body that is not compressed needs no time to decode. If a server compresses it all the same, it is decoded.
@@ -51,8 +56,12 @@ export async function fetchResource(
       responseBytesMax: responseBytesMax + 1,
       ...{ connection: 'new', connectionsOf: NOBODY },
     })
-    const next = redirects < redirectsMax ? followRedirect(current, url, answer) : null
-    if (next === null) return toResourceAnswer(answer, { ...current, responseBytesMax })
+    const location = redirects < redirectsMax ? readLocation(url, answer) : null
+    if (location === null) return toResourceAnswer(answer, { ...current, responseBytesMax })
+    const next = followRedirect(current, { from: url, to: location, status: answer.statusCode })
+    if (next === 'stopped') {
+      return { ...toResourceAnswer(answer, { ...current, responseBytesMax }), stoppedAt: location.href }
+    }
     if (next === 'downgrade') return failed(current, 'blocked_address')
     current = next
   }
@@ -60,13 +69,13 @@ export async function fetchResource(
 
 type RedirectedRequest = Pick<ResourceRequest, 'url' | 'method' | 'headers' | 'body'>
 
-function failed({ url, method }: RedirectedRequest, error: 'blocked_address' | 'timeout'): ResourceAnswer {
-  return { answer: withoutAnswer(error), url, method, isTruncated: false }
+function failed({ url }: RedirectedRequest, error: 'blocked_address' | 'timeout'): ResourceAnswer {
+  return { answer: withoutAnswer(error), url, stoppedAt: null, isTruncated: false }
 }
 
 function toResourceAnswer(
   answer: Answer,
-  { url, method, responseBytesMax }: RedirectedRequest & Pick<ResourceRequest, 'responseBytesMax'>,
+  { url, responseBytesMax }: RedirectedRequest & Pick<ResourceRequest, 'responseBytesMax'>,
 ): ResourceAnswer {
   const { responseBody } = answer
   const isTooLong = responseBody !== null && responseBody.length > responseBytesMax
@@ -74,37 +83,34 @@ function toResourceAnswer(
   return {
     answer: { ...answer, responseBody: kept },
     url,
-    method,
+    stoppedAt: null,
     isTruncated: responseBody !== null && !answer.isComplete,
   }
 }
 
-/**
- * Returns the request that follows a redirect, or null if the answer is not a redirect (RFC 9110, section 15.4). As in
- * browsers, a 303 is followed with GET, and so is a 301 or 302 that answers a POST. The header `authorization` is sent
- * to the same origin only. A redirect from https to http is a `downgrade`, which is not followed.
- */
-function followRedirect(
-  request: RedirectedRequest,
-  from: URL,
-  { statusCode, headers: { location } }: Answer,
-): RedirectedRequest | 'downgrade' | null {
-  // The body of a redirect is not needed, so it may break off.
+/** Returns where an answer redirects to. Null if it is not a redirect (RFC 9110, section 15.4). Its body may break off. */
+function readLocation(from: URL, { statusCode, headers: { location } }: Answer): URL | null {
   if (statusCode === null || ![301, 302, 303, 307, 308].includes(statusCode)) return null
   if (location === undefined || !URL.canParse(location, from.href)) return null
   const to = new URL(location, from.href)
   to.hash = ''
+  return to
+}
+
+/**
+ * Returns the request that follows a redirect. A request that may change something, such as a POST, is an order: it is
+ * `stopped` if the redirect would turn it into a GET (301, 302, 303), or take it to another origin (307, 308). So its
+ * body never reaches a server that the caller did not name. A GET or HEAD goes to another origin with harmless headers
+ * only. A redirect from https to http is a `downgrade`, which is not followed.
+ */
+function followRedirect(
+  request: RedirectedRequest,
+  { from, to, status }: { readonly from: URL; readonly to: URL; readonly status: number | null },
+): RedirectedRequest | 'stopped' | 'downgrade' {
+  const isSameOrigin = to.origin === from.origin
+  const keepsMethod = status === 307 || status === 308
+  const isOrder = request.method !== 'GET' && request.method !== 'HEAD'
+  if (isOrder && !(keepsMethod && isSameOrigin)) return 'stopped'
   if (from.protocol === 'https:' && to.protocol !== 'https:') return 'downgrade'
-  const { method } = request
-  const becomesGet = statusCode === 303 ? method !== 'HEAD' : statusCode < 303 && method === 'POST'
-  const headers = Object.entries(request.headers).filter(([name]) => {
-    if (becomesGet && name.startsWith('content-')) return false
-    return name !== 'authorization' || to.origin === from.origin
-  })
-  return {
-    url: to.href,
-    method: becomesGet ? 'GET' : method,
-    headers: Object.fromEntries(headers),
-    body: becomesGet ? null : request.body,
-  }
+  return { ...request, url: to.href, headers: isSameOrigin ? request.headers : keepHarmlessHeaders(request.headers) }
 }

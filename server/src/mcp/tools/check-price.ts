@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { remainingMicro } from '../../domain/grants/decide-limits.ts'
 import type { PaymentPreview } from '../../domain/payment-requests/preview-payment.ts'
+import { explainPurchase } from '../explain-purchase.ts'
 import { checkResource, type CheckedPrice } from '../../domain/purchases/check-resource.ts'
 import type { Context } from '../../domain/context.ts'
 import type { Address } from '../../values/address.ts'
@@ -53,7 +54,7 @@ export const CHECK_PRICE = defineTool({
       ctx,
       { accountId, mode, credentialId, boundAgentId, request, buyer },
       { onWait: call.onWait ?? (() => undefined) },
-    )
+    ).catch((error: unknown) => explainPurchase(error, mode))
     return describePrice(price, { mode, wallet: buyer?.wallet ?? null, failure })
   },
 })
