@@ -37,8 +37,7 @@ export interface AfterRestoreOptions {
 /**
  * Deals with a database that was restored from a backup (D96). Compares the chains and the enclave with the ledger for
  * the time that the backup does not contain, and records what it finds. With `confirmed`, also ends all sessions,
- * connections and invitations, and holds all API keys, because the
- * backup brings back those that were ended since.
+ * connections and invitations, and holds all API keys, because the backup brings back those that were ended since.
  *
  * The work can be repeated after a failure. It is finished when no authorization that the backup does not contain can
  * still be used. Returns whether it is finished. Throws `ChainUnavailable`, `EnclaveUnavailable` or

@@ -11,6 +11,8 @@ export interface ChainTransfer {
   readonly txHash: string
   readonly blockNumber: number
   readonly transactionIndex: number
+  /** The sender's address, in lower case. */
+  readonly from: string
   /** The recipient's address, in lower case. */
   readonly to: string
   readonly amountMicro: bigint
@@ -53,6 +55,7 @@ export function openUsdcChain({ rpc_url: rpcUrl, usdc }: { rpc_url: string; usdc
         txHash: log.transactionHash,
         blockNumber: Number(log.blockNumber),
         transactionIndex: Number(log.transactionIndex),
+        from: `0x${String(log.topics[1]).slice(-40)}`,
         to: `0x${String(log.topics[2]).slice(-40)}`,
         amountMicro: BigInt(log.data),
       }))

@@ -51,25 +51,13 @@ export interface WithdrawerFixture {
 
 /** Signs up a person and makes them an owner of the payer's workspace. Calls the service's functions directly. */
 export async function openWithdrawer(
-  fixture: SandboxFixture,
+  fixture: Pick<SandboxFixture, 'dataDir' | 'sandbox' | 'baseUrl' | 'environment'>,
   payer: Pick<PayerFixture, 'slug' | 'mode' | 'wallet'>,
 ): Promise<WithdrawerFixture> {
   const { dataDir, sandbox, baseUrl } = fixture
   const passkey = openWalletOwner(dataDir, payer.slug)
-  const opened = openContext(readConfig(fixture.environment()), {
-    clock: createClock(),
-    logger: createLogger('silent'),
-  })
   const browser = new Browser({ url: baseUrl, config: { authUrl: sandbox.facts.auth_url } })
-  try {
-    const account = await opened.context.db.runRelaxed(findAccountBySlug(payer.slug))
-    if (account === null) throw new Error('the workspace does not exist')
-    const { userId, secret } = await signUpPerson(opened.context)
-    await addMember(opened.context, { account, userId, role: 'owner', actor: OPERATOR })
-    browser.cookies.set('session', secret)
-  } finally {
-    await opened.close()
-  }
+  await signInNewOwner(fixture, payer.slug, browser)
   const at = (path: string): string => `/console/workspaces/${payer.slug}/${path}`
   return {
     browser,
@@ -81,6 +69,27 @@ export async function openWithdrawer(
       const response = passkey.assert(Buffer.from(request.payload, 'base64url'))
       return browser.call('POST', at(`withdrawals/${id}/signature`), { response })
     },
+  }
+}
+
+/** Signs a new owner of the workspace in to a browser. */
+export async function signInNewOwner(
+  fixture: Pick<SandboxFixture, 'environment'>,
+  slug: string,
+  browser: Browser,
+): Promise<void> {
+  const opened = openContext(readConfig(fixture.environment()), {
+    clock: createClock(),
+    logger: createLogger('silent'),
+  })
+  try {
+    const account = await opened.context.db.runRelaxed(findAccountBySlug(slug))
+    if (account === null) throw new Error('the workspace does not exist')
+    const { userId, secret } = await signUpPerson(opened.context)
+    await addMember(opened.context, { account, userId, role: 'owner', actor: OPERATOR })
+    browser.cookies.set('session', secret)
+  } finally {
+    await opened.close()
   }
 }
 
