@@ -163,7 +163,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
     ),
   'deposits.from_address': () =>
     readLogs(
-      [WORD, ...HEXES].map((from) => ({ topics: [TRANSFER_TOPIC, from, WORD] })),
+      [WORD, ...HEXES].map((from) => ({ topics: [TRANSFER_TOPIC, from, toWord(1n)] })),
       ({ from }) => from,
     ),
   'deposit_cursors.block_number': counts,
@@ -266,7 +266,7 @@ async function readLogs(
   pick: (log: Logged) => unknown,
 ): Promise<readonly unknown[]> {
   const place = { transactionHash: HASH, blockHash: HASH, blockNumber: '0x1', logIndex: '0x0' }
-  const log = { address: ADDRESS, topics: [TRANSFER_TOPIC, WORD, WORD], data: toWord(1n), ...place }
+  const log = { address: ADDRESS, topics: [TRANSFER_TOPIC, WORD, toWord(1n)], data: toWord(1n), ...place }
   const contract = parse(parseAddress, ADDRESS)
   const request = { contract, from: 0n, to: 2n ** 256n, recipients: null, hashes: new Map() }
   const read = await Promise.allSettled(

@@ -5,7 +5,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 
 /**
- * USDC that one of our wallets received. A deposit is found in the chain's logs at the configured depth, and one event
+ * USDC that one of our wallets received from another address, which may be a wallet of ours too. A deposit is found in the chain's logs at the configured depth, and one event
  * reports it (D43). It is identified by its transaction, wallet and position, so it stays the same deposit if a
  * reorganization moves it to another block.
  */
@@ -40,8 +40,8 @@ export type NumberedTransfer = LoggedTransfer & Pick<Deposit, 'position'>
 
 /**
  * Numbers the transfers of each transaction to each wallet, in the order of their logs. The log's index in its block
- * would not identify a transfer, because a reorganization can change that index. Transfers of zero are numbered too,
- * but left out of the result, because they are not deposits.
+ * would not identify a transfer, because a reorganization can change that index. Transfers of zero, and transfers from a
+ * wallet to itself, move nothing. They are numbered too, but left out of the result, because they are not deposits.
  */
 export function numberTransfers(transfers: readonly LoggedTransfer[]): NumberedTransfer[] {
   const counts = new Map<string, number>()
@@ -52,5 +52,5 @@ export function numberTransfers(transfers: readonly LoggedTransfer[]): NumberedT
       counts.set(key, position + 1)
       return { ...transfer, position }
     })
-    .filter(({ amountMicro }) => amountMicro > 0n)
+    .filter(({ from, to, amountMicro }) => amountMicro > 0n && from !== to)
 }

@@ -109,6 +109,20 @@ describe('recording deposits', () => {
     assert.deepEqual([deposit?.['position'], more.length], [1, 0])
   })
 
+  test('a transfer from a wallet to itself moves nothing, so it is no deposit, and does not change other positions', async () => {
+    const wallet = await openWallet()
+    const [first, second] = [transferTo(wallet), transferTo(wallet)]
+    await record([
+      { ...first, from: wallet },
+      { ...second, txHash: first.txHash },
+    ])
+    assert.deepEqual(
+      (await listDeposits(given.context, wallet)).map((row) => row['position']),
+      [1],
+    )
+    assert.deepEqual(await listToldDeposits(given.context, wallet), [first.txHash])
+  })
+
   test('a transfer between two of our wallets is a deposit to the receiving wallet', async () => {
     const [payer, payee] = [await openWallet(), await openWallet()]
     await record([{ ...transferTo(payee), from: payer }])
