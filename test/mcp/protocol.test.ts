@@ -61,7 +61,7 @@ describe('the MCP server on the wire', () => {
     const tools = earlier?.['tools'] as ListedTool[]
     for (const tool of tools) {
       assert.match(tool.name, /^[a-z_]+$/)
-      assert.equal(tool.inputSchema['additionalProperties'], false)
+      assert.equal(tool.inputSchema['type'], 'object')
       assert.equal(tool.outputSchema['type'], 'object')
       const pays = tool.name === 'send_payment' || tool.name === 'fetch_paid'
       assert.deepEqual(

@@ -24,8 +24,7 @@ const PLAIN_ID = /^[A-Za-z0-9._:/#-]+$/
 export const PurchaseIdInput = Type.String({
   minLength: 1,
   maxLength: PURCHASE_ID_CHARS_MAX,
-  description:
-    'An id that you choose for this purchase, such as a UUID: one id per purchase, and the same id when you retry. A new id pays again.',
+  description: `An id that you choose for this purchase, such as a UUID: one id per purchase, and the same id when you retry. A new id pays again. At most ${PURCHASE_ID_CHARS_MAX} characters.`,
 })
 
 /** The arguments that send_payment and preview_payment share. */
@@ -34,7 +33,6 @@ export const PURCHASE_INPUT = {
   amount_usdc: Type.String({
     description:
       'The amount in US dollars, as a string with at most 6 decimal places. "1.25" is one dollar and 25 cents.',
-    examples: ['1.25'],
   }),
   wallet: Type.Optional(
     Type.String({
@@ -43,7 +41,10 @@ export const PURCHASE_INPUT = {
     }),
   ),
   memo: Type.Optional(
-    Type.String({ maxLength: MEMO_CHARS_MAX, description: 'A note for the owner of the wallet: what this pays for.' }),
+    Type.String({
+      maxLength: MEMO_CHARS_MAX,
+      description: `A note for the owner of the wallet: what this pays for. At most ${MEMO_CHARS_MAX} characters.`,
+    }),
   ),
   in_addition_to: Type.Optional(
     Type.String({

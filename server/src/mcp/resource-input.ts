@@ -9,12 +9,15 @@ const URL_CHARS_MAX = 2_048
 
 /** The arguments that describe the request to a resource. The tools check_price and fetch_paid share them. */
 export const RESOURCE_INPUT = {
-  url: Type.String({ maxLength: URL_CHARS_MAX, description: 'The https URL of the resource.' }),
+  url: Type.String({
+    maxLength: URL_CHARS_MAX,
+    description: `The https URL of the resource. At most ${URL_CHARS_MAX} characters.`,
+  }),
   method: Type.Optional(
-    Type.String({ description: `The HTTP method: ${RESOURCE_METHODS.join(', ')}. By default GET.`, examples: ['GET'] }),
+    Type.String({ description: `The HTTP method: ${RESOURCE_METHODS.join(', ')}. By default GET.` }),
   ),
   headers: Type.Optional(
-    // A record would be described with `patternProperties`, which the adapters of some models do not know.
+    // `Type.Record` would be described with `patternProperties`, which the adapters of some models do not know.
     Type.Unsafe<Readonly<Record<string, string>>>({
       type: 'object',
       additionalProperties: { type: 'string' },

@@ -1,9 +1,10 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { Context } from '../domain/context.ts'
 import { toJsonResponse, type AcceptedTypes } from './accepted-types.ts'
+import { describeTool } from './describe-tool.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { rejectedResult, runTool } from './run-tool.ts'
-import type { Background, Tool, ToolCaller } from './tool.ts'
+import type { Background, ToolCaller } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Problem } from '../values/problem.ts'
@@ -66,19 +67,3 @@ function createServer(ctx: Context, { caller, rejection, left, onWait, backgroun
 }
 
 const DESCRIPTIONS = TOOLS.map(describeTool)
-
-function describeTool({ name, title, description, input, output, annotations }: Tool) {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: toJson(input),
-    outputSchema: toJson(output),
-    annotations: { title, ...annotations },
-  }
-}
-
-/** The schema as plain JSON. */
-function toJson(schema: Tool['input']): { type: 'object' } {
-  return { ...(JSON.parse(JSON.stringify(schema)) as object), type: 'object' }
-}

@@ -90,7 +90,7 @@ export function inputOf<Properties extends TProperties>(properties: Properties):
 
 /**
  * The output schema of a tool: the members of the tool's own answers, which are missing after an error, and the members
- * that the answers of all tools have.
+ * that the answers of all tools have. The descriptions are for readers of the code: they are not published.
  */
 export function outputOf(properties: TProperties): TObject {
   const optional = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]))

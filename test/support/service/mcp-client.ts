@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { Ajv } from 'ajv'
 import { Check } from 'typebox/value'
+import { describeTool } from '../../../server/src/mcp/describe-tool.ts'
 import { TOOLS } from '../../../server/src/mcp/tools/all-tools.ts'
 import type { Answer } from '../http-client.ts'
 import type { TestService } from './test-service.ts'
@@ -122,8 +124,9 @@ export async function callTool(
   const { result, error } = readRpc(answer)
   assert.equal(error, undefined, answer.text)
   const { content, structuredContent, isError = false } = result as unknown as CalledTool
-  const output = TOOLS.find((tool) => tool.name === name)?.output
-  assert.ok(output !== undefined && Check(output, structuredContent), JSON.stringify(structuredContent))
+  const tool = TOOLS.find((one) => one.name === name)
+  assert.ok(tool !== undefined && Check(tool.output, structuredContent), JSON.stringify(structuredContent))
+  assert.ok(new Ajv().validate(describeTool(tool).outputSchema, structuredContent), 'as clients check it')
   assert.equal(content.length, 1)
   assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent)
   assert.equal(isError, structuredContent.error !== undefined)

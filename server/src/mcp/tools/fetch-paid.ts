@@ -26,7 +26,6 @@ export const FETCH_PAID = defineTool({
     ...RESOURCE_INPUT,
     max_amount_usdc: Type.String({
       description: 'The most that you pay, in US dollars, as a string. "0.05" is 5 cents. check_price says the price.',
-      examples: ['0.05'],
     }),
     purchase_id: PurchaseIdInput,
     wallet: PURCHASE_INPUT.wallet,

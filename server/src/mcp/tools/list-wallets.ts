@@ -32,7 +32,7 @@ export const LIST_WALLETS = defineTool({
   name: 'list_wallets',
   title: 'List wallets',
   description:
-    'Returns the wallets on which you have a permission to pay, also one that is suspended or has expired, each with its balance, your limits, and the recipients that you may pay. get_budget is shorter.',
+    'Returns the wallets on which you have a permission to pay, also one that is suspended or has expired, each with its balance, your limits, and the recipients that you may pay: an empty list allows any recipient. get_budget is shorter.',
   input: inputOf({
     starting_after: Type.Optional(
       Type.String({ description: 'The address of the last wallet of the previous page, to read the next page.' }),
