@@ -37,6 +37,12 @@ export class CliError extends Error {
     this.answer = options.answer ?? {}
     this.requestId = options.requestId
   }
+
+  /** Returns the same error with other advice. */
+  with(advice: Pick<CliErrorOptions, 'hint' | 'next'>): CliError {
+    const { exitCode, code, details, next, hint, answer, requestId, cause } = this
+    return new CliError(this.message, { exitCode, code, details, next, hint, answer, requestId, cause, ...advice })
+  }
 }
 
 /** Returns the error for a command that was called wrongly. Nothing was sent. */

@@ -5,6 +5,7 @@ import type { Event } from 'bursar'
 const TIMEOUT_MS = 10_000
 const USER_AGENT = 'Bursar-Webhooks/1 (bursar webhooks listen)'
 const MS_PER_SECOND = 1_000
+const RESPONSE_BYTES_READ_MAX = 16 * 1024
 
 /** What happened to an event that was forwarded. */
 export interface Forwarded {
@@ -34,11 +35,23 @@ export async function forwardEvent(
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    await response.arrayBuffer()
+    await readPart(response)
     return { delivered: response.ok, status: response.status, error: null }
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { delivered: false, status: null, error: isLate ? 'no response in 10 seconds' : 'cannot be reached' }
+  }
+}
+
+/**
+ * Reads the response, as the service's own sender does: an announced body must arrive, but only its first 16 KiB are
+ * read.
+ */
+async function readPart({ body }: Response): Promise<void> {
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes >= RESPONSE_BYTES_READ_MAX) return
   }
 }
 

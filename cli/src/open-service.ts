@@ -1,6 +1,7 @@
 import { Bursar } from 'bursar'
 import { CliError } from './cli-error.ts'
 import { currentToken } from './credentials/current-token.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { Settings } from './settings.ts'
 import { stopSignal } from './signals.ts'
 
@@ -9,6 +10,8 @@ export interface Service {
   readonly bursar: Bursar
   readonly options: { readonly signal: AbortSignal }
 }
+
+const FINAL_EXITS: readonly ExitCode[] = [EXIT.signIn, EXIT.usage]
 
 /** Opens the service with the credential of the settings. */
 export function openService({ folder, baseUrl, credential }: Settings): Service {
@@ -23,8 +26,9 @@ export function openService({ folder, baseUrl, credential }: Settings): Service 
         last = await currentToken(folder, baseUrl, isRejected ? last : undefined)
         return last
       } catch (error) {
-        // Aborts the call. Otherwise the client would retry it, for example although the session has ended for good.
-        if (error instanceof CliError) ended.abort(error)
+        // Aborts the call. Otherwise the client would retry it although the session has ended for good. Every other
+        // error may go away, for example if the service does not respond now.
+        if (error instanceof CliError && FINAL_EXITS.includes(error.exitCode)) ended.abort(error)
         throw error
       }
     },

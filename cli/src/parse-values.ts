@@ -34,13 +34,16 @@ export function parseCount(text: string, { name, min, max }: { name: string; min
   throw usageError(`${name} must be a whole number from ${min} to ${max}.`)
 }
 
+/** A time that a caller named. How long ago it is counts by the clock of the service: see `resolveTime`. */
+export type NamedTime = { readonly at: Date } | { readonly agoMs: number }
+
 /** Parses a time: an ISO 8601 time, or how long ago (`90s`, `15m`, `2h`, `7d`). */
-export function parseTime(text: string, now: Date): Date {
+export function parseTime(text: string): NamedTime {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== '') return new Date(now.getTime() - Number(count) * (MS_PER_UNIT[unit] ?? 0))
+  if (count !== '') return { agoMs: Number(count) * (MS_PER_UNIT[unit] ?? 0) }
   const isIso = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text)
   const date = new Date(isIso ? text : Number.NaN)
-  if (!Number.isNaN(date.getTime())) return date
+  if (!Number.isNaN(date.getTime())) return { at: date }
   throw usageError(`${JSON.stringify(text)} is not a time. Use an ISO 8601 time, or how long ago, such as 15m.`)
 }
 

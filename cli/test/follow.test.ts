@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { Stripe } from 'stripe'
 import { waitFor } from '../../test/support/wait-for.ts'
 import { startReceiver, type Receiver } from '../../test/support/wires/receiver.ts'
-import { KEY, paymentOf, startFakeService, type FakeService } from './support/fake-service.ts'
+import { answerError, KEY, ME, paymentOf, startFakeService, type FakeService } from './support/fake-service.ts'
 import { openHome, type Home } from './support/run-cli.ts'
 
 const SINCE = '2026-11-23T00:00:00.000Z'
@@ -49,16 +49,85 @@ describe('following events', () => {
   })
 
   test('without --since, it begins now, by the clock of the service', async () => {
+    // The clock of a sandbox may have been moved far ahead. The header `Date` shows the time of the machine.
     service.routes.set('GET /v1/me', (_request, response) => {
       response.setHeader('date', 'Mon, 23 Nov 2026 05:00:00 GMT')
-      return { account_slug: 'demo', wallets: [] }
+      return { ...ME, server_time: '2031-01-01T12:00:00.000Z' }
     })
-    const before = looks().length
-    const started = home.start(['events', 'tail'], { env, input: '' })
-    const [first] = await waitFor('a look', () => (looks().length > before ? looks().slice(before) : null))
+    for (const [args, start] of [
+      [[], '2031-01-01T12:00:00.000Z'],
+      [['--since', '2h'], '2031-01-01T10:00:00.000Z'],
+    ] as const) {
+      const before = looks().length
+      const started = home.start(['events', 'tail', ...args], { env, input: '' })
+      const [first] = await waitFor('a look', () => (looks().length > before ? looks().slice(before) : null))
+      started.process.kill('SIGINT')
+      await started.ended
+      assert.equal(first?.searchParams.get('created_after'), start)
+    }
+    service.routes.set('GET /v1/me', () => ME)
+  })
+
+  test('webhooks listen goes on through an outage, and forwards the events of that time', async () => {
+    const answerEvents = service.routes.get('GET /v1/events') ?? assert.fail('no route')
+    const count = receiver.received.length
+    const args = ['webhooks', 'listen', '--forward-to', receiver.url, '--since', SINCE]
+    const started = home.start(args, { env, input: '' })
+    await receiver.arrived(count + 2)
+    let failures = 0
+    // First the service is gone, then a proxy answers for it.
+    service.routes.set('GET /v1/events', (_request, response) => {
+      failures += 1
+      if (failures === 1) response.destroy()
+      else response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
+    })
+    await waitFor('two failures', () => failures >= 2)
+    events.push(eventOf('evt_3', 3))
+    service.routes.set('GET /v1/events', answerEvents)
+    await receiver.arrived(count + 3)
     started.process.kill('SIGINT')
-    await started.ended
-    assert.equal(first?.searchParams.get('created_after'), '2026-11-23T05:00:00.000Z')
+    const { code, stderr } = await started.ended
+    assert.equal(code, 130)
+    const ids = receiver.received.slice(count).map(({ eventId }) => eventId)
+    assert.deepEqual(ids, ['evt_1', 'evt_2', 'evt_3'])
+    const notices = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    assert.deepEqual(
+      notices.map(({ service: state }) => state),
+      ['down', 'up', undefined],
+    )
+    // One minute before the newest event, because an earlier event can become readable later.
+    const since = '2026-11-23T00:59:03.000Z'
+    const next = ['bursar', 'webhooks', 'listen', '--forward-to', receiver.url, '--since', since]
+    assert.deepEqual(notices.at(-1), { stopped: { next } })
+  })
+
+  test('an error that does not go away ends the command, and names --since', async () => {
+    const answerEvents = service.routes.get('GET /v1/events') ?? assert.fail('no route')
+    receiver.reply(500)
+    // The receiver does not accept this event, so the next command must begin with it.
+    events[0] = { ...eventOf('evt_1', 1), created_at: '2026-11-23T00:30:00.000Z' }
+    const args = ['webhooks', 'listen', '--forward-to', receiver.url, '--since', SINCE]
+    const started = home.start(args, { env, input: '' })
+    await started.matched(/evt_2/)
+    service.routes.set('GET /v1/events', (_request, response) =>
+      answerError(response, 401, { type: 'unauthenticated', message: 'The API key is revoked.' }),
+    )
+    const { code, stderr } = await started.ended
+    service.routes.set('GET /v1/events', answerEvents)
+    receiver.reply(200)
+    assert.equal(code, 3)
+    const { error, next } = JSON.parse(stderr) as { error: { code: string }; next: readonly string[] }
+    assert.equal(error.code, 'unauthenticated')
+    assert.deepEqual(next.slice(-2), ['--since', '2026-11-23T00:30:00.000Z'])
+  })
+
+  test('before the first response of the service, an outage ends the command', async () => {
+    const wrong = { ...env, BURSAR_URL: 'http://127.0.0.1:1' }
+    const { code } = await home.start(['events', 'tail', '--since', SINCE], { env: wrong, input: '' }).ended
+    assert.equal(code, 1)
   })
 
   test('people see one line for each event, and no control characters', async () => {

@@ -85,7 +85,8 @@ describe('the program', () => {
       started.process.kill(signal)
       const { code: exitCode, stderr } = await started.ended
       assert.equal(exitCode, code)
-      assert.equal(stderr, 'Waiting for events. Press Ctrl-C to stop.\n')
+      const next = 'bursar events tail --since 2026-11-23T02:00:00.000Z'
+      assert.equal(stderr, `Waiting for events. Press Ctrl-C to stop.\nContinue without a gap: ${next}\n`)
     })
   }
 

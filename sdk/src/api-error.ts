@@ -1,4 +1,4 @@
-import { BursarError, type ErrorContext } from './errors.ts'
+import { BursarError, nameErrors, type ErrorContext } from './errors.ts'
 import type { ErrorBody } from './types.ts'
 
 /** The body of an error as it arrived. It can have types and codes that this version of the client does not know. */
@@ -15,7 +15,10 @@ export interface ErrorResponse {
 }
 
 class ReceivedApiError extends BursarError {
-  override readonly name: string = 'ApiError'
+  static {
+    nameErrors(this, 'ApiError')
+  }
+
   /** The HTTP status. */
   readonly status: number
   readonly type: string
@@ -146,10 +149,9 @@ export function createApiError(body: ReceivedError, response: ErrorResponse, con
 }
 
 function define<Body>(name: string): ErrorClass<Body> {
-  const named = class extends ReceivedApiError {
-    override readonly name = name
-  }
-  return named as unknown as ErrorClass<Body>
+  const errorClass = class extends ReceivedApiError {}
+  nameErrors(errorClass, name)
+  return errorClass as unknown as ErrorClass<Body>
 }
 
 /** Returns the class itself, with a general type that does not say which codes its errors have. */

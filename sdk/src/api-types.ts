@@ -586,6 +586,11 @@ export interface components {
             agent_id: string | null;
             /** @description When the credential stops working: the end of the connection, or of the 24 hours after an API key was rotated. */
             expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time by the service's clock, which decides about every limit and lifetime, and is the time of every record.
+             */
+            server_time: string;
             /** @description The wallets from which the credential can pay now, one entry for each agent. */
             wallets: {
                 /** @description The EVM address of the wallet. */

@@ -41,6 +41,8 @@ const SERVER_ERROR_MIN = 500
 const REDIRECT_MIN = 300
 const CLIENT_ERROR_MIN = 400
 const MS_PER_SECOND = 1_000
+/** No response of the service is as large. The largest one lists every grant of a workspace. */
+const RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
 /**
  * Sends a request once, and reads the whole response. Never throws. `read` returns null if the body is not what the
@@ -61,13 +63,33 @@ export async function makeAttempt<T>(
   })
   try {
     const response = await runtime.fetch(request.url, createInit(request, end.signal))
-    return readResponse(response, await response.text(), { read, now: runtime.now() })
+    const text = await readText(response)
+    if (text === null) {
+      end.abort()
+      return tooLargeFailure(response)
+    }
+    return readResponse(response, text, { read, now: runtime.now() })
   } catch (error) {
     if (request.signal?.aborted === true) return abortFailure(request.signal)
     return isTimeout ? timeoutFailure(request.timeoutMs) : lostFailure(error)
   } finally {
     stopTimer()
     request.signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Reads the body of a response as text. Returns null if it is larger than `RESPONSE_BYTES_MAX`. */
+async function readText({ body }: Response): Promise<string | null> {
+  if (body === null) return ''
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let [text, bytes] = ['', 0]
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > RESPONSE_BYTES_MAX) return null
+    text += decoder.decode(value, { stream: true })
   }
 }
 
@@ -111,7 +133,7 @@ function errorFailure(response: Response, error: ReceivedError, now: number): Fa
 function unreadableFailure({ status, headers }: Response): Failure {
   // A browser hides the status of a redirect, and reports 0 instead.
   const isRedirect = status === 0 || (status >= REDIRECT_MIN && status < CLIENT_ERROR_MIN)
-  const advice = isRedirect ? ' The server redirects: check baseUrl.' : ''
+  const advice = isRedirect ? ` The server redirects${describeTarget(headers)}: check baseUrl.` : ''
   const isRejected = status >= REDIRECT_MIN && status < SERVER_ERROR_MIN && !RETRYABLE_STATUSES.includes(status)
   return {
     kind: 'failure',
@@ -122,6 +144,23 @@ function unreadableFailure({ status, headers }: Response): Failure {
     mayHavePaid: true,
     createError: (context) =>
       new ConnectionError(`The response (status ${status}) is not one of the Bursar API.${advice}`, context),
+  }
+}
+
+/** Names only the origin of the address, because its query may contain secrets. */
+function describeTarget(headers: Headers): string {
+  const location = headers.get('location') ?? ''
+  return URL.canParse(location) ? ` to ${new URL(location).origin}` : ''
+}
+
+function tooLargeFailure({ status, headers }: Response): Failure {
+  const message = `The response has more than ${RESPONSE_BYTES_MAX} bytes, so it was not read.`
+  return {
+    ...NO_RESPONSE,
+    status,
+    requestId: headers.get('request-id'),
+    isRetryable: false,
+    createError: (context) => new ConnectionError(message, context),
   }
 }
 

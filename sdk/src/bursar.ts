@@ -12,7 +12,11 @@ import { Wallets } from './wallets.ts'
 import { X402 } from './x402.ts'
 
 interface CommonOptions {
-  /** The address of your Bursar, such as `https://bursar.example.com`. It has no default. */
+  /**
+   * The address of your Bursar, such as `https://bursar.example.com`. It has no default. It must be https, because the
+   * credential would travel unencrypted otherwise. Only an address of this machine, such as `http://localhost:4100`, may
+   * be http.
+   */
   readonly baseUrl: string
   /** Replaces the global `fetch`, the clock, the timers or the random numbers. It is meant for tests. */
   readonly runtime?: Partial<Runtime>
@@ -102,8 +106,10 @@ export class Bursar {
 }
 
 function openConnection({ baseUrl, apiKey, getToken, runtime }: BursarOptions): Connection {
-  const { protocol } = new URL(baseUrl)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must be an http or https address.')
+  const { protocol, hostname } = new URL(baseUrl)
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+    throw new TypeError('baseUrl must be an https address. Only an address of this machine may be http.')
+  }
   if (apiKey === undefined && getToken === undefined) throw new TypeError('apiKey or getToken is required.')
   if (apiKey !== undefined && !isCredential(apiKey))
     throw new TypeError('apiKey is empty, or contains characters that no key has.')
@@ -113,4 +119,9 @@ function openConnection({ baseUrl, apiKey, getToken, runtime }: BursarOptions): 
     isRefreshable: getToken !== undefined,
     runtime: { ...REAL_RUNTIME, ...runtime },
   }
+}
+
+/** Returns whether the host is this machine itself. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }

@@ -16,6 +16,16 @@ export interface ErrorContext {
   readonly attempts: number
 }
 
+/**
+ * Gives a class of errors its name, even if a bundler has shortened the name of the class. `error.name` is on the
+ * prototype, so that the stack of an error begins with it.
+ */
+export function nameErrors(errorClass: { readonly prototype: Error }, name: string): void {
+  for (const named of [errorClass, errorClass.prototype]) {
+    Object.defineProperty(named, 'name', { value: name, configurable: true })
+  }
+}
+
 export const NO_CONTEXT: ErrorContext = { requestId: null, idempotencyKey: null, outcome: null, attempts: 0 }
 
 /**
@@ -34,7 +44,9 @@ export const NO_CONTEXT: ErrorContext = { requestId: null, idempotencyKey: null,
  * ```
  */
 export class BursarError extends Error {
-  override readonly name: string = 'BursarError'
+  static {
+    nameErrors(this, 'BursarError')
+  }
   /** The id of the last response, for the operator of the service. Null if no response arrived. */
   readonly requestId: string | null
   /** The idempotency key of the call, the same in all its attempts. Null if the call does not pay. */
@@ -55,17 +67,23 @@ export class BursarError extends Error {
 
 /** No complete response arrived: the connection failed or was cut, or the response was not one of this API. */
 export class ConnectionError extends BursarError {
-  override readonly name: string = 'ConnectionError'
+  static {
+    nameErrors(this, 'ConnectionError')
+  }
 }
 
 /** No response arrived within `timeoutMs`, or a wait has ended before the payment was settled. */
 export class TimeoutError extends BursarError {
-  override readonly name: string = 'TimeoutError'
+  static {
+    nameErrors(this, 'TimeoutError')
+  }
 }
 
 /** The caller's signal was aborted. `cause` is the reason of the signal. */
 export class AbortedError extends BursarError {
-  override readonly name: string = 'AbortedError'
+  static {
+    nameErrors(this, 'AbortedError')
+  }
 }
 
 /**
@@ -73,7 +91,10 @@ export class AbortedError extends BursarError {
  * key for a new payment.
  */
 export class IdempotencyMismatchError extends BursarError {
-  override readonly name: string = 'IdempotencyMismatchError'
+  static {
+    nameErrors(this, 'IdempotencyMismatchError')
+  }
+
   /** The members of the request that differ, such as `amount_usdc`. */
   readonly fields: readonly string[]
   /** The earlier payment. */

@@ -1,10 +1,10 @@
 import { abortFailure } from './attempt.ts'
 import { NO_CONTEXT } from './errors.ts'
-import { formatQuery, readPages } from './pages.ts'
+import { formatQuery, readPages, repeatedPosition } from './pages.ts'
 import { withMembers } from './read-body.ts'
 import { createResult, type Result } from './result.ts'
 import { send, type CallOptions, type Connection } from './send.ts'
-import type { Event, EventPage, ListEventsParams } from './types.ts'
+import type { Event, EventPage, Identity, ListEventsParams } from './types.ts'
 
 export interface FollowParams {
   /** The id of the last event that you have handled. Without it, the events from one minute ago on are returned. */
@@ -47,7 +47,7 @@ export class Events {
 
   /**
    * Yields every event after `cursor`, oldest first, and then each new one about 30 seconds after it happened, without
-   * gaps. Without a cursor it begins one minute before now. It never ends by itself: leave the loop, or abort `signal`.
+   * gaps. Without a cursor it begins one minute before now, by the clock of the service. It never ends by itself: leave the loop, or abort `signal`.
    * Store the id of each event that you have handled, and continue from there with `cursor`.
    *
    * Errors: `AbortedError` after an abort, and every other `BursarError`.
@@ -64,14 +64,20 @@ export class Events {
   async *follow(params: FollowParams = {}, options: CallOptions = {}): AsyncGenerator<Event, never, undefined> {
     const { runtime } = this.#connection
     const { intervalMs = INTERVAL_MS, type } = params
-    const createdAfter = new Date(runtime.now() - LOOK_BACK_MS).toISOString()
     let { cursor } = params
+    const createdAfter = cursor === undefined ? await this.#readStart(options) : undefined
+    const read = new Set<string>()
     for (;;) {
       const start = cursor === undefined ? { created_after: createdAfter } : { cursor }
       const page = await this.#readPage({ ...start, type, order: 'asc' }, options)
       yield* page.events
       cursor = page.next_cursor ?? page.events.at(-1)?.id ?? cursor
-      if (page.next_cursor !== null) continue
+      if (page.next_cursor !== null) {
+        if (read.has(page.next_cursor)) throw repeatedPosition(page.next_cursor)
+        read.add(page.next_cursor)
+        continue
+      }
+      read.clear()
       await runtime.sleep(intervalMs, options.signal)
       if (options.signal?.aborted === true) throw abortFailure(options.signal).createError(NO_CONTEXT)
     }
@@ -94,8 +100,15 @@ export class Events {
     return createResult(send(this.#connection, { method: 'GET', path, read }, options), ({ event }) => event)
   }
 
+  /** Returns when `follow` begins without a cursor. The clock of this machine may differ from that of the service. */
+  async #readStart(options: CallOptions): Promise<string> {
+    const read = withMembers<Identity>({ server_time: 'string' })
+    const { data } = await send(this.#connection, { method: 'GET', path: '/v1/me', read }, options)
+    return new Date(Date.parse(data.server_time) - LOOK_BACK_MS).toISOString()
+  }
+
   async #readPage(query: object, options: CallOptions | undefined): Promise<EventPage> {
-    const read = withMembers<EventPage>({ events: 'array' })
+    const read = withMembers<EventPage>({ events: 'array', next_cursor: 'string or null' })
     const path = `/v1/events${formatQuery(query)}`
     return (await send(this.#connection, { method: 'GET', path, read }, options)).data
   }

@@ -1,4 +1,4 @@
-import { formatQuery, readPages } from './pages.ts'
+import { formatQuery, positionAfter, readPages } from './pages.ts'
 import { withMembers } from './read-body.ts'
 import { send, type CallOptions, type Connection } from './send.ts'
 import type { LedgerEntry, LedgerPage, ListLedgerParams } from './types.ts'
@@ -26,9 +26,9 @@ export class Ledger {
   list(params: ListLedgerParams = {}, options?: CallOptions): AsyncGenerator<LedgerEntry, void, undefined> {
     return readPages(params.starting_after, async (position) => {
       const path = `/v1/ledger${formatQuery({ ...params, starting_after: position })}`
-      const read = withMembers<LedgerPage>({ entries: 'array' })
+      const read = withMembers<LedgerPage>({ entries: 'array', has_more: 'boolean' })
       const { data } = await send(this.#connection, { method: 'GET', path, read }, options)
-      return { items: data.entries, next: data.has_more ? (data.entries.at(-1)?.id ?? null) : null }
+      return { items: data.entries, next: positionAfter(data.has_more, data.entries.at(-1)?.id) }
     })
   }
 }

@@ -3,6 +3,12 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { drop, startFakeApi, WALLET, type FakeApi } from '../test/fake-api.ts'
 import { AbortedError, type Event } from './main.ts'
 
+const REPEATED = { name: 'ConnectionError', message: /^The list repeats itself/ }
+
+async function readAll(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items) continue
+}
+
 describe('what the client reads', () => {
   let api: FakeApi
   before(async () => {
@@ -49,7 +55,44 @@ describe('what the client reads', () => {
     assert.equal(api.received.length, 3)
   })
 
-  test('following events begins one minute before now, and continues after the last one', async () => {
+  for (const [what, next] of [
+    ['the same page again', () => 'evt_1'],
+    ['an earlier page again', (cursor: string | null) => (cursor === 'evt_1' ? 'evt_2' : 'evt_1')],
+  ] as const) {
+    test(`a list in which the service returns ${what} ends with an error`, async () => {
+      api.handle('GET /v1/events', ({ query }) => {
+        return { status: 200, body: { events: [{ id: 'evt_1' }], next_cursor: next(query.get('cursor')) } }
+      })
+      await assert.rejects(readAll(api.bursar.events.list()), REPEATED)
+      await assert.rejects(readAll(api.bursar.events.follow({ cursor: 'evt_0' })), REPEATED)
+    })
+  }
+
+  test('a ledger that returns the same page again, or an empty page and says that more follow, ends with an error', async () => {
+    const { ledger, wallets } = api.bursar
+    api.handle('GET /v1/ledger', () => ({ status: 200, body: { entries: [{ id: 'pay_1' }], has_more: true } }))
+    await assert.rejects(readAll(ledger.list()), REPEATED)
+    api.handle('GET /v1/ledger', () => ({ status: 200, body: { entries: [], has_more: true } }))
+    await assert.rejects(readAll(ledger.list()), {
+      name: 'ConnectionError',
+      message: /empty, but says that more follow/,
+    })
+    api.handle('GET /v1/wallets', () => ({ status: 200, body: { wallets: [], has_more: true } }))
+    await assert.rejects(readAll(wallets.list()), {
+      name: 'ConnectionError',
+      message: /empty, but says that more follow/,
+    })
+  })
+
+  test('a page without its position is not taken for a page', async () => {
+    api.handle('GET /v1/events', () => ({ status: 200, body: { events: [] } }))
+    await assert.rejects(readAll(api.bursar.events.list({}, { retriesMax: 0 })), /not one of the Bursar API/)
+    api.handle('GET /v1/ledger', () => ({ status: 200, body: { entries: [] } }))
+    await assert.rejects(readAll(api.bursar.ledger.list({}, { retriesMax: 0 })), /not one of the Bursar API/)
+  })
+
+  test('following events begins one minute before now, by the clock of the service, and continues after the last one', async () => {
+    api.handle('GET /v1/me', () => ({ status: 200, body: { server_time: '2031-01-01T00:00:00.000Z' } }))
     const events = [1, 2, 3].map((n) => ({ id: `evt_${n}`, type: 'payment.created' }))
     api.handle('GET /v1/events', ({ query }) => {
       const start = events.findIndex(({ id }) => id === query.get('cursor')) + 1
@@ -67,7 +110,8 @@ describe('what the client reads', () => {
     assert.deepEqual(
       api.received.map(({ query }) => [query.get('order'), query.get('cursor'), query.get('created_after')]),
       [
-        ['asc', null, '2026-06-29T23:59:00.000Z'],
+        [null, null, null],
+        ['asc', null, '2030-12-31T23:59:00.000Z'],
         ['asc', 'evt_1', null],
         ['asc', 'evt_2', null],
       ],
@@ -76,6 +120,7 @@ describe('what the client reads', () => {
 
   test('following events ends when the caller aborts it', async () => {
     const controller = new AbortController()
+    api.handle('GET /v1/me', () => ({ status: 200, body: { server_time: '2031-01-01T00:00:00.000Z' } }))
     api.handle('GET /v1/events', () => {
       controller.abort('enough')
       return { status: 200, body: { events: [], next_cursor: null } }

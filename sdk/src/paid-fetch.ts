@@ -1,4 +1,4 @@
-import { BursarError, ConnectionError, type ErrorContext } from './errors.ts'
+import { BursarError, ConnectionError, nameErrors, type ErrorContext } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
 import type { CallOptions } from './send.ts'
 import type { Identity, PaidAnswer, Payment, PayParams, ResourceAnswer } from './types.ts'
@@ -45,7 +45,10 @@ export interface PaidResponse extends Response {
  * may have moved: calling again with the same purchase id asks for the response again, and never pays twice.
  */
 export class PurchaseUnansweredError extends BursarError {
-  override readonly name: string = 'PurchaseUnansweredError'
+  static {
+    nameErrors(this, 'PurchaseUnansweredError')
+  }
+
   readonly payment: Payment | null
   readonly delivery: string | null
 

@@ -3,8 +3,10 @@ import { isObject } from './attempt.ts'
 // Each function that is made here returns the body of a response if the body is what the operation returns, and
 // otherwise null. A damaged or foreign body must never be taken for the result of a payment.
 
+type MemberType = 'object' | 'array' | 'string' | 'string or null' | 'boolean'
+
 /** Makes a function that accepts an object whose members have these types. */
-export function withMembers<T>(members: Readonly<Record<string, 'object' | 'array' | 'string'>>) {
+export function withMembers<T>(members: Readonly<Record<string, MemberType>>) {
   return (body: unknown): T | null => {
     if (!isObject(body)) return null
     const isRight = Object.entries(members).every(([name, type]) => hasType(body[name], type))
@@ -25,7 +27,16 @@ export function withPaymentOf<T>(idempotencyKey: string, { isFree }: { isFree: b
   }
 }
 
-function hasType(value: unknown, type: 'object' | 'array' | 'string'): boolean {
-  if (type === 'array') return Array.isArray(value)
-  return type === 'object' ? isObject(value) : typeof value === 'string'
+function hasType(value: unknown, type: MemberType): boolean {
+  switch (type) {
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'string or null':
+      return value === null || typeof value === 'string'
+    case 'string':
+    case 'boolean':
+      return typeof value === type
+  }
 }

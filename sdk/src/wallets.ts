@@ -1,4 +1,4 @@
-import { formatQuery, readPages } from './pages.ts'
+import { formatQuery, positionAfter, readPages } from './pages.ts'
 import { withMembers } from './read-body.ts'
 import { createResult, type Result } from './result.ts'
 import { send, type CallOptions, type Connection } from './send.ts'
@@ -24,9 +24,9 @@ export class Wallets {
   list(params: ListWalletsParams = {}, options?: CallOptions): AsyncGenerator<Wallet, void, undefined> {
     return readPages(params.starting_after, async (position) => {
       const path = `/v1/wallets${formatQuery({ ...params, starting_after: position })}`
-      const read = withMembers<WalletPage>({ wallets: 'array' })
+      const read = withMembers<WalletPage>({ wallets: 'array', has_more: 'boolean' })
       const { data } = await send(this.#connection, { method: 'GET', path, read }, options)
-      return { items: data.wallets, next: data.has_more ? (data.wallets.at(-1)?.address ?? null) : null }
+      return { items: data.wallets, next: positionAfter(data.has_more, data.wallets.at(-1)?.address) }
     })
   }
 

@@ -1,11 +1,17 @@
 import { isObject } from './attempt.ts'
-import { BursarError, NO_CONTEXT } from './errors.ts'
+import { BursarError, nameErrors, NO_CONTEXT } from './errors.ts'
 import type { Event } from './types.ts'
 
 export interface VerifyOptions {
-  /** How far the time of the signature may be from now, in seconds. The default is 300. */
+  /**
+   * How far the time of the signature may be from now, in seconds. The default is 300. The service signs with its own
+   * clock. If the clock of a sandbox was moved, pass `Infinity`, or the moved time as `now`.
+   */
   readonly toleranceSeconds?: number
-  /** Returns the time now, in milliseconds since 1970. It is meant for tests. */
+  /**
+   * Returns the time now, in milliseconds since 1970. It is meant for tests. `server_time` of `bursar.me()` is the time of
+   * the service.
+   */
   readonly now?: () => number
 }
 
@@ -18,7 +24,9 @@ const SIGNATURE_PATTERN = /^[0-9a-f]{64}$/
 
 /** The request is not a webhook of this service: do not trust its body, and respond with 400. */
 export class WebhookSignatureError extends BursarError {
-  override readonly name: string = 'WebhookSignatureError'
+  static {
+    nameErrors(this, 'WebhookSignatureError')
+  }
 }
 
 /** Verifies webhooks. It needs no client and no API key. */

@@ -109,7 +109,11 @@ describe('agents over HTTP', () => {
   })
 
   test('an API key gets its own data from /v1/me (D30)', async () => {
-    const me = readBody<Record<string, unknown>>(await given.call({ path: '/v1/me', key }), 200)
+    const before = given.clock.now()
+    const answer = await given.call({ path: '/v1/me', key })
+    const { server_time: time, ...me } = readBody<Record<string, unknown>>(answer, 200)
+    assert.match(String(time), /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+    assert.ok(before <= new Date(String(time)) && new Date(String(time)) <= given.clock.now())
     assert.deepEqual(me, {
       auth_type: 'api_key',
       account_slug: seeded.account.slug,

@@ -41,7 +41,7 @@ describe('OAuth tokens on /v1', () => {
   test('GET /v1/me returns the connection: its workspace, agent, limits and expiry (D30)', async () => {
     const { tokens } = await connect(['wallet:read', 'wallet:transfer'])
     const me = readBody<Record<string, unknown>>(await get('/v1/me', tokens.accessToken), 200)
-    const { expires_at: expiresAt, ...rest } = me
+    const { expires_at: expiresAt, server_time: _, ...rest } = me
     assert.deepEqual(rest, {
       auth_type: 'oauth',
       account_slug: seeded.account.slug,

@@ -2,7 +2,7 @@ import type { Event } from 'bursar'
 import type { Command } from 'commander'
 import type { Cli, Run } from '../cli.ts'
 import { addExamples } from '../describe-program.ts'
-import { EVENT_TYPES, followEvents } from '../event-feed.ts'
+import { EVENT_TYPES, EventFeed, follow, type Followed } from '../event-feed.ts'
 import { openService } from '../open-service.ts'
 import { cleanLine } from '../output/clean-text.ts'
 import type { Paint } from '../output/style.ts'
@@ -40,27 +40,31 @@ export function addFollowOptions(command: Command): Command {
     )
 }
 
-/**
- * Returns where to begin, and which types to follow. If `from` is null, begin now. If `types` is null, follow all
- * types.
- */
-export function parseFollow({ type, since }: FollowOptions): {
-  readonly from: Date | null
-  readonly types: readonly string[] | null
-} {
+/** Returns where to begin, and which types to follow. */
+export function parseFollow({ type, since }: FollowOptions): Followed {
   return {
-    from: since === undefined ? null : parseTime(since, new Date()),
+    from: since === undefined ? { agoMs: 0 } : parseTime(since),
     types: type === undefined ? null : parseList(type, EVENT_TYPES, '--type'),
   }
 }
 
+/** The options for a command that continues to follow the same events. */
+export function repeatFollow({ type }: FollowOptions): readonly string[] {
+  return type === undefined ? [] : ['--type', type]
+}
+
 async function tailEvents(cli: Cli, options: FollowOptions): Promise<void> {
-  const follow = parseFollow(options)
+  const followed = parseFollow(options)
   const service = openService(await cli.settings())
+  const feed = new EventFeed(cli, service, followed)
   cli.output.hint('Waiting for events. Press Ctrl-C to stop.')
-  for await (const event of followEvents(cli, service, follow)) {
-    cli.output.line(event, (paint) => formatEvent(event, paint))
+  const work = async (): Promise<void> => {
+    for await (const event of feed.read()) {
+      cli.output.line(event, (paint) => formatEvent(event, paint))
+      feed.markHandled(event)
+    }
   }
+  await follow(cli, feed, { command: ['events', 'tail', ...repeatFollow(options)], work })
 }
 
 /** An event in one line. */

@@ -6,6 +6,7 @@ import { addExamples } from '../describe-program.ts'
 import { openService } from '../open-service.ts'
 import { formatTable, type Column } from '../output/format-table.ts'
 import { parseAddress, parseCount, parseList, parseTime } from '../parse-values.ts'
+import { resolveTime } from '../resolve-time.ts'
 
 const TYPES = ['payment', 'deposit', 'withdrawal']
 const LIMIT = 20
@@ -46,8 +47,14 @@ export function addLedgerCommand(program: Command, run: Run): Command {
 
 async function listLedger(cli: Cli, options: LedgerOptions): Promise<void> {
   const limit = parseCount(options.limit ?? String(LIMIT), { name: '--limit', min: 1, max: LIMIT_MAX })
-  const params = toParams(options, limit)
+  const filter = toParams(options, limit)
+  const [since, until] = [options.since, options.until].map((text) => (text === undefined ? null : parseTime(text)))
   const service = openService(await cli.settings())
+  const params: ListLedgerParams = {
+    ...filter,
+    ...(since ? { created_after: (await resolveTime(cli, service, since)).toISOString() } : {}),
+    ...(until ? { created_before: (await resolveTime(cli, service, until)).toISOString() } : {}),
+  }
   const entries = await callService(cli, async () => {
     const found: LedgerEntry[] = []
     for await (const entry of service.bursar.ledger.list(params, service.options)) {
@@ -67,16 +74,13 @@ async function listLedger(cli: Cli, options: LedgerOptions): Promise<void> {
 }
 
 function toParams(options: LedgerOptions, limit: number): ListLedgerParams {
-  const now = new Date()
-  const { type, agent, wallet, since, until, startingAfter } = options
+  const { type, agent, wallet, startingAfter } = options
   return {
     // One entry more than is shown, to find out whether there are more.
     limit: Math.min(limit + 1, PAGE_MAX),
     ...(type === undefined ? {} : { type: parseList(type, TYPES, '--type').join(',') }),
     ...(agent === undefined ? {} : { agent_id: agent }),
     ...(wallet === undefined ? {} : { wallet: parseAddress(wallet) }),
-    ...(since === undefined ? {} : { created_after: parseTime(since, now).toISOString() }),
-    ...(until === undefined ? {} : { created_before: parseTime(until, now).toISOString() }),
     ...(startingAfter === undefined ? {} : { starting_after: startingAfter }),
   }
 }

@@ -5,10 +5,10 @@ import type { Cli, Run } from '../cli.ts'
 import { usageError } from '../cli-error.ts'
 import { isLoopback } from '../credentials/oauth-calls.ts'
 import { addExamples } from '../describe-program.ts'
-import { followEvents } from '../event-feed.ts'
+import { EventFeed, follow } from '../event-feed.ts'
 import { forwardEvent, type Forwarded } from '../forward-event.ts'
 import { openService } from '../open-service.ts'
-import { addFollowOptions, formatEvent, parseFollow, type FollowOptions } from './events.ts'
+import { addFollowOptions, formatEvent, parseFollow, repeatFollow, type FollowOptions } from './events.ts'
 
 const SECRET_NAME = 'BURSAR_WEBHOOK_SECRET'
 const SECRET_BYTES = 32
@@ -22,7 +22,7 @@ export function addWebhooksCommand(program: Command, run: Run): Command {
   const listen = webhooks
     .command('listen')
     .description(
-      `Forwards events to a receiver on this machine, signed as the service signs them, so that you need no tunnel. Signs with ${SECRET_NAME}, or with a new secret that it shows once. Reads the events with your credential and forwards each of them once.`,
+      `Forwards events to a receiver on this machine, signed as the service signs them, so that you need no tunnel. Signs with ${SECRET_NAME}, or with a new secret that it shows once. Reads the events with your credential and forwards each of them once. Goes on while the service does not respond, and says at the end with which --since it continues without a gap. This includes events that your receiver did not accept.`,
     )
     .requiredOption('--forward-to <url>', 'The address of your receiver, on this machine.')
   addFollowOptions(listen).action(async (options: ListenOptions, self: Command) => {
@@ -40,7 +40,7 @@ export function addWebhooksCommand(program: Command, run: Run): Command {
 
 async function listenForEvents(cli: Cli, options: ListenOptions): Promise<void> {
   const url = parseReceiver(options.forwardTo)
-  const follow = parseFollow(options)
+  const followed = parseFollow(options)
   const given = cli.env[SECRET_NAME] ?? ''
   const secret = given === '' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}` : given
   const service = openService(await cli.settings())
@@ -52,13 +52,19 @@ async function listenForEvents(cli: Cli, options: ListenOptions): Promise<void> 
       return `${origin}\nForwarding to ${url}. Press Ctrl-C to stop.`
     },
   )
-  for await (const event of followEvents(cli, service, follow)) {
-    const result = await forwardEvent(event, { url, secret, now: new Date() })
-    cli.output.line(describe(event, result), (paint) => {
-      const outcome = result.error ?? String(result.status)
-      return `${formatEvent(event, paint)}  ${paint(result.delivered ? 'green' : 'red', outcome)}`
-    })
+  const feed = new EventFeed(cli, service, followed)
+  const work = async (): Promise<void> => {
+    for await (const event of feed.read()) {
+      const result = await forwardEvent(event, { url, secret, now: new Date() })
+      if (result.delivered) feed.markHandled(event)
+      cli.output.line(describe(event, result), (paint) => {
+        const outcome = result.error ?? String(result.status)
+        return `${formatEvent(event, paint)}  ${paint(result.delivered ? 'green' : 'red', outcome)}`
+      })
+    }
   }
+  const command = ['webhooks', 'listen', '--forward-to', url, ...repeatFollow(options)]
+  await follow(cli, feed, { command, work })
 }
 
 function describe({ id, type }: Event, result: Forwarded) {

@@ -1,9 +1,11 @@
 import { CliError } from '../cli-error.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../output/clean-text.ts'
+import { checkNotRedirected, notOurs, readText } from './foreign-response.ts'
 
 /** The longest time that one request of the sign-in may take. */
 const REQUEST_TIMEOUT_MS = 30_000
+const SERVER_ERROR_MIN = 500
 
 /** The addresses at which an authorization server lets people sign in, issues tokens and revokes them. */
 export interface AuthorizationServer {
@@ -39,12 +41,13 @@ export class OauthRefusal extends Error {
 export async function discover(baseUrl: string): Promise<AuthorizationServer> {
   const resource = await getJson(`${baseUrl}/.well-known/oauth-protected-resource`)
   const named = resource['resource']
+  if (typeof named !== 'string') throw notOurs(baseUrl)
   if (named !== baseUrl) {
-    throw new CliError(`The service at ${baseUrl} calls itself ${cleanLine(String(named))}.`, {
+    throw new CliError(`The service at ${baseUrl} calls itself ${cleanLine(named)}.`, {
       exitCode: EXIT.failure,
       code: 'address_mismatch',
       hint: 'Sign in with the address that the service uses for itself (its BASE_URL), if you trust it.',
-      next: typeof named === 'string' ? ['bursar', 'login', cleanLine(named)] : null,
+      next: ['bursar', 'login', cleanLine(named)],
     })
   }
   const [issuer] = Array.isArray(resource['authorization_servers'])
@@ -133,14 +136,21 @@ async function postForm(url: string, fields: Readonly<Record<string, string>>): 
 
 async function getJson(url: string): Promise<Readonly<Record<string, unknown>>> {
   const response = await request(url, {})
-  if (!response.ok) throw notOurs(new URL(url).origin)
+  if (response.status >= SERVER_ERROR_MIN) {
+    throw new CliError(`${new URL(url).origin} responded with the status ${response.status}.`, {
+      exitCode: EXIT.failure,
+      code: 'unavailable',
+      hint: 'Try again later.',
+    })
+  }
+  if (!response.ok) throw notOurs(url)
   return await readJson(response)
 }
 
 async function request(url: string, init: RequestInit): Promise<Response> {
+  let response: Response
   try {
-    // Redirects are not followed, because the response of another host would be trusted as if this host had sent it.
-    return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+    response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     throw new CliError(`${new URL(url).origin} ${isLate ? 'did not respond in time' : 'cannot be reached'}.`, {
@@ -150,10 +160,12 @@ async function request(url: string, init: RequestInit): Promise<Response> {
       cause: error,
     })
   }
+  checkNotRedirected(response, url)
+  return response
 }
 
 async function readJson(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const text = await response.text()
+  const text = await readText(response)
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
@@ -168,12 +180,4 @@ function refusalOf(response: Response, body: Readonly<Record<string, unknown>>):
     typeof error === 'string' ? error : 'server_error',
     typeof description === 'string' ? description : `The server responded with the status ${response.status}.`,
   )
-}
-
-function notOurs(url: string): CliError {
-  return new CliError(`There is no Bursar service at ${cleanLine(url)}.`, {
-    exitCode: EXIT.failure,
-    code: 'not_a_service',
-    hint: 'Use the address of its REST API, the BASE_URL of the service.',
-  })
 }

@@ -8,18 +8,16 @@ const MS_PER_SECOND = 1_000
 const EXPIRY_HOURS = 24
 const MS_PER_HOUR = 3_600_000
 
-/** Compares this machine's clock with that of the service. Returns null if the service does not tell its time. */
-export function assessClock(date: string | null, now: Date): Check | null {
-  const theirs = Date.parse(date ?? '')
-  if (Number.isNaN(theirs)) return null
-  const seconds = Math.round((now.getTime() - theirs) / MS_PER_SECOND)
+/** Compares this machine's clock with that of the service. */
+export function assessClock({ server_time: theirs }: Pick<Identity, 'server_time'>, now: Date): Check {
+  const seconds = Math.round((now.getTime() - Date.parse(theirs)) / MS_PER_SECOND)
   if (Math.abs(seconds) <= SKEW_SECONDS_MAX) return { name: 'clock', status: 'ok', message: 'The clocks agree.' }
   const direction = seconds > 0 ? 'ahead of' : 'behind'
   return {
     name: 'clock',
     status: 'warning',
     message: `This machine's clock is ${Math.abs(seconds)} seconds ${direction} that of the service.`,
-    fix: 'Set the clock of this machine. Signatures of webhooks, for example, are only valid for some minutes.',
+    fix: 'Set the clock of this machine. Signatures of webhooks, for example, are only valid for some minutes. If the clock of a sandbox was moved, this is expected.',
   }
 }
 
@@ -43,7 +41,8 @@ export function assessScopes({ scopes, auth_type: kind }: Pick<Identity, 'scopes
 }
 
 /** Says which wallets can be used to pay now, and why the others cannot. */
-export function assessGrants(wallets: readonly Wallet[], me: Identity, now: Date): Check[] {
+export function assessGrants(wallets: readonly Wallet[], me: Identity): Check[] {
+  const now = new Date(me.server_time)
   const all = wallets.flatMap((wallet) =>
     wallet.grants
       .filter(({ agent_id: agentId }) => me.agent_id === null || agentId === me.agent_id)

@@ -1,6 +1,7 @@
 import type { Identity, Wallet } from 'bursar'
 import type { Cli } from '../cli.ts'
 import { CliError } from '../cli-error.ts'
+import { checkNotRedirected, readText } from '../credentials/foreign-response.ts'
 import { sessionFile } from '../credentials/session.ts'
 import { isOpenToOthers } from '../credentials/private-files.ts'
 import { callService } from '../describe-error.ts'
@@ -46,14 +47,12 @@ async function checkFile({ folder, baseUrl, credential }: Settings): Promise<Che
 
 async function checkService(cli: Cli, baseUrl: string): Promise<Check[]> {
   try {
-    const response = await fetch(`${baseUrl}/readyz`, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    const text = await response.text()
-    const clock = assessClock(response.headers.get('date'), new Date())
-    return [assessService(response.status, text), ...(clock === null ? [] : [clock])]
-  } catch {
+    const url = `${baseUrl}/readyz`
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+    checkNotRedirected(response, url)
+    return [assessService(response.status, await readText(response))]
+  } catch (error) {
+    if (error instanceof CliError) return [failedBy(error, 'service')]
     const message = `${baseUrl} cannot be reached.`
     const fix = 'Check the address, your network, and whether the service runs. `npm start` starts a sandbox.'
     return [{ name: 'service', status: 'failed', message, fix, next: cli.next('doctor') }]
@@ -89,14 +88,14 @@ async function checkCredential(cli: Cli, settings: Settings): Promise<Check[]> {
   } catch (error) {
     return [failedBy(error, 'credential', signInAdvice(settings))]
   }
+  const clock = assessClock(me, new Date())
   const wallets: Wallet[] = []
   try {
     for await (const wallet of bursar.wallets.list({}, options)) wallets.push(wallet)
   } catch (error) {
-    return [describeCredential(settings, me), failedBy(error, 'wallets')]
+    return [clock, describeCredential(settings, me), failedBy(error, 'wallets')]
   }
-  const now = new Date()
-  return [describeCredential(settings, me), assessScopes(me), describeAgent(me), ...assessGrants(wallets, me, now)]
+  return [clock, describeCredential(settings, me), assessScopes(me), describeAgent(me), ...assessGrants(wallets, me)]
 }
 
 function describeCredential(

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Fetch } from '../credentials/service-fetch.ts'
 import { CliError } from '../cli-error.ts'
+import { notOurs, readText } from '../credentials/foreign-response.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../output/clean-text.ts'
 import {
@@ -25,6 +26,7 @@ const LINE_BYTES_MAX = 256 * 1024
 const OPEN_REQUESTS_MAX = 32
 /** This is long enough, because no call of a tool takes longer than 45 seconds. */
 const REQUEST_TIMEOUT_MS = 60_000
+const SERVER_ERROR_MIN = 500
 
 export interface BridgeOptions {
   /** The address of the MCP server. */
@@ -151,11 +153,12 @@ class Bridge {
     if (isStream && response.body !== null) {
       for await (const text of readEvents(response.body)) write(text)
     } else {
-      const text = await response.text()
+      const text = await readText(response)
       // An error without the id of the request is not passed on. The client could not tell which request it is for, and
       // would continue to wait.
       if (message.id !== null && isResponse(text, message.id)) write(text)
-      else if (!response.ok) throw rejected(response.status, text)
+      else if (!response.ok) throw rejected(response.status, { text, url })
+      else if (message.id !== null && text !== '') throw notOurs(url)
     }
     if (!progress.hasAnswer && message.id !== null) throw new Error('The service sent no response.')
   }
@@ -165,8 +168,16 @@ class Bridge {
  * Returns the error for an answer that is no JSON-RPC message: the service rejected the request before it read the
  * message.
  */
-function rejected(status: number, text: string): CliError {
-  const message = readMessage(text) ?? `The service responded with the status ${status}.`
+function rejected(status: number, { text, url }: { text: string; url: string }): CliError {
+  const message = readMessage(text)
+  if (message === null) {
+    return status >= SERVER_ERROR_MIN
+      ? new CliError(`The service responded with the status ${status}.`, {
+          exitCode: EXIT.failure,
+          code: String(status),
+        })
+      : notOurs(url)
+  }
   return new CliError(message, { exitCode: status === 401 ? EXIT.signIn : EXIT.failure, code: String(status) })
 }
 
@@ -183,7 +194,8 @@ function describeFailure(error: unknown, { method }: Message): { readonly code: 
   if (error instanceof CliError) {
     const isSignIn = error.exitCode === EXIT.signIn
     const advice = isSignIn ? ' Sign in with `bursar login`, or set BURSAR_API_KEY.' : ''
-    return { code: isSignIn ? RPC_ERROR.unauthorized : RPC_ERROR.internal, text: error.message + advice }
+    const hint = isSignIn || error.hint === undefined ? '' : ` ${error.hint}`
+    return { code: isSignIn ? RPC_ERROR.unauthorized : RPC_ERROR.internal, text: error.message + hint + advice }
   }
   const isLate = error instanceof Error && error.name === 'TimeoutError'
   const what = isLate

@@ -47,6 +47,7 @@ export const ME = {
   scopes: ['wallet:read', 'wallet:transfer', 'x402:pay'],
   agent_id: 'robot',
   expires_at: null,
+  server_time: '2026-11-23T02:00:00.000Z',
   wallets: [{ address: WALLET, max_per_tx_usdc: '10', daily_cap_usdc: '100' }],
 }
 

@@ -23,6 +23,9 @@ export const IdentitySchema = Type.Object(
         'When the credential stops working: the end of the connection, or of the 24 hours after an API key was rotated.',
       ),
     ),
+    server_time: isoTime(
+      "The time by the service's clock, which decides about every limit and lifetime, and is the time of every record.",
+    ),
     wallets: Type.Array(
       Type.Object({
         address: Type.String({ description: 'The EVM address of the wallet.' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -12,6 +12,20 @@ const CONTRACT = fileURLToPath(new URL('../../../openapi.json', import.meta.url)
 /** The generators need an older version of TypeScript, so they are installed in this folder. */
 const GENERATORS = fileURLToPath(new URL('node_modules/.bin/', import.meta.url))
 const TSC = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url))
+
+/** The generators' version of TypeScript still has the module resolution `node10`. */
+const OLD_TSC = fileURLToPath(new URL('node_modules/.bin/tsc', import.meta.url))
+const SDK = fileURLToPath(new URL('../../../sdk', import.meta.url))
+
+/** Uses the client so that its types must be found: without them, each of these would be `any`. */
+const SDK_CONSUMER = `import { Bursar, PaymentRefusedError, webhooks } from 'bursar'
+const bursar = new Bursar({ baseUrl: 'https://bursar.example.com', apiKey: 'svc_test_1' })
+export const status: Promise<'pending' | 'confirmed' | 'failed'> = bursar.payments.get('pay_1').then((payment) => payment.status)
+// @ts-expect-error An amount is a string.
+export const wrong: number = bursar.payments.get('pay_1').then((payment) => payment.amount_usdc)
+export const event = webhooks.verify('', '', '').then(({ type }) => type)
+export const isRefused = (error: unknown): boolean => error instanceof PaymentRefusedError
+`
 
 /** `openapi-typescript` checks the document with these rules before it generates anything. */
 const LINT = `extends: [recommended]
@@ -180,6 +194,26 @@ describe('clients that are generated from openapi.json', () => {
 
   test('their types of errors and events are closed unions, in which the code or type decides the rest', async () => {
     await runHere(TSC, '-p', '.').catch((error: unknown) => assert.fail((error as { stdout: string }).stdout))
+  })
+
+  test('the package `bursar` has types for every module resolution of TypeScript, also the old one', async () => {
+    // With this resolution, TypeScript does not read `exports` of package.json.
+    for (const [module, moduleResolution] of [
+      ['esnext', 'node10'],
+      ['esnext', 'bundler'],
+      ['nodenext', 'nodenext'],
+    ] as const) {
+      const project = join(folder, moduleResolution)
+      await mkdir(join(project, 'node_modules'), { recursive: true })
+      await symlink(SDK, join(project, 'node_modules', 'bursar'))
+      await writeFile(join(project, 'package.json'), '{ "type": "module" }')
+      await writeFile(join(project, 'main.ts'), SDK_CONSUMER)
+      const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, target: 'es2022', types: [] }
+      await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['main.ts'] }))
+      await runHere(OLD_TSC, '-p', moduleResolution).catch((error: unknown) =>
+        assert.fail(`${moduleResolution}: ${(error as { stdout: string }).stdout}`),
+      )
+    }
   })
 
   async function runHere(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {

@@ -29,7 +29,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const identity = formatIdentity(caller)
+      const identity = formatIdentity(caller, ctx.clock.now())
       const grants = await listSpendable(ctx, caller)
       if (grants !== null) return { ...identity, wallets: grants.map((grant) => formatWallet(grant, caller)) }
       const pages = walkSpendable(ctx, caller)
@@ -40,7 +40,7 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
   )
 }
 
-function formatIdentity(caller: Caller) {
+function formatIdentity(caller: Caller, now: Date) {
   return {
     auth_type: caller.authType,
     account_slug: caller.accountSlug,
@@ -49,6 +49,7 @@ function formatIdentity(caller: Caller) {
     scopes: caller.scopes,
     agent_id: caller.agentId,
     expires_at: caller.expiresAt?.toISOString() ?? null,
+    server_time: now.toISOString(),
   }
 }
 
