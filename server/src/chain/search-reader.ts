@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { MicroUsdc } from '../values/money.ts'
+import { splitAddressTopics } from './address-filters.ts'
 import { AdaptiveSize, BLOCKS_BY_HASH } from './adaptive-size.ts'
 import { CANCELED_TOPIC, parseAuthorizationLog, USED_TOPIC, type AuthorizationKey } from './authorization-event.ts'
 import { readHeader } from './block-header.ts'
@@ -80,7 +81,7 @@ export function createSearchReader(
     range: BlockRange,
   ): Promise<Search<FoundOperation>> {
     const filter = { address: ENTRY_POINTS, topics: [USER_OPERATION_TOPIC, hashes] }
-    return await search(filter, range, (logs) =>
+    return await search([filter], range, (logs) =>
       logs.flatMap((log) => {
         const operation = parseOperationLog(log)
         const isWanted = operation?.kind === 'operation' && hashes.includes(operation.hash)
@@ -97,16 +98,20 @@ export function createSearchReader(
    */
   async function findTransfers(pattern: TransferPattern, range: SearchRange): Promise<Search<Hash>> {
     const topics = [[TRANSFER_TOPIC, USED_TOPIC], formatAddressTopic(pattern.from)]
-    return await search({ address: usdc, topics }, range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
+    return await search([{ address: usdc, topics }], range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
   }
 
   /**
-   * Finds all USDC transfers of more than zero from these senders, plain ones and those that a signed authorization
-   * made. @throws ChainUnavailable if no block could be searched.
+   * Finds all USDC transfers of more than zero from these senders, at most `ADDRESSES_PER_READ_MAX`: plain ones and those
+   * that a signed authorization made. @throws ChainUnavailable if no block could be searched.
    */
   async function findSentTransfers(senders: readonly Address[], range: BlockRange): Promise<Search<SentTransfer>> {
-    const topics = [[TRANSFER_TOPIC, USED_TOPIC], senders.map(formatAddressTopic)]
-    return await search({ address: usdc, topics }, range, (logs) => parseSentTransfers(logs, { senders, usdc }))
+    const filters = splitAddressTopics(senders).map((some) => ({
+      address: usdc,
+      topics: [[TRANSFER_TOPIC, USED_TOPIC], some],
+    }))
+    const wanted = new Set(senders)
+    return await search(filters, range, (logs) => parseSentTransfers(logs, { senders: wanted, usdc }))
   }
 
   /**
@@ -119,7 +124,7 @@ export function createSearchReader(
   ): Promise<Search<FoundAuthorization>> {
     const wallets = [...new Set(wanted.map(({ authorizer }) => formatAddressTopic(authorizer)))]
     const topics = [[USED_TOPIC, CANCELED_TOPIC], wallets, wanted.map(({ nonce }) => nonce)]
-    return await search({ address: usdc, topics }, range, (logs) =>
+    return await search([{ address: usdc, topics }], range, (logs) =>
       logs.flatMap((log) => {
         const event = parseAuthorizationLog(log)
         if (event === null || event.contract !== usdc) return []
@@ -129,7 +134,7 @@ export function createSearchReader(
   }
 
   async function search<Found>(
-    filter: LogFilter,
+    filters: readonly LogFilter[],
     { from, to, byHash }: SearchRange,
     read: (logs: readonly unknown[]) => readonly Found[],
   ): Promise<Search<Found>> {
@@ -141,7 +146,7 @@ export function createSearchReader(
       try {
         const { result, to: last } = await readFirstBlocks({ from: next, to }, querySize, (blocks) =>
           logNodes.run(async (batch) => {
-            const { logs, last: header } = await readLogs(batch, [filter], { ...blocks, ...(byHash && { byHash }) })
+            const { logs, last: header } = await readLogs(batch, filters, { ...blocks, ...(byHash && { byHash }) })
             return { found: read(logs.flat()), seconds: header.seconds }
           }),
         )
@@ -215,7 +220,7 @@ function chooseTransfers(
 
 function parseSentTransfers(
   logs: readonly unknown[],
-  { senders, usdc }: { senders: readonly Address[]; usdc: Address },
+  { senders, usdc }: { senders: ReadonlySet<Address>; usdc: Address },
 ): SentTransfer[] {
   const nonces = new Map(
     logs.flatMap((log) => {
@@ -227,7 +232,7 @@ function parseSentTransfers(
   )
   return logs.flatMap((log) => {
     const [transfer] = parseTransfer(log)
-    if (transfer === undefined || transfer.contract !== usdc || !senders.includes(transfer.from)) return []
+    if (transfer === undefined || transfer.contract !== usdc || !senders.has(transfer.from)) return []
     if (transfer.amountMicro === 0n) return []
     const { from, to, amountMicro } = transfer
     const { blockNumber, logIndex } = isRecord(log) ? log : {}

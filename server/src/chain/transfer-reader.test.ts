@@ -6,7 +6,7 @@ import { address } from '../../../test/support/context/seed.ts'
 import type { Address } from '../values/address.ts'
 import { ChainUnavailable } from './errors.ts'
 import { openChain, type Chain } from './open-chain.ts'
-import { RECIPIENTS_PER_READ_MAX } from './transfer-reader.ts'
+import { ADDRESSES_PER_READ_MAX } from './address-filters.ts'
 
 const CHAIN_ID = 84532
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
@@ -77,7 +77,7 @@ describe('readTransfers', () => {
   })
 
   it('rejects too many recipients, and an empty range', async () => {
-    const recipients = makeAddresses(RECIPIENTS_PER_READ_MAX + 1)
+    const recipients = makeAddresses(ADDRESSES_PER_READ_MAX + 1)
     await assert.rejects(chain.readTransfers({ ...RANGE, recipients }), RangeError)
     await assert.rejects(chain.readTransfers({ ...RANGE, from: 101n }), RangeError)
     await assert.rejects(chain.readTransfers({ ...RANGE, from: 0n }), RangeError)

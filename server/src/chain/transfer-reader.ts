@@ -1,12 +1,13 @@
 import type { Hash } from 'viem'
 import type { Address } from '../values/address.ts'
+import { splitAddressTopics } from './address-filters.ts'
 import { AdaptiveSize, BLOCKS_PER_FULL_QUERY } from './adaptive-size.ts'
 import { readHeader } from './block-header.ts'
 import { readFirstBlocks } from './block-ranges.ts'
 import { NodeFault } from './errors.ts'
-import { readLogs, type LogFilter } from './log-query.ts'
+import { readLogs } from './log-query.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
-import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
+import { TRANSFER_TOPIC } from './transfer-event.ts'
 import { parseTransferLogs, type LoggedTransfer } from './transfer-log.ts'
 
 export type TransferRange = {
@@ -15,7 +16,7 @@ export type TransferRange = {
   /** The last block. */
   readonly to: bigint
   /**
-   * Only transfers to these recipients, at most `RECIPIENTS_PER_READ_MAX`. Null for every USDC transfer in these
+   * Only transfers to these recipients, at most `ADDRESSES_PER_READ_MAX`. Null for every USDC transfer in these
    * blocks.
    */
   readonly recipients: readonly Address[] | null
@@ -33,14 +34,6 @@ export type TransfersRead = {
   /** The hash of the last block that was read. */
   readonly blockHash: Hash
 }
-
-/** The most recipients in one filter. Nodes reject filters with many more. */
-const RECIPIENTS_PER_CALL_MAX = 100
-/**
- * The most recipients in one read. A read with so many recipients has ten filters in one batch. A filter costs a node
- * about as much as a hundred other calls.
- */
-export const RECIPIENTS_PER_READ_MAX = 1_000
 
 /**
  * Makes functions that read USDC transfers from the chain's logs. `size` is how many blocks a query for the transfers
@@ -67,8 +60,6 @@ export function createTransferReader(
    */
   async function readTransfers(range: TransferRange): Promise<TransfersRead> {
     if (range.from < 1n || range.from > range.to) throw new RangeError(`no blocks from ${range.from} to ${range.to}`)
-    if (range.recipients !== null && range.recipients.length > RECIPIENTS_PER_READ_MAX)
-      throw new RangeError('too many recipients at once')
     const { recipients, isSecond = false } = range
     const { result, to } = await readFirstBlocks(range, recipients === null ? fullSize : size, (blocks) =>
       (isSecond ? secondNodes : nodes).run((batch) => readRange(batch, usdc, { ...blocks, recipients })),
@@ -88,24 +79,12 @@ async function readRange(
   usdc: Address,
   { from, to, recipients }: TransferRange,
 ): Promise<Omit<TransfersRead, 'to'>> {
-  const chunks = recipients === null ? [null] : splitRecipients(recipients)
-  const filters = chunks.map((some) => transferFilter(usdc, some))
+  const chunks = recipients === null ? [null] : splitAddressTopics(recipients)
+  const filters = chunks.map((some) => ({ address: usdc, topics: [TRANSFER_TOPIC, null, some] }))
   const { logs, first, last, isComplete } = await readLogs(batch, filters, { from, to })
   const isSameFork = isComplete || (await readHeader(batch, to)).hash === last.hash
   if (!isSameFork) throw new NodeFault('reorganized while its blocks were read')
   const hashes = new Map([[from, first.hash] as const, [to, last.hash] as const])
   const transfers = await parseTransferLogs({ contract: usdc, from, to, recipients, hashes }, logs.flat())
   return { transfers, parentHash: first.parentHash, blockHash: last.hash }
-}
-
-function transferFilter(usdc: Address, recipients: readonly Address[] | null): LogFilter {
-  const wanted = recipients === null ? null : recipients.map(formatAddressTopic)
-  return { address: usdc, topics: [TRANSFER_TOPIC, null, wanted] }
-}
-
-function splitRecipients(recipients: readonly Address[]): (readonly Address[])[] {
-  const count = Math.ceil(recipients.length / RECIPIENTS_PER_CALL_MAX)
-  return Array.from({ length: count }, (_, index) =>
-    recipients.slice(index * RECIPIENTS_PER_CALL_MAX, (index + 1) * RECIPIENTS_PER_CALL_MAX),
-  )
 }

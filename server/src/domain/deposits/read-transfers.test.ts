@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { listToldDeposits, pay, readCursor } from '../../../../test/support/context/deposit-rows.ts'
+import { addWallets, numbered } from '../../../../test/support/context/many-wallets.ts'
 import { RpcRefusal, type FakeChain } from '../../../../test/support/wires/fake-chain.ts'
 import { countBlocks } from '../../../../test/support/wires/limit-log-ranges.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
@@ -15,7 +16,6 @@ import { FILTERED_WALLETS_MAX } from './read-transfers.ts'
 const START = 1_000n
 /** The number of USDC transfers in each block of this test. A block on Base has about as many. */
 const TRANSFERS_PER_BLOCK = 100
-const WALLETS_PER_INSERT = 10_000
 
 describe('reading the transfers to many wallets', () => {
   let given: TestContext
@@ -44,7 +44,7 @@ describe('reading the transfers to many wallets', () => {
   ]
   for (const { wallets, bytesMax } of costs) {
     test(`a block costs 2 requests with 2 calls, of at most ${bytesMax} bytes, at ${wallets} wallets`, async (t) => {
-      await addWallets(wallets)
+      await addWallets(given.context, wallet, wallets)
       const some = [wallet, numbered(1), numbered(wallets)]
       // The first round is not measured, because it also asks for the chain id.
       chain.head += 1n
@@ -66,7 +66,7 @@ describe('reading the transfers to many wallets', () => {
       if (method === 'eth_getLogs') filters.push((params[0] as { topics: unknown[][] }).topics[2]?.length ?? null)
     }
     const wallets = await readRows(given.context.db, "select 1 from wallets where mode = 'test'")
-    await addWallets(FILTERED_WALLETS_MAX - wallets.length)
+    await addWallets(given.context, wallet, FILTERED_WALLETS_MAX - wallets.length)
     chain.head += 1n
     await follow()
     await seedWallet(given.context, seeded)
@@ -76,7 +76,7 @@ describe('reading the transfers to many wallets', () => {
   })
 
   test('if all transfers are read, only those to wallets of the mode become deposits', async () => {
-    await addWallets(FILTERED_WALLETS_MAX)
+    await addWallets(given.context, wallet, FILTERED_WALLETS_MAX)
     const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
     chain.head += 3n
     const paid = pay(given.context, chain, { to: wallet, blockNumber: START + 2n })
@@ -89,7 +89,7 @@ describe('reading the transfers to many wallets', () => {
   })
 
   test('unread blocks are read in ranges that contain a limited number of transfers', async () => {
-    await addWallets(FILTERED_WALLETS_MAX)
+    await addWallets(given.context, wallet, FILTERED_WALLETS_MAX)
     chain.head += 2n * BigInt(BLOCKS_PER_FULL_QUERY.max)
     const paid = [1n, 100n].map((after) => pay(given.context, chain, { to: wallet, blockNumber: START + after }).txHash)
     assert.equal(await follow(), false)
@@ -100,7 +100,7 @@ describe('reading the transfers to many wallets', () => {
   })
 
   test('a range with more logs than the limit is refused, and half as many blocks are read', async () => {
-    await addWallets(FILTERED_WALLETS_MAX)
+    await addWallets(given.context, wallet, FILTERED_WALLETS_MAX)
     chain.head += 20n
     const tooMany = Array.from({ length: LOGS_PER_READ_MAX + 1 }, () => ({}))
     chain.intercept = (call) => (countBlocks(call) > 10n ? tooMany : undefined)
@@ -109,7 +109,7 @@ describe('reading the transfers to many wallets', () => {
   })
 
   test('a block with too many transfers is read with filters for our wallets, one page of wallets at a time', async () => {
-    await addWallets(2_500)
+    await addWallets(given.context, wallet, 2_500)
     const some = [1, 1_000, 1_001, 2_000, 2_500].map(numbered)
     chain.head += 1n
     for (const to of some) pay(given.context, chain, { to })
@@ -152,24 +152,4 @@ describe('reading the transfers to many wallets', () => {
     const { requests, calls, bytes } = chain
     return { requests, calls, bytes }
   }
-
-  /** Adds wallets, in several statements, so that each statement finishes in time on a busy machine. */
-  async function addWallets(count: number): Promise<void> {
-    for (let first = 1; first <= count; first += WALLETS_PER_INSERT) {
-      const last = Math.min(first + WALLETS_PER_INSERT - 1, count)
-      await readRows(
-        given.context.db,
-        `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, owner_credential_id,
-            owner_public_key, created_at)
-          select account_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id,
-            owner_credential_id, owner_public_key, created_at
-          from wallets, generate_series($2::integer, $3::integer) n where address = $1`,
-        [wallet, first, last],
-      )
-    }
-  }
 })
-
-function numbered(n: number): Address {
-  return `0x${String(n).padStart(40, '0')}` as Address
-}

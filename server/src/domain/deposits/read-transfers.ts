@@ -1,7 +1,8 @@
+import { ADDRESSES_PER_READ_MAX } from '../../chain/address-filters.ts'
 import { ChainRefusal, ChainUnavailable } from '../../chain/errors.ts'
 import type { BlockRange } from '../../chain/block-ranges.ts'
 import type { LoggedTransfer } from '../../chain/transfer-log.ts'
-import { RECIPIENTS_PER_READ_MAX, type TransferRange, type TransfersRead } from '../../chain/transfer-reader.ts'
+import type { TransferRange, TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
@@ -68,7 +69,7 @@ async function readByWallet(
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null
   for (let last: Address | null = null; ;) {
-    const recipients: Address[] = await db.runRelaxed(listAddresses(mode, last, RECIPIENTS_PER_READ_MAX))
+    const recipients: Address[] = await db.runRelaxed(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
     const read = await chains[mode].readTransfers({ ...range, ...options, recipients })
     fork ??= read
     if (read.blockHash !== fork.blockHash || read.parentHash !== fork.parentHash) {
@@ -76,6 +77,6 @@ async function readByWallet(
     }
     transfers.push(...read.transfers)
     last = recipients.at(-1) ?? null
-    if (recipients.length < RECIPIENTS_PER_READ_MAX) return { ...fork, transfers }
+    if (recipients.length < ADDRESSES_PER_READ_MAX) return { ...fork, transfers }
   }
 }

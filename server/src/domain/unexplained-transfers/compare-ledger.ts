@@ -1,3 +1,4 @@
+import { ADDRESSES_PER_READ_MAX } from '../../chain/address-filters.ts'
 import { ChainUnavailable } from '../../chain/errors.ts'
 import type { SentTransfer } from '../../chain/search-reader.ts'
 import type { Address } from '../../values/address.ts'
@@ -18,8 +19,6 @@ import {
 const BLOCKS_MAX = 1_000n
 /** How many blocks before the cursor are compared again, because a reorganization may have changed them. */
 const OVERLAP_BLOCKS = 16n
-/** How many wallets one filter names. Nodes reject filters with many more. */
-const WALLETS_PER_SEARCH_MAX = 100
 /** How many steps a process makes before it lets a payment wait for the next try. */
 const STEPS_MAX = 20
 
@@ -112,14 +111,14 @@ async function readSent(
   const sent: SentTransfer[] = []
   let searchedTo = range.to
   for (let last: Address | null = null; ;) {
-    const wallets: Address[] = await ctx.db.runRelaxed(listAddresses(mode, last, WALLETS_PER_SEARCH_MAX))
+    const wallets: Address[] = await ctx.db.runRelaxed(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
     if (wallets.length > 0) {
       const search = await ctx.chains[mode].findSentTransfers(wallets, { from: range.from, to: searchedTo })
       sent.push(...search.found)
       searchedTo = search.searchedTo
     }
     last = wallets.at(-1) ?? null
-    if (wallets.length < WALLETS_PER_SEARCH_MAX) break
+    if (wallets.length < ADDRESSES_PER_READ_MAX) break
   }
   return { sent: sent.filter(({ blockNumber }) => blockNumber <= searchedTo), searchedTo }
 }
