@@ -1,9 +1,9 @@
 import { runPurchases } from '../test/support/faults/run-purchases.ts'
 
 /**
- * `npm run bench:purchases-faults [-- purchases kills servers seed]` buys from the sandbox's seller, with a
- * random fault in every other purchase, and kills the server with SIGKILL in between. Afterwards it compares the chain
- * with the database. It exits with code 1 if anything is wrong.
+ * `npm run bench:purchases-faults [-- purchases kills servers seed]` buys from the sandbox's seller, which
+ * behaves in a random way for each purchase, and kills the server with SIGKILL in between. It checks what each agent is
+ * told. Afterwards it compares the chain with the database. It exits with code 1 if anything is wrong.
  */
 const PURCHASES = 1_000
 const KILLS = 20
@@ -21,10 +21,12 @@ const run = await runPurchases({
   payers: Math.max(2, Math.ceil(purchases / PURCHASES_PER_PAYER)),
   lanesPerPayer: 3,
 })
-const { violations, outcomes, ...counts } = run
+const { violations, outcomes, told, ...counts } = run
 say(`purchases under faults: ${purchases}, servers: ${servers}, seed: ${seed}`)
 say(`counts: ${JSON.stringify(counts)}`)
 say(`purchases by how they ended: ${JSON.stringify(outcomes)}`)
+for (const [what, count] of Object.entries(told).toSorted(([one], [other]) => one.localeCompare(other)))
+  say(`  ${String(count).padStart(5)}  ${what}`)
 say(`violations: ${violations.length}`)
 for (const violation of violations.slice(0, VIOLATIONS_SHOWN)) say(`  ${violation}`)
 say(`duration: ${((performance.now() - started) / 1_000).toFixed(1)} s`)

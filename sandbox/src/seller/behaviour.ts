@@ -22,8 +22,8 @@ export const OFFERS = [
   'unknown_scheme',
   'other_domain',
 ] as const
-/** How a body can be encoded. `unknown` is an encoding that no payer knows. */
-export const ENCODINGS = ['gzip', 'deflate', 'deflate_raw', 'br', 'gzip_br', 'unknown'] as const
+/** How a body can be encoded. `unknown` is an encoding that no payer knows; `gzip_claimed` is none that is called gzip. */
+export const ENCODINGS = ['gzip', 'deflate', 'deflate_raw', 'br', 'gzip_br', 'gzip_claimed', 'unknown'] as const
 /**
  * What a resource can do wrong. The first four happen in the facilitator, the next three in the seller's program. Then
  * come those in the answer to a request without a payment, and those in the answer to a request with a payment, whose

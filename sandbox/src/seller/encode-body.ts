@@ -11,6 +11,7 @@ const ENCODERS: Readonly<Record<Encoding, { readonly name: string; readonly enco
   deflate_raw: { name: 'deflate', encode: (body) => deflateRawSync(body) },
   br: { name: 'br', encode: (body) => brotliCompressSync(body) },
   gzip_br: { name: 'gzip, br', encode: (body) => brotliCompressSync(gzipSync(body)) },
+  gzip_claimed: { name: 'gzip', encode: (body) => body },
   unknown: { name: 'x-reversed', encode: (body) => Buffer.from(body.toReversed()) },
 }
 

@@ -6,10 +6,11 @@ import { createPayer, makeKeys, type PayerFixture } from '../sandbox/payer-fixtu
 import { findSandboxDatabase } from '../sandbox/sandbox-database.ts'
 import type { SandboxFixture } from '../sandbox/sandbox-fixture.ts'
 import { FEW_SLOTS } from '../few-slots.ts'
-import { createResource, readCounters, type SoldResource, type WireBehaviour } from '../sandbox/seller.ts'
+import { createResource, readCounters, type SoldResource } from '../sandbox/seller.ts'
 import { openUsdcChain } from '../sandbox/usdc-chain.ts'
 import { waitFor } from '../wait-for.ts'
-import { createRandom, pick } from './random.ts'
+import { makeScenario, ORDERED, readGoods, type Goods, type Scenario, type ShownAnswer } from './purchase-scenarios.ts'
+import { createRandom } from './random.ts'
 
 export interface PurchaseRunOptions {
   readonly purchases: number
@@ -36,6 +37,8 @@ export interface PurchaseRun {
   readonly retries: number
   /** How often the payers' 24-hour windows were checked during the run. */
   readonly looks: number
+  /** What agents were told, by scenario, and how often. */
+  readonly told: Readonly<Record<string, number>>
 }
 
 type PurchaseFixture = Pick<SandboxFixture, 'sandbox' | 'baseUrl' | 'chains' | 'control' | 'query'>
@@ -44,13 +47,16 @@ interface Order {
   readonly payer: PayerFixture
   readonly keys: readonly string[]
   readonly resource: SoldResource
-  readonly behaviour: WireBehaviour
+  readonly scenario: Scenario
 }
 
 interface Run {
   readonly fixture: PurchaseFixture
   readonly bases: readonly string[]
   readonly violations: Set<string>
+  readonly told: Record<string, number>
+  /** What the agent was told at last, by payment. */
+  readonly last: Map<string, Seen>
   readonly counts: { settled: number; refused: number; retries: number; looks: number; kills: number }
   /**
    * Orders whose request was repeated. If the server was killed before it had reserved anything, the retry asks for the
@@ -64,39 +70,38 @@ const PRICE_USDC = '0.01'
 const PRICE_MICRO = 10_000n
 /** The cap of a payer is this share of what its purchases cost, so that some of them are refused. */
 const CAP_SHARE = 0.8
-const REQUESTS_PER_KEY = 10
+/** Each purchase is one request, and a second one that repeats it. A key may pay 30 times a minute. */
+const PURCHASES_PER_KEY = 5
 const RETRY_DELAY_MS = 300
+/** How much of an answer is shown in a violation. */
+const SHOWN_CHARS = 400
 const LOOK_INTERVAL_MS = 200
 const SETTLE_MS_MAX = 60_000
 const PROGRESS_MS_MAX = 300_000
 /** After this many seconds, every authorization of x402 has expired. */
 const PAST_EVERY_AUTHORIZATION_SECONDS = 310
 
-const FAULTS: readonly WireBehaviour[] = [
-  { faults: ['handler_fails'] },
-  { faults: ['handler_fails'], flow: 'upfront' },
-  { faults: ['receipt_wait_fails'] },
-  { faults: ['settle_answer_lost'] },
-  { faults: ['settle_late'], delay_ms: 3_500 },
-  { faults: ['settle_fails'] },
-  { faults: ['price_raised'] },
-  { faults: ['payee_changed'] },
-  { faults: ['answer_slow'], delay_ms: 1_500 },
-  { faults: ['answer_lost'], fault_count: 1 },
-  { faults: ['answer_twice'] },
-]
-
 /**
- * Buys from the sandbox's seller, with a random fault in every other purchase, and kills the server with SIGKILL in
- * between. Callers repeat a request with the same idempotency key until they have an answer. At the end, compares the
- * chain with the service's records.
+ * Buys from the sandbox's seller, which behaves in a random way for each purchase, and kills the server with SIGKILL in
+ * between. Callers repeat a request with the same idempotency key until they have an answer. They check the answer, and
+ * that a further request gets the same answer or a better one. At the end, compares the chain with the service's
+ * records.
  */
 export async function runPurchases(options: PurchaseRunOptions): Promise<PurchaseRun> {
   const { fixture, close } = await openPurchaseFixture(options.sandbox)
   const second = options.servers === 2 ? await fixture.sandbox.addServer({ port: 0 }) : null
   const bases = [fixture.baseUrl, ...(second === null ? [] : [second.baseUrl])]
   const counts = { settled: 0, refused: 0, retries: 0, looks: 0, kills: 0 }
-  const run: Run = { fixture, bases, counts, violations: new Set(), repeated: new Set(), isOver: false }
+  const run: Run = {
+    fixture,
+    bases,
+    counts,
+    told: {},
+    last: new Map(),
+    violations: new Set(),
+    repeated: new Set(),
+    isOver: false,
+  }
   try {
     const { orders, capMicro } = await makeOrders(run, options)
     const watching = watchWindows(run, capMicro)
@@ -104,7 +109,14 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
       await Promise.all([buyAll(run, orders, options), killBetween(run, options)])
       const transfers = await checkChain(run, orders)
       await checkEveryMoment(run, capMicro)
-      return { ...counts, transfers, outcomes: await countOutcomes(run), violations: [...run.violations] }
+      await checkKept(run)
+      return {
+        ...counts,
+        transfers,
+        outcomes: await countOutcomes(run),
+        told: run.told,
+        violations: [...run.violations],
+      }
     } finally {
       run.isOver = true
       await watching
@@ -145,12 +157,12 @@ async function makeOrders(run: Run, options: PurchaseRunOptions): Promise<{ orde
   const orders: Order[][] = []
   for (let index = 0; index < options.payers; index += 1) {
     const payer = await createPayer(fixture, terms)
-    const keys = await makeKeys(fixture, payer, Math.ceil(perPayer / REQUESTS_PER_KEY))
+    const keys = await makeKeys(fixture, payer, Math.ceil(perPayer / PURCHASES_PER_KEY))
     const mine: Order[] = []
     for (let order = 0; order < perPayer; order += 1) {
-      const behaviour = order % 2 === 1 ? pick(FAULTS, random) : {}
-      const resource = await createResource(fixture, { price_usdc: PRICE_USDC, ...behaviour })
-      mine.push({ payer, keys, resource, behaviour })
+      const scenario = makeScenario(random)
+      const resource = await createResource(fixture, { price_usdc: PRICE_USDC, ...scenario.behaviour })
+      mine.push({ payer, keys, resource, scenario })
     }
     orders.push(mine)
   }
@@ -171,35 +183,108 @@ async function buyAll(run: Run, orders: readonly Order[][], { lanesPerPayer }: P
   await Promise.all(lanes)
 }
 
-/** Sends one purchase until it has an answer. */
+/** Makes one purchase, and repeats it. Checks what the agent is told. */
 async function buy(run: Run, order: Order): Promise<void> {
-  const { bases, counts, violations } = run
-  const { payer, keys, resource } = order
+  const { counts, violations, told } = run
+  const { title } = order.scenario
+  const first = await send(run, order)
+  counts.settled += 1
+  if (first.status !== 200) {
+    const { code = '' } = first.body.error
+    counts.refused += 1
+    told[`${title}: ${code}`] = (told[`${title}: ${code}`] ?? 0) + 1
+    if (!isExpected(run, order, code)) violations.add(`${title}: unexpected answer: ${first.text}`)
+    return
+  }
+  const { delivery, goods } = tell(first, order)
+  told[`${title}: ${delivery}, ${goods}`] = (told[`${title}: ${delivery}, ${goods}`] ?? 0) + 1
+  // After a kill, the agent is told what the seller says to the second request with the same header.
+  if (!run.repeated.has(order)) checkTold(run, order, first)
+  const again = await send(run, order)
+  const seen = tell(again, order)
+  run.last.set(seen.payment, seen)
+  if (!isAsGood(tell(first, order), seen)) {
+    violations.add(`${title}: a retry got less: ${shorten(first)}, then ${shorten(again)}`)
+  }
+}
+
+/** Sends the request of a purchase until it has an answer. */
+async function send(run: Run, order: Order): Promise<JsonAnswer> {
+  const { bases, counts } = run
+  const { payer, keys, resource, scenario } = order
   const { agentId, wallet } = payer
   const terms = { agent_id: agentId, wallet, max_amount_usdc: PRICE_USDC, idempotency_key: resource.id }
+  const { protocol } = scenario.behaviour
+  const request = {
+    ...(scenario.method === 'POST' && { method: 'POST', body: ORDERED }),
+    ...(protocol === 'mpp_beside_bearer' && { headers: { authorization: 'Bearer agent' } }),
+  }
   for (let attempt = 0; ; attempt += 1) {
     const base = bases[attempt % bases.length] ?? ''
     const key = keys[(counts.settled + attempt) % keys.length] ?? payer.key
-    const answer = await attemptCall(base, key, { url: resource.url, ...terms })
-    if (answer !== null && answer.status < 500 && answer.status !== 429) {
-      counts.settled += 1
-      if (answer.status === 200) return
-      counts.refused += 1
-      if (!isExpected(run, order, answer.body.error.code)) violations.add(`unexpected answer: ${answer.text}`)
-      return
-    }
+    const answer = await attemptCall(base, key, { url: resource.url, ...request, ...terms })
+    const isFinal = answer !== null && (answer.status < 500 || answer.status === 502) && answer.status !== 429
+    if (isFinal) return answer
     counts.retries += 1
-    run.repeated.add(order)
+    if (answer?.status !== 429) run.repeated.add(order)
     await delay(RETRY_DELAY_MS)
   }
 }
 
-function isExpected(run: Run, order: Order, code: string | undefined): boolean {
+interface Seen {
+  readonly payment: string
+  readonly delivery: string
+  readonly goods: Goods | null
+  readonly status: number | null
+  readonly bytes: number
+}
+
+function tell({ text }: JsonAnswer, { resource, scenario }: Order): Seen {
+  const { payment, delivery, response } = JSON.parse(text) as {
+    payment: { id: string }
+    delivery: string
+    response: ShownAnswer | null
+  }
+  const goods = readGoods(response, { id: resource.id, method: scenario.method })
+  const bytes = (response?.body ?? response?.body_base64 ?? '').length
+  return { payment: payment.id, delivery, goods, status: response?.status ?? null, bytes }
+}
+
+function checkTold({ violations }: Run, order: Order, answer: JsonAnswer): void {
+  const { told, title } = order.scenario
+  const { delivery, goods, status } = tell(answer, order)
+  const isRight =
+    'delivery' in told &&
+    (told.delivery === delivery || (goods === 'whole' && told.goods === 'anything')) &&
+    (told.goods === goods || told.goods === 'anything') &&
+    (told.status === undefined || told.status === status)
+  if (!isRight)
+    violations.add(`${title} (${JSON.stringify(order.scenario.behaviour)}): the agent was told ${shorten(answer)}`)
+}
+
+/** Returns whether a retry got the same purchase, and nothing less of the goods. */
+function isAsGood(first: Seen, again: Seen): boolean {
+  if (first.payment !== again.payment) return false
+  if (first.delivery !== 'unknown') return first.delivery === again.delivery && first.bytes === again.bytes
+  return (
+    again.delivery === 'delivered' ||
+    first.goods === 'none' ||
+    (again.delivery === 'unknown' && again.bytes >= first.bytes)
+  )
+}
+
+function shorten({ text }: JsonAnswer): string {
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}...` : text
+}
+
+function isExpected(run: Run, order: Order, code: string): boolean {
+  const { told } = order.scenario
+  if ('code' in told && told.code === code) return true
   return code === 'daily_cap_exceeded' || (code === 'price_too_high' && mayChange(run, order, 'price_raised'))
 }
 
 function mayChange({ repeated }: Run, order: Order, fault: Fault): boolean {
-  return repeated.has(order) && order.behaviour.faults?.includes(fault) === true
+  return repeated.has(order) && order.scenario.behaviour.faults?.includes(fault) === true
 }
 
 async function attemptCall(base: string, key: string, body: object): Promise<JsonAnswer | null> {
@@ -306,6 +391,26 @@ async function checkChain(run: Run, orders: readonly Order[][]): Promise<number>
     if (transfers.some(({ to }) => !payees.has(to))) violations.add(`${first.payer.wallet} paid a stranger`)
   }
   return total
+}
+
+/** Checks that what each agent was told at last is what is kept: the delivery, the status, and the sealed answer. */
+async function checkKept({ fixture, violations, last }: Run): Promise<void> {
+  const kept = await fixture.query(
+    `select payment_id, coalesce(delivery, 'unknown') as delivery, response_status as status, responded_at,
+        response_sealed is not null as is_kept from purchases`,
+  )
+  const rows = new Map(kept.map((row) => [String(row['payment_id']), row]))
+  for (const [id, { delivery, status }] of last) {
+    const row = rows.get(id)
+    const hasAnswer = status !== null
+    const isRight =
+      row !== undefined &&
+      row['delivery'] === delivery &&
+      row['status'] === status &&
+      row['is_kept'] === hasAnswer &&
+      (row['responded_at'] !== null) === hasAnswer
+    if (!isRight) violations.add(`${id}: told ${delivery}, ${status}, but kept ${JSON.stringify(row)}`)
+  }
 }
 
 async function countOutcomes({ fixture }: Run): Promise<Record<string, number>> {
