@@ -109,6 +109,57 @@ describe('what a seller asks for', () => {
     assert.equal(given.enclave.authorizations.length, 0)
   })
 
+  test('the numbers of an offer go back to the seller as it wrote them', async () => {
+    const buyer = await seedBuyer(given)
+    const { maxTimeoutSeconds: _timeout, extra, ...rest } = offerOf(given.context)
+    const numbers = `"maxTimeoutSeconds":60.0,"extra":${JSON.stringify({ ...(extra as object), order: 1 })}`
+    const accept = `${JSON.stringify(rest).slice(0, -1)},${numbers.replace('"order":1', '"order":12345678901234567890')}}`
+    const required = `{"x402Version":2,"resource":{"size":1.0},"accepts":[${accept}]}`
+    seller.ask = (response) => {
+      response.writeHead(402, { 'payment-required': Buffer.from(required).toString('base64') }).end()
+    }
+    assert.equal(readBody<Bought>(await pay(buyer), 200).delivery, 'delivered')
+    const terms = `"resource_url":"${seller.url}",${JSON.stringify({ ...payer(buyer), idempotency_key: 'two' }).slice(1)}`
+    const body = `{"payment_required":${required},${terms}`
+    const call = { path: '/v1/x402/sign', key: buyer.key, body }
+    const signed = readBody<Wire>(await given.call(call), 201)
+    for (const header of [seller.paid[0]?.header, signed['header_value']]) {
+      const sent = Buffer.from(String(header), 'base64').toString('utf8')
+      assert.ok(sent.includes(`"accepted":${accept}`), sent)
+      assert.ok(sent.includes('"resource":{"size":1.0}'), sent)
+    }
+    const again = await given.call(call)
+    assert.deepEqual([again.headers['idempotent-replayed'], again.headers['idempotent-mismatch']], ['true', undefined])
+  })
+
+  test('a description is cut between two characters', async () => {
+    const buyer = await seedBuyer(given)
+    const description = `a${'\u{1f600}'.repeat(250)}`
+    seller.ask = (response) => {
+      const required = { x402Version: 2, resource: { url: seller.url, description }, accepts: seller.accepts }
+      response.writeHead(402, { 'payment-required': toBase64(required) }).end()
+    }
+    const { purchase } = readBody<Bought>(await pay(buyer), 200)
+    assert.equal(purchase['description'], `a${'\u{1f600}'.repeat(199)}`)
+  })
+
+  test('a body that is nested very deeply is rejected with 400, wherever it is sent', async () => {
+    const buyer = await seedBuyer(given)
+    const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+    const terms = JSON.stringify({ resource_url: seller.url, ...payer(buyer) }).slice(1)
+    const bodies = {
+      '/v1/x402/sign': `{"payment_required":${deep},${terms}`,
+      '/v1/x402/pay': deep,
+      '/v1/payments': `{"memo":${deep}}`,
+      '/mcp': `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_budget","arguments":${deep}}}`,
+    }
+    for (const [path, body] of Object.entries(bodies)) {
+      const answer = await given.call({ path, key: buyer.key, body })
+      assert.deepEqual([answer.status, readError(answer).type], [400, 'validation_failed'], path)
+      assert.match(answer.text, /nested too deeply/)
+    }
+  })
+
   test('a refusal says that some offers were not read', async () => {
     const buyer = await seedBuyer(given)
     seller.accepts = Array.from({ length: 24 }, () => offerOf(given.context, { scheme: 'upto' }))

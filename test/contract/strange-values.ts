@@ -97,7 +97,7 @@ const documentUrls = (): string[] => keep(URLS, hrefOf).map(String)
 const resources = (): string[] => [
   ...documentUrls(),
   ...keep(URLS, (url) => readRequest({ url }, POLICY).url).map(String),
-  ...keep(URLS, (url) => parseReceived({ payment_required: 'a', resource_url: url }).resourceUrl).map(String),
+  ...keep(URLS, (url) => parseReceived({ payment_required: 'a', resource_url: url }, '').resourceUrl).map(String),
 ]
 const memos = texts((memo) => {
   if (!isMemo(memo)) return null

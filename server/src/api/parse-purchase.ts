@@ -4,6 +4,7 @@ import { withoutFragment, type WrittenRequest } from '../domain/purchases/read-r
 import type { PurchaseTerms } from '../domain/purchases/purchase-request.ts'
 import type { ReceivedTerms } from '../domain/purchases/sign-for-resource.ts'
 import { HOST_CHARS_MAX, URL_CHARS_MAX } from '../lib/outbound/check-url.ts'
+import { parseExactJson } from '../lib/parse-json.ts'
 import { ADDRESS_RULE, parseAddress } from '../values/address.ts'
 import { AGENT_ID_RULE, parseAgentId } from '../values/agent-id.ts'
 import { invalidMember } from '../values/invalid-request.ts'
@@ -44,10 +45,12 @@ export function parseBuyer({ agent_id: agent, wallet: text }: Static<typeof Chec
 
 /**
  * Parses the terms that an agent received from a seller: the decoded object, or the header `PAYMENT-REQUIRED` (base64)
- * or `WWW-Authenticate` (MPP) as it was received. Throws 400 that names the field.
+ * or `WWW-Authenticate` (MPP) as it was received. `jsonText` is the text of the whole body: the numbers of a decoded
+ * object are taken from there, because the seller gets them back as it wrote them. Throws 400 that names the field.
  */
 export function parseReceived(
   body: Pick<Static<typeof SignResourceBody>, 'payment_required' | 'resource_url'>,
+  jsonText: string,
 ): ReceivedTerms {
   const { payment_required: terms, resource_url: resource } = body
   if (!URL.canParse(resource)) throw invalidMember('resource_url', 'must be a URL')
@@ -61,8 +64,13 @@ export function parseReceived(
   if (!/^https?:$/.test(url.protocol) || url.host === '' || url.username !== '' || url.password !== '') {
     throw invalidMember('resource_url', 'must be a URL with http or https, without a user name')
   }
-  const text = typeof terms === 'string' ? terms : JSON.stringify(terms)
+  const text = typeof terms === 'string' ? terms : writeMember(jsonText, 'payment_required')
   return { resourceUrl: url.href, answer: toAnswer(terms, text), text }
+}
+
+function writeMember(jsonText: string, name: keyof Static<typeof SignResourceBody>): string {
+  const exact = parseExactJson(jsonText) as Readonly<Record<typeof name, unknown>>
+  return JSON.stringify(exact[name])
 }
 
 function toAnswer(terms: unknown, text: string): ReceivedTerms['answer'] {

@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/parse-json.ts'
 import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
 import { BatchRefusal, NodeBusy, NodeFault } from './errors.ts'
@@ -51,7 +52,7 @@ export async function postBatch(
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-  return pickResults(parseJson(await post(endpoint, body, { calls: calls.length, signal })), calls.length)
+  return pickResults(parseAnswer(await post(endpoint, body, { calls: calls.length, signal })), calls.length)
 }
 
 async function post(
@@ -94,7 +95,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
 
 function findBatchRefusal(text: string, calls: number): BatchRefusal | null {
   try {
-    const refused = findError(JSON.parse(text))
+    const refused = findError(parseJson(text))
     const fault = refused === null ? null : readBatchRefusal(refused, { calls })
     return fault instanceof BatchRefusal ? fault : null
   } catch {
@@ -102,9 +103,9 @@ function findBatchRefusal(text: string, calls: number): BatchRefusal | null {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseAnswer(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     throw new NodeFault('did not return JSON')
   }

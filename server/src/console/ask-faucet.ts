@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/parse-json.ts'
 import { readBody } from '../lib/read-body.ts'
 import type { Address } from '../values/address.ts'
 import { formatAmount, type MicroUsdc } from '../values/money.ts'
@@ -36,7 +37,7 @@ export async function askFaucet(
 async function readTxHash(response: Response): Promise<string> {
   const text = (await readBody(response.body, RESPONSE_BYTES_MAX)).toString('utf8')
   if (!response.ok) throw new Error(`the faucet responded with HTTP status ${response.status}`)
-  const body: unknown = JSON.parse(text)
+  const body: unknown = parseJson(text)
   const hash = typeof body === 'object' && body !== null && 'tx_hash' in body ? body.tx_hash : null
   if (typeof hash !== 'string' || !TX_HASH_PATTERN.test(hash))
     throw new Error('the response of the faucet has no tx_hash')

@@ -3,6 +3,7 @@ import { get as getHttps } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import { parseJson } from '../lib/parse-json.ts'
 import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { nameOf, type Finding } from './finding.ts'
 
@@ -144,7 +145,7 @@ function readCertificate(socket: TLSSocket): NonNullable<SiteResponse['certifica
 /** Returns the body's JSON; undefined if the body is not JSON or is too long. */
 async function readJson(response: IncomingMessage): Promise<unknown> {
   try {
-    return JSON.parse((await readBody(response, RESPONSE_BYTES_MAX)).toString('utf8'))
+    return parseJson((await readBody(response, RESPONSE_BYTES_MAX)).toString('utf8'))
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof BodyTooLong) return undefined
     throw error

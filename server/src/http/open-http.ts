@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Clock } from '../lib/clock.ts'
+import { isTooDeep } from '../lib/parse-json.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
 import { Problem, problem } from '../values/problem.ts'
@@ -26,7 +27,14 @@ import {
 } from './limits.ts'
 import { OverloadGate } from './overload-gate.ts'
 import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts'
-import { toProblem } from './to-problem.ts'
+import { bodyTooDeep, toProblem } from './to-problem.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body of a request in JSON, as it was received. The parsed body does not have its numbers as they were written. */
+    jsonText: string
+  }
+}
 
 export type HttpServer = ReturnType<typeof openHttp>
 
@@ -82,6 +90,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
   http.decorateRequest('ticket', null)
   http.decorateRequest('submissionTicket', null)
   http.decorateRequest('isTurnedAway', false)
+  http.decorateRequest('jsonText', '')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.
@@ -171,6 +180,9 @@ function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): 
   const parse = http.getDefaultJsonParser('error', 'error') as FastifyBodyParser<string>
   return (request, body, done) => {
     if (!isUtf8(body)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
-    return parse(request, body.toString('utf8'), done)
+    const text = body.toString('utf8')
+    if (isTooDeep(text)) throw bodyTooDeep()
+    request.jsonText = text
+    return parse(request, text, done)
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyError } from 'fastify'
 import { ChainUnavailable } from '../chain/errors.ts'
 import { DatabaseUnavailable } from '../db/errors.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
+import { JSON_LEVELS_MAX } from '../lib/parse-json.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { invalidRequest } from '../values/invalid-request.ts'
 import { TurnedAway } from './overload-gate.ts'
@@ -48,6 +49,11 @@ export function toProblem(error: unknown): Problem {
     'Something went wrong on our side. If it happens again, contact the server operator.',
     { cause: error },
   )
+}
+
+/** The body of a request is nested more deeply than code that visits all of it could bear. */
+export function bodyTooDeep(): Problem {
+  return new Problem('validation_failed', `The body is nested too deeply: at most ${JSON_LEVELS_MAX} levels.`)
 }
 
 function isFrameworkError(error: unknown): error is FastifyError {

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import { bodyTooDeep } from '../http/to-problem.ts'
+import { isTooDeep, parseJson } from '../lib/parse-json.ts'
 import { Problem } from '../values/problem.ts'
 
 /** What we read from a request before the MCP SDK handles it. */
@@ -13,18 +15,21 @@ export interface ReadMessage {
 
 /**
  * Reads the body of a request far enough to know which tool it calls, and so which scope and rate limit apply. Throws
- * 400 if the body is not UTF-8. Everything else that is wrong with a body is left to the protocol's own code.
+ * 400 if the body is not UTF-8, or is nested too deeply. Everything else that is wrong with a body is left to the
+ * protocol's own code.
  */
 export function readMessage(bytes: unknown): ReadMessage {
   if (!Buffer.isBuffer(bytes)) return { body: undefined, isBatch: false, toolName: null }
   if (!isUtf8(bytes)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
-  const body = parseJson(bytes.toString('utf8'))
+  const text = bytes.toString('utf8')
+  if (isTooDeep(text)) throw bodyTooDeep()
+  const body = parseMessage(text)
   return { body, isBatch: Array.isArray(body), toolName: toolNameOf(body) }
 }
 
-function parseJson(text: string): unknown {
+function parseMessage(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -2,6 +2,7 @@ import { hostOfClientUrl } from '../domain/connections/client-url.ts'
 import { getJson } from '../lib/outbound/get-json.ts'
 import type { OutboundError } from '../lib/outbound/outbound-error.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
+import { parseJson } from '../lib/parse-json.ts'
 import { lifetimeOf } from './cache-lifetime.ts'
 import { parseClientDocument, type ClientDocument } from './client-document.ts'
 import { ClientDocumentUnavailable, ClientHostNotPublic } from './oauth-error.ts'
@@ -64,7 +65,7 @@ export async function fetchClientDocument(
 function parseJsonObject(url: string, body: Buffer): object {
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (error) {
     throw unavailable(url, 'it is not valid JSON', error)
   }

@@ -23,7 +23,7 @@ export interface Offer extends SellerWords {
   readonly validForSeconds: number | null
   /** What a challenge of MPP prescribes about the authorization. Null for x402. */
   readonly terms: { readonly nonce: `0x${string}`; readonly validBefore: Date } | null
-  /** What the payment header repeats, exactly as the seller wrote it. JSON. */
+  /** What the payment header repeats, with each number as the seller wrote it (`parseExactJson`). */
   readonly echo: unknown
 }
 

@@ -74,9 +74,20 @@ describe('what a resource asks to be paid', () => {
     const [offer] = required.offers
     assert.equal(offer?.amountMicro, 10_000n)
     assert.equal(offer.payTo, SELLER)
-    const { accepted } = offer.echo as { readonly accepted: object }
+    const { accepted } = JSON.parse(JSON.stringify(offer.echo)) as { readonly accepted: object }
     const extra = { assetTransferMethod: 'eip3009', name: 'USDC', version: '2' }
     assert.deepEqual(accepted, { ...ACCEPT, extra })
+  })
+
+  test('numbers of an offer are repeated as the seller wrote them', () => {
+    const numbers = '"maxTimeoutSeconds":300.0,"extra":{"order":12345678901234567890,"factor":1.0,"small":1E-400}'
+    const { maxTimeoutSeconds: _timeout, extra: _extra, ...rest } = ACCEPT
+    const accept = `${JSON.stringify(rest).slice(0, -1)},${numbers}}`
+    const text = `{"x402Version":2,"accepts":[{},${accept}],"resource":{"size":2.50},"extensions":{"a":{"info":0.10}}}`
+    const required = read({ 'payment-required': Buffer.from(text).toString('base64') })
+    const echo = `{"accepted":${accept},"resource":{"size":2.50},"extensions":{"a":{"info":0.10}}}`
+    assert.equal(JSON.stringify(required?.offers[0]?.echo), echo)
+    assert.equal(required?.offers[0]?.validForSeconds, 300)
   })
 
   test('a challenge of MPP, as mppx writes it, prescribes its nonce and its end', () => {

@@ -12,11 +12,12 @@ import {
 } from './read-offer.ts'
 import {
   BODY_BYTES_MAX,
+  decodeBase64,
   IDENTIFIER_EXTENSION,
   isObject,
   member,
   OFFERS_MAX,
-  parseBase64Object,
+  parseExactObject,
   parseObject,
   textMember,
   toDescription,
@@ -26,8 +27,12 @@ import {
 
 /** How the two versions of x402 name the same things. */
 const VERSIONS = {
-  x402_v2: { amount: 'amount', networkOf: (chainId: number): string | undefined => `eip155:${chainId}` },
-  x402_v1: { amount: 'maxAmountRequired', networkOf: (chainId: number): string | undefined => V1_NETWORKS[chainId] },
+  x402_v2: { number: 2, amount: 'amount', networkOf: (chainId: number): string | undefined => `eip155:${chainId}` },
+  x402_v1: {
+    number: 1,
+    amount: 'maxAmountRequired',
+    networkOf: (chainId: number): string | undefined => V1_NETWORKS[chainId],
+  },
 } as const
 
 type Version = keyof typeof VERSIONS
@@ -36,26 +41,28 @@ const V1_NETWORKS: Readonly<Record<number, string>> = { 8453: 'base', 84532: 'ba
 
 /** Reads version 2, which is in the header `PAYMENT-REQUIRED`. Null if the header is missing or not valid. */
 export function readX402V2(header: unknown, money: AcceptedMoney): PaymentRequired | null {
-  const required = typeof header === 'string' ? parseBase64Object(header) : null
-  if (required === null || member(required, 'x402Version') !== 2) return null
-  return readAccepts(required, { version: 'x402_v2', money })
+  const text = typeof header === 'string' ? decodeBase64(header) : null
+  return text === null ? null : readAccepts(text, { version: 'x402_v2', money })
 }
 
 /** Reads version 1, which is in the body. Null if the body is something else. */
 export function readX402V1(body: Buffer, money: AcceptedMoney): PaymentRequired | null {
-  const required = body.length > BODY_BYTES_MAX ? null : parseObject(body.toString('utf8'))
-  if (required === null || member(required, 'x402Version') !== 1) return null
-  return readAccepts(required, { version: 'x402_v1', money })
+  return body.length > BODY_BYTES_MAX ? null : readAccepts(body.toString('utf8'), { version: 'x402_v1', money })
 }
 
 function readAccepts(
-  required: JsonObject,
+  text: string,
   { version, money }: { version: Version; money: AcceptedMoney },
 ): PaymentRequired | null {
+  const required = parseObject(text)
+  if (required === null || member(required, 'x402Version') !== VERSIONS[version].number) return null
   const accepts = member(required, 'accepts')
   if (!Array.isArray(accepts)) return null
+  const exact = parseExactObject(text)
   const about = aboutOf(accepts[0], { version, required })
-  const read = accepts.slice(0, OFFERS_MAX).map((accept: unknown) => readAccept(accept, { version, money, required }))
+  const read = accepts
+    .slice(0, OFFERS_MAX)
+    .map((accept: unknown, index) => readAccept(accept, { version, money, required, exact, index }))
   return {
     protocol: version,
     ...readWords(about),
@@ -71,10 +78,18 @@ function readWords(about: JsonObject): SellerWords {
   }
 }
 
-function readAccept(
-  accept: unknown,
-  { version, money, required }: { version: Version; money: AcceptedMoney; required: JsonObject },
-): ReadOffer {
+/** What is known beside an entry of `accepts`. */
+interface Accepts {
+  readonly version: Version
+  readonly money: AcceptedMoney
+  readonly required: JsonObject
+  /** The same as `required`, to be repeated to the seller. */
+  readonly exact: JsonObject
+  /** The index of the entry. */
+  readonly index: number
+}
+
+function readAccept(accept: unknown, { version, money, required, exact, index }: Accepts): ReadOffer {
   const { amount } = VERSIONS[version]
   if (!isObject(accept)) return skip({}, amount, 'malformed')
   const reason =
@@ -95,7 +110,7 @@ function readAccept(
       ...{ protocol: version, amountMicro, payTo, flow: readFlow(extra) ?? 'authorization' },
       ...readWords(aboutOf(accept, { version, required })),
       ...{ validForSeconds: Math.floor(validFor), terms: null },
-      echo: version === 'x402_v1' ? echoV1(accept) : echoV2(accept, required),
+      echo: version === 'x402_v1' ? echoV1(accept) : echoV2(exact, index),
     },
   }
 }
@@ -128,10 +143,10 @@ function checkExtensions(extensions: unknown): SkipReason | null {
 }
 
 /** Version 2 repeats the entry of `accepts` unchanged, because the seller's server compares it with its own entry. */
-function echoV2(accepted: JsonObject, required: JsonObject): unknown {
-  const [resource, extensions] = [member(required, 'resource'), member(required, 'extensions')]
+function echoV2(exact: JsonObject, index: number): unknown {
+  const [accepts, resource, extensions] = ['accepts', 'resource', 'extensions'].map((name) => member(exact, name))
   return {
-    accepted,
+    accepted: Array.isArray(accepts) ? (accepts[index] as unknown) : null,
     ...(isObject(resource) ? { resource } : {}),
     ...(isObject(extensions) ? { extensions } : {}),
   }

@@ -1,15 +1,13 @@
 import { cutText } from '../lib/cut-text.ts'
+import { isExactNumber, parseExactJson, parseJson } from '../lib/parse-json.ts'
 
 /** How much of a seller's response is read: more than any honest seller sends, and little enough to parse at once. */
 export const HEADER_CHARS_MAX = 16 * 1_024
 export const BODY_BYTES_MAX = 64 * 1_024
 /** At most this many ways to pay are read in each protocol. The answer says how many were not read. */
 export const OFFERS_MAX = 20
-/**
- * How deeply objects and arrays of a seller's JSON may be nested. We write the JSON again later, in the payment header,
- * and that would fail for very deep JSON.
- */
-const NESTING_MAX = 32
+/** How deeply objects and lists of a seller's JSON may be nested. */
+const LEVELS_MAX = 32
 /** How many characters we keep of a seller's short text, such as the name of a network. */
 const WORD_CHARS_MAX = 100
 const DESCRIPTION_CHARS_MAX = 200
@@ -22,21 +20,30 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** Parses JSON that somebody else wrote. Returns null if it is not an object, or if it is nested too deeply. */
 export function parseObject(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) && isShallow(value) ? value : null
+    const value = parseJson(text, LEVELS_MAX)
+    return isObject(value) ? value : null
   } catch {
     return null
   }
 }
 
-/** Parses base64 of a JSON object (RFC 4648, section 4: the standard alphabet). */
-export function parseBase64Object(text: string): JsonObject | null {
+/**
+ * Parses JSON that `parseObject` accepts, to repeat a part of it to its author. Each number is written again as it was
+ * written: a seller compares what we repeat with its own offer.
+ */
+export function parseExactObject(text: string): JsonObject {
+  const value = parseExactJson(text)
+  return isObject(value) ? value : {}
+}
+
+/** Decodes base64 (RFC 4648, section 4: the standard alphabet). Returns null for anything else. */
+export function decodeBase64(text: string): string | null {
   if (text.length > HEADER_CHARS_MAX || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null
-  return parseObject(Buffer.from(text, 'base64').toString('utf8'))
+  return Buffer.from(text, 'base64').toString('utf8')
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value)
 }
 
 /** Returns the object's own member, and never an inherited one, such as `constructor`. */
@@ -66,9 +73,4 @@ function cleanText(text: string, charsMax: number): string {
   // Characters that are removed do not count, so that a text that begins with many of them is not empty.
   const start = cutText(text, 2 * charsMax)
   return cutText(start.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), charsMax)
-}
-
-function isShallow(value: unknown, levels = NESTING_MAX): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
 }

@@ -17,8 +17,9 @@ import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
-import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES, WHOLE_CHARACTERS } from './shape.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
 import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
 export const ALL_RULES: readonly Rule[] = [
@@ -43,6 +44,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_EXPORT_ALL,
   NO_DEFAULT_EXPORTS,
   WHOLE_CHARACTERS,
+  BOUNDED_JSON,
   NO_SINGLE_FILES,
   NO_CYCLES,
   NO_DEAD_FILES,

@@ -16,7 +16,8 @@ import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
-import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES, WHOLE_CHARACTERS } from './shape.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
 import { SQL_SAMPLES } from './sql-samples.ts'
@@ -300,6 +301,21 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/mcp/a.ts', 'secret.slice(0, -CHECK_CHARS)'),
       file('server/src/mcp/a.ts', 'time.toISOString().slice(0, 10)'),
       file('server/src/mcp/a.test.ts', 'text.slice(0, 200)'),
+    ],
+  },
+  {
+    rule: BOUNDED_JSON,
+    fails: [
+      broken('server/src/oauth/a.ts', 'JSON.parse(body)'),
+      broken('server/src/oauth/a.ts', 'const { parse } = JSON'),
+      broken('server/src/doctor/a.ts', 'await response.json()'),
+    ],
+    passes: [
+      file('server/src/lib/parse-json.ts', 'JSON.parse(text)'),
+      file('server/src/oauth/a.ts', 'parseJson(body)'),
+      file('server/src/oauth/a.ts', 'JSON.stringify(body)'),
+      file('server/src/oauth/a.test.ts', 'JSON.parse(body)'),
+      file('sdk/src/a.ts', 'JSON.parse(body)'),
     ],
   },
   {

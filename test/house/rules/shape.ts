@@ -28,28 +28,6 @@ export const NO_BARRELS: Rule = {
       })),
 }
 
-/** Files that may cut a text by its code units, or that cut a list of characters. Each has its reason. */
-const CUTTING_FILES: ReadonlyMap<string, string> = new Map([
-  ['server/src/lib/cut-text.ts', 'it is the helper'],
-  ['server/src/lib/ids.ts', 'an id is ASCII'],
-  ['server/src/domain/sessions/session.ts', 'a hash is ASCII'],
-  ['server/src/domain/accounts/account.ts', 'a slug is ASCII'],
-  ['server/src/provider-check/check-signatures.ts', 'the code of a contract is ASCII'],
-  ['server/src/provider-check/run-provider-check.ts', 'a random id is ASCII'],
-  ['sandbox/src/enclave/decide-policy.ts', 'calldata is ASCII'],
-  ['sandbox/src/demo/printer.ts', 'the demo prints answers of its own workspace'],
-  ['dashboard/src/format/address.ts', 'an address is ASCII'],
-  ['signer/src/clean-text.ts', 'it cuts a list of characters, because the signer page imports nothing'],
-])
-
-export const WHOLE_CHARACTERS = banInCode({
-  name: 'no text is cut inside a character',
-  pattern:
-    /(?<!toISOString\(\))\.(?:slice|substring|substr)\s*\(\s*0\s*,(?!\s*-)\s*(?:\d[\d_]+|[^()]*(?:CHARS|CODE_POINTS)[^()]*)\)|\.(?:substring|substr)\s*\(/,
-  instead: 'cutText or shortenText of lib/cut-text.ts, which count characters; or name the file in CUTTING_FILES',
-  holdsIn: ({ path, isTest }) => /^\w+(?:\/site)?\/src\//.test(path) && !isTest && !CUTTING_FILES.has(path),
-})
-
 export const NO_EXPORT_ALL = banInCode({
   name: 'no file exports everything of another',
   pattern: /(?<![.\w$])export\s*(?:type\s*)?\*/,

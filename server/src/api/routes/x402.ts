@@ -190,7 +190,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
       const read = () => {
         failInvalid(request)
         const terms = parseTerms(request.body, caller, idempotencyKey)
-        return { terms, received: parseReceived(request.body) }
+        return { terms, received: parseReceived(request.body, request.jsonText) }
       }
       const parsed = attempt(read)
       void reply.code(201)

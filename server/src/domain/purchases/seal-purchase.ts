@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../lib/parse-json.ts'
 import type { Sealer } from '../../lib/sealing.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Offer } from '../../x402/payment-required.ts'
@@ -68,14 +69,16 @@ type WireOrder = Omit<PurchaseOrder, 'offer' | 'validAfterSeconds' | 'maxAmountM
 }
 
 export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrder {
-  const wire = JSON.parse(sealer.open(purchase.orderSealed, contextOf('order', purchase))) as WireOrder
+  const text = sealer.open(purchase.orderSealed, contextOf('order', purchase))
+  const wire = JSON.parse(text) as WireOrder
+  const { echo } = (parseExactJson(text) as WireOrder).offer
   const { offer } = wire
   const terms = offer.terms === null ? null : { ...offer.terms, validBefore: new Date(offer.terms.validBefore) }
   return {
     ...wire,
     validAfterSeconds: BigInt(wire.validAfterSeconds),
     maxAmountMicro: BigInt(wire.maxAmountMicro),
-    offer: { ...offer, amountMicro: microUsdc(BigInt(offer.amountMicro)), terms },
+    offer: { ...offer, amountMicro: microUsdc(BigInt(offer.amountMicro)), terms, echo },
   }
 }
 
