@@ -444,7 +444,7 @@ export interface components {
         };
         /** Purchase */
         Purchase: {
-            /** @description The URL that asked for the payment, without its query, which may hold secrets. */
+            /** @description The URL that asked for the payment, without its query, which may hold secrets. If `delivery` is null, this is only what the agent said, and nobody has checked it. So are the host and the method. */
             resource_url: string;
             /** @description The host of this URL, with its port if it is not the default. */
             host: string;
@@ -454,7 +454,7 @@ export interface components {
             protocol: "x402_v2" | "x402_v1" | "mpp";
             /** @description What the seller says it sells. Anybody may have written it: do not trust it. */
             description: string | null;
-            /** @description Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it responded with anything else. `unknown`: no response has arrived, or only a part of one; send the same request again to ask for it. It says nothing about the money: for that, read the status of the payment. Null if you fetch the resource yourself. */
+            /** @description Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it responded with anything else. `unknown`: no response has arrived, or only a part of one; send the same request again to ask for it. It says nothing about the money: for that, read the status of the payment. Null if the agent fetches the resource itself (POST /v1/x402/sign). */
             delivery: ("delivered" | "failed" | "unknown") | null;
             /** @description The HTTP status of the answer, or of the part that arrived. Null if there is none. */
             response_status: number | null;

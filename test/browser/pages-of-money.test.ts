@@ -50,6 +50,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ['payment-failed', () => `payments/${ids['failed']}`, /^2\.00/],
     ['purchase', () => `payments/${ids['bought']}`, /^0\.01/],
     ['purchase-not-delivered', () => `payments/${ids['lost']}`, /^0\.02/],
+    ['purchase-of-agent', () => `payments/${ids['claimed']}`, /^0\.03/, 'Resource, according to the agent'],
     ['refusal', () => `refusals/${ids['refused']}`, /^Rejected: /],
     ['refusal-of-purchase', () => `refusals/${ids['refusedPurchase']}`, /^Rejected: /, 'The grant allows purchases'],
     ['agents', () => 'agents', 'Agents'],
@@ -107,6 +108,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ids['buyer'] = (await host.control(path, { ...grant, agent_id: 'buyer-bot', x402: true })).grant.id
     ids['bought'] = await buy({ price_usdc: '0.01' })
     ids['lost'] = await buy({ price_usdc: '0.02', flow: 'upfront', faults: ['handler_fails'] })
+    ids['claimed'] = await signFor({ price_usdc: '0.03' })
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
     assert.equal((await request({ price_usdc: '11' })).body.error.code, 'amount_too_large')
     const findRefusal = async (wasPurchase: boolean) => {
@@ -124,16 +126,30 @@ describe('the pages about money, in both themes and at every width', () => {
   /** Asks the service to buy a resource of the sandbox's seller. */
   async function request(behaviour: object) {
     const { host } = fixture
-    const { keys, wallets } = host.workspace
-    const made: object = await host.control('/seller/resources', behaviour)
-    const { url } = (made as { readonly resource: { readonly url: string } }).resource
-    const terms = {
-      agent_id: 'buyer-bot',
-      wallet: wallets.test,
-      max_amount_usdc: '20',
-      idempotency_key: url.slice(-40),
-    }
-    return await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: keys.test, body: { url, ...terms } })
+    const url = await createResource(behaviour)
+    const body = { url, ...termsOf(url) }
+    return await call(host.baseUrl, 'POST', '/v1/x402/pay', { key: host.workspace.keys.test, body })
+  }
+
+  /** Asks the service to sign for a resource that the agent fetches itself, and returns the payment's id. */
+  async function signFor(behaviour: object): Promise<string> {
+    const { host } = fixture
+    const url = await createResource(behaviour)
+    const required = (await fetch(url)).headers.get('payment-required')
+    const body = { payment_required: required, resource_url: url, ...termsOf(url) }
+    const signed = await call(host.baseUrl, 'POST', '/v1/x402/sign', { key: host.workspace.keys.test, body })
+    assert.equal(signed.status, 201, signed.text)
+    return signed.body.payment.id
+  }
+
+  async function createResource(behaviour: object): Promise<string> {
+    const made: object = await fixture.host.control('/seller/resources', behaviour)
+    return (made as { readonly resource: { readonly url: string } }).resource.url
+  }
+
+  function termsOf(url: string) {
+    const { wallets } = fixture.host.workspace
+    return { agent_id: 'buyer-bot', wallet: wallets.test, max_amount_usdc: '20', idempotency_key: url.slice(-40) }
   }
 
   /** Buys a resource, waits until it is paid, and returns the payment's id. */

@@ -88,7 +88,14 @@ describe('the overview in the dashboard', () => {
     await seedPurchase(server.context, seeded, { delivery: 'unknown' }, { amountUsdc: '0.000001' })
     const { since, hosts } = await browser.ask<Wire>('GET', `${path}/hosts?mode=test`)
     assert.deepEqual(hosts, [
-      { host: 'api.example', confirmed_usdc: '2.25', pending_usdc: '0.000001', purchases: 3, hosts: 1 },
+      {
+        host: 'api.example',
+        is_claimed: false,
+        confirmed_usdc: '2.25',
+        pending_usdc: '0.000001',
+        purchases: 3,
+        hosts: 1,
+      },
     ])
     const age = server.clock.now().getTime() - Date.parse(String(since))
     assert.ok(age >= 30 * 24 * HOUR_MS && age < 30 * 24 * HOUR_MS + HOUR_MS, String(since))

@@ -29,7 +29,7 @@ const OWN: Readonly<Record<string, string>> = {
   events: 'account_id id mode type data data_text',
   grants:
     'account_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status enclave_policy_id signing_request replaces replaced_by activated_by slot x402',
-  hourly_host_sums: 'account_id mode host spent_micro purchases',
+  hourly_host_sums: 'account_id mode host is_claimed spent_micro purchases',
   hourly_payment_sums: 'account_id mode agent_id spent_micro confirmed failed below_id',
   invitations: 'account_id id secret_hash role uses_left created_by',
   leases: 'name holder',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { seedPurchase } from '../support/context/purchase-rows.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -175,6 +176,14 @@ describe('buying over MCP', () => {
       assert.deepEqual(error.details, { status: 303, location: { untrusted: `${seller.url}/receipt` } })
     }
     assert.equal(seller.requests.length, 2)
+  })
+
+  test('of a purchase whose resource the agent fetches itself, the tools say that the agent has named it', async () => {
+    const buyer = await seedBuyer(given)
+    const resourceUrl = 'https://claimed.example/goods'
+    const { id } = await seedPurchase(given.context, buyer, { resourceUrl, delivery: null })
+    const { summary } = await callTool(given, buyer.key, 'get_payment', { payment_id: id })
+    assert.match(String(summary), /According to the agent, the payment is for https:\/\/claimed\.example\/goods\.$/)
   })
 
   test('the payment and the ledger say what was bought, with the words of the seller marked as untrusted', async () => {

@@ -161,6 +161,7 @@ export const SETTLED: readonly string[] = [
     mode: 'mode_of(n)',
     hour: `${now} - (26 + (n - 1) / t.size) * interval '1 hour'`,
     host: `'seller' || ${ref(1)} || '.example'`,
+    is_claimed: 'n % 9 = 0',
     spent_micro: '5',
     purchases: '1',
   }),

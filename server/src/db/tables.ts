@@ -205,6 +205,7 @@ export const tables = {
     host: column('hourly_host_sums.host', 'text'),
     spent_micro: column('hourly_host_sums.spent_micro', 'numeric'),
     purchases: column('hourly_host_sums.purchases', 'int4'),
+    is_claimed: column('hourly_host_sums.is_claimed', 'bool'),
   },
   hourly_payment_sums: {
     account_id: column('hourly_payment_sums.account_id', 'text'),

@@ -20,7 +20,8 @@ export function formatBought(purchase: Purchase): Record<string, unknown> {
 
 /** Says what a payment was made for, and whether the seller delivered, in one sentence. */
 export function describeBought({ method, resourceUrl, delivery, respondedAt }: Purchase): string {
-  const outcome = delivery === 'unknown' && respondedAt !== null ? 'partial' : (delivery ?? 'none')
+  if (delivery === null) return `According to the agent, the payment is for ${resourceUrl}.`
+  const outcome = delivery === 'unknown' && respondedAt !== null ? 'partial' : delivery
   return `The payment is for ${method} ${resourceUrl}${OUTCOMES[outcome]}.`
 }
 
@@ -29,5 +30,4 @@ const OUTCOMES = {
   failed: ', but the seller did not deliver',
   unknown: ', and no answer of the seller has arrived',
   partial: ', and only a part of the answer of the seller has arrived',
-  none: '',
 } as const

@@ -26,7 +26,7 @@ export function HostsSection() {
     >
       <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface">
         {hosts.map((spend) => (
-          <li key={spend.host ?? ''}>
+          <li key={`${spend.host ?? ''} ${spend.is_claimed}`}>
             <Link
               to={pathOf(spend.host === null ? {} : { q: spend.host })}
               className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5 px-5 py-3 hover:bg-sunken focus-visible:-outline-offset-2"
@@ -42,7 +42,7 @@ export function HostsSection() {
 
 /** Like the other figures of the page, the sum includes pending payments, because their money is reserved. */
 function HostSpendText({ spend }: { readonly spend: HostSpend }) {
-  const { host, hosts, purchases, confirmed_usdc, pending_usdc } = spend
+  const { host, hosts, is_claimed, purchases, confirmed_usdc, pending_usdc } = spend
   const pending = toMicro(pending_usdc)
   return (
     <>
@@ -52,6 +52,7 @@ function HostSpendText({ spend }: { readonly spend: HostSpend }) {
         </bdi>
         <span className="block text-sm text-muted">
           {purchases === 1 ? '1 purchase' : `${formatCount(purchases)} purchases`}
+          {is_claimed && ', according to the agents'}
         </span>
       </span>
       <span className="ml-auto text-right">

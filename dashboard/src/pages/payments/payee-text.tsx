@@ -1,8 +1,17 @@
 import type { ListedPayment } from '@bursar/server/src/console/contract/payments.ts'
 import { RecipientText } from './recipient-text.tsx'
 
-/** Who is paid: for a purchase the host that it was bought from, otherwise the recipient. */
+/**
+ * Who is paid: for a purchase the host that it was bought from, otherwise the recipient. If the agent fetches the resource
+ * itself, the host is only what the agent said.
+ */
 export function PayeeText({ payment: { to, purchase } }: { readonly payment: Pick<ListedPayment, 'to' | 'purchase'> }) {
   if (purchase === null) return <RecipientText address={to} />
-  return <bdi title={`${purchase.resource_url} (${to})`}>{purchase.host}</bdi>
+  const host = <bdi title={`${purchase.resource_url} (${to})`}>{purchase.host}</bdi>
+  if (purchase.delivery !== null) return host
+  return (
+    <>
+      {host} <span className="text-sm font-normal text-muted">(according to the agent)</span>
+    </>
+  )
 }

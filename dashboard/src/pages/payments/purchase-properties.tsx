@@ -11,12 +11,13 @@ const PROTOCOL_TEXTS: Readonly<Record<Purchase['protocol'], string>> = {
 
 /** What a payment buys. The URL is not a link, because anybody can be a seller, so the website is not trusted. */
 export function PurchaseProperties({ purchase }: { readonly purchase: Purchase }) {
-  const { method, resource_url, protocol, description } = purchase
+  const { method, resource_url, protocol, description, delivery } = purchase
   return (
     <>
-      <DescriptionItem term="Resource">
+      <DescriptionItem term={delivery === null ? 'Resource, according to the agent' : 'Resource'}>
         <span className="font-mono text-sm wrap-anywhere">
-          {method} <bdi>{resource_url}</bdi>
+          {delivery !== null && `${method} `}
+          <bdi>{resource_url}</bdi>
         </span>
       </DescriptionItem>
       {description !== null && (

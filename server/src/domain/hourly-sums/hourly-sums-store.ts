@@ -92,16 +92,16 @@ const sumText = textOfMode(
       group by agent_id
       on conflict do nothing returning 1
     ), by_host as (
-      insert into hourly_host_sums (account_id, mode, hour, host, spent_micro, purchases)
-      select $1, ${mode}, $2, bought.host, sum(made.amount_micro), count(*)
+      insert into hourly_host_sums (account_id, mode, hour, host, is_claimed, spent_micro, purchases)
+      select $1, ${mode}, $2, bought.host, bought.is_claimed, sum(made.amount_micro), count(*)
       from made
       cross join lateral (
-        select host, payment_id from purchases where account_id = $1 and payment_id >= made.id
+        select host, payment_id, delivery is null as is_claimed from purchases where account_id = $1 and payment_id >= made.id
         order by payment_id limit 1
       ) bought
       where bought.payment_id = made.id and made.kind = 'x402' and made.status = 'confirmed'
         and not exists (select 1 from made where status = 'pending')
-      group by bought.host
+      group by bought.host, bought.is_claimed
       on conflict do nothing
     )
     select exists (select 1 from by_agent) as summed, (

@@ -73,14 +73,17 @@ describe('the sums of ended hours', () => {
   test('the sums by host are read too, and not the purchases that are in them', async () => {
     await buy('a.example', { at: hoursAgo(5), amountUsdc: '2', status: 'confirmed' })
     await buy('a.example', { at: hoursAgo(5), amountUsdc: '3', status: 'confirmed' })
+    const claimed = { at: hoursAgo(5), amountUsdc: '1', status: 'confirmed' } as const
+    await seedPurchase(ctx, seeded, { resourceUrl: 'https://a.example/goods', delivery: null }, claimed)
     await buy('b.example', { at: hoursAgo(1), amountUsdc: '0.5' })
     await sumAll()
     await readRows(ctx.db, 'update hourly_host_sums set spent_micro = spent_micro + 1 where account_id = $1', [
       seeded.account.id,
     ])
     assert.deepEqual((await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })).hosts, [
-      { host: 'a.example', confirmedMicro: 5_000_001n, pendingMicro: 0n, purchases: 2, hosts: 1 },
-      { host: 'b.example', confirmedMicro: 0n, pendingMicro: 500_000n, purchases: 1, hosts: 1 },
+      { host: 'a.example', isClaimed: false, confirmedMicro: 5_000_001n, pendingMicro: 0n, purchases: 2, hosts: 1 },
+      { host: 'a.example', isClaimed: true, confirmedMicro: 1_000_001n, pendingMicro: 0n, purchases: 1, hosts: 1 },
+      { host: 'b.example', isClaimed: false, confirmedMicro: 0n, pendingMicro: 500_000n, purchases: 1, hosts: 1 },
     ])
   })
 

@@ -34,8 +34,22 @@ describe('what was spent on each host', () => {
     await buy(seeded, 'b.example:8443', { amountUsdc: '1' })
     await buy(seeded, 'c.example', { amountUsdc: '9', status: 'failed' })
     assert.deepEqual((await read(seeded)).hosts, [
-      { host: 'a.example', confirmedMicro: 123456789012123457n, pendingMicro: 2_500_000n, purchases: 3, hosts: 1 },
-      { host: 'b.example:8443', confirmedMicro: 0n, pendingMicro: 1_000_000n, purchases: 1, hosts: 1 },
+      {
+        host: 'a.example',
+        isClaimed: false,
+        confirmedMicro: 123456789012123457n,
+        pendingMicro: 2_500_000n,
+        purchases: 3,
+        hosts: 1,
+      },
+      {
+        host: 'b.example:8443',
+        isClaimed: false,
+        confirmedMicro: 0n,
+        pendingMicro: 1_000_000n,
+        purchases: 1,
+        hosts: 1,
+      },
     ])
   })
 
@@ -61,7 +75,14 @@ describe('what was spent on each host', () => {
         null,
       ],
     )
-    const others = { host: null, confirmedMicro: 4_000_000n, pendingMicro: 6_000_000n, purchases: 4, hosts: 4 }
+    const others = {
+      host: null,
+      isClaimed: false,
+      confirmedMicro: 4_000_000n,
+      pendingMicro: 6_000_000n,
+      purchases: 4,
+      hosts: 4,
+    }
     assert.deepEqual(hosts.at(-1), others)
   })
 
@@ -77,6 +98,17 @@ describe('what was spent on each host', () => {
     )
     const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'live' })
     assert.deepEqual(hosts, [])
+  })
+
+  test('a host that is only the claim of agents has its own sum', async () => {
+    const seeded = await seed(ctx)
+    await buy(seeded, 'a.example', { ...PAID, amountUsdc: '1' })
+    const resourceUrl = 'https://a.example/goods'
+    await seedPurchase(ctx, seeded, { resourceUrl, delivery: null }, { ...PAID, at: NOW, amountUsdc: '2' })
+    assert.deepEqual((await read(seeded)).hosts, [
+      { host: 'a.example', isClaimed: true, confirmedMicro: 2_000_000n, pendingMicro: 0n, purchases: 1, hosts: 1 },
+      { host: 'a.example', isClaimed: false, confirmedMicro: 1_000_000n, pendingMicro: 0n, purchases: 1, hosts: 1 },
+    ])
   })
 
   const PAID = { status: 'confirmed' } as const

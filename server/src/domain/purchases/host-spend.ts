@@ -7,6 +7,8 @@ import { nullable, usdc } from '../../values/schema-fields.ts'
  */
 export interface HostSpend {
   readonly host: string | null
+  /** Whether the agents fetched the resources themselves, so that the host is only what they said. */
+  readonly isClaimed: boolean
   readonly confirmedMicro: bigint
   readonly pendingMicro: bigint
   /** How many purchases are confirmed or pending. */
@@ -17,6 +19,7 @@ export interface HostSpend {
 
 export const HostSpendSchema = Type.Object({
   host: nullable(Type.String()),
+  is_claimed: Type.Boolean(),
   confirmed_usdc: usdc(),
   pending_usdc: usdc(),
   purchases: Type.Integer(),
@@ -24,9 +27,10 @@ export const HostSpendSchema = Type.Object({
 })
 
 /** Formats what was spent on a host for the dashboard. */
-export function formatHostSpend({ host, confirmedMicro, pendingMicro, purchases, hosts }: HostSpend) {
+export function formatHostSpend({ host, isClaimed, confirmedMicro, pendingMicro, purchases, hosts }: HostSpend) {
   return {
     host,
+    is_claimed: isClaimed,
     confirmed_usdc: formatAmount(confirmedMicro),
     pending_usdc: formatAmount(pendingMicro),
     purchases,

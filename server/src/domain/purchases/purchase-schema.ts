@@ -8,7 +8,9 @@ import { DELIVERIES } from './purchase.ts'
 export const PurchaseSchema = Type.Object(
   {
     resource_url: Type.String({
-      description: 'The URL that asked for the payment, without its query, which may hold secrets.',
+      description:
+        'The URL that asked for the payment, without its query, which may hold secrets. If `delivery` is null, this is only ' +
+        'what the agent said, and nobody has checked it. So are the host and the method.',
     }),
     host: Type.String({ description: 'The host of this URL, with its port if it is not the default.' }),
     method: Type.String({ description: 'The method of the request.' }),
@@ -21,8 +23,8 @@ export const PurchaseSchema = Type.Object(
         description:
           'Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it ' +
           'responded with anything else. `unknown`: no response has arrived, or only a part of one; send the same request ' +
-          'again to ask for it. It says nothing about the money: for that, read the status of the payment. Null if you ' +
-          'fetch the resource yourself.',
+          'again to ask for it. It says nothing about the money: for that, read the status of the payment. Null if the ' +
+          'agent fetches the resource itself (POST /v1/x402/sign).',
       }),
     ),
     response_status: nullable(

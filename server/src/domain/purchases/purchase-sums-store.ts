@@ -35,6 +35,7 @@ export function countUndelivered(
 
 const SPEND_ROW = {
   host: nullable(computed.text),
+  is_claimed: nullable(computed.bool),
   confirmed: computed.numeric,
   pending: computed.numeric,
   purchases: computed.numeric,
@@ -49,10 +50,11 @@ const spendText = textOfMode(
         order by hour desc limit 1
       )) as at
     ), parts as materialized (
-      select host, sum(spent_micro) as confirmed, 0 as pending, sum(purchases) as purchases from hourly_host_sums
-      where account_id = $1 and mode = ${mode} and hour >= $2 and hour < (select at from ended) group by host
+      select host, is_claimed, sum(spent_micro) as confirmed, 0 as pending, sum(purchases) as purchases
+      from hourly_host_sums
+      where account_id = $1 and mode = ${mode} and hour >= $2 and hour < (select at from ended) group by 1, 2
       union all
-      select made.host, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
+      select made.host, made.delivery is null, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
         coalesce(sum(p.amount_micro) filter (where p.status = 'pending'), 0) as pending, count(*) as purchases
       from purchases made
       cross join lateral (
@@ -60,21 +62,22 @@ const spendText = textOfMode(
         where account_id = $1 and id = made.payment_id and status <> 'failed' offset 0
       ) p
       where made.account_id = $1 and made.mode = ${mode} and made.created_at >= (select at from ended)
-      group by made.host
+      group by 1, 2
     ), spent as materialized (
-      select host, sum(confirmed) as confirmed, sum(pending) as pending, sum(purchases) as purchases
-      from parts group by host
+      select host, is_claimed, sum(confirmed) as confirmed, sum(pending) as pending, sum(purchases) as purchases
+      from parts group by 1, 2
     ), ranked as (
-      select *, row_number() over (order by confirmed + pending desc, host) as rank from spent
+      select *, row_number() over (order by confirmed + pending desc, host, is_claimed) as rank from spent
     )
-    select case when rank <= $3 then host end as host, sum(confirmed) as confirmed, sum(pending) as pending,
+    select case when rank <= $3 then host end as host, case when rank <= $3 then is_claimed end as is_claimed,
+      sum(confirmed) as confirmed, sum(pending) as pending,
       sum(purchases) as purchases, count(*) as hosts
-    from ranked group by 1 order by min(rank)`,
+    from ranked group by 1, 2 order by min(rank)`,
 )
 
 /**
  * Sums what was spent on each host since a full hour, the highest sum first. The hosts after the first `hostsMax` are
- * added up in one row, in which the host is null. Reads the sums of hours with their primary key. Reads each purchase
+ * added up in one row, in which the host is null. A host has two sums if agents fetched some resources themselves. Reads the sums of hours with their primary key. Reads each purchase
  * that is in no sum once, by `purchases_by_time`, and its payment by the primary key.
  */
 export function sumSpendByHost(
@@ -84,8 +87,9 @@ export function sumSpendByHost(
   return {
     ...spendText(mode),
     values: [accountId, since, hostsMax],
-    read: all(SPEND_ROW, ({ host, confirmed, pending, purchases, hosts }) => ({
+    read: all(SPEND_ROW, ({ host, is_claimed: isClaimed, confirmed, pending, purchases, hosts }) => ({
       host,
+      isClaimed: isClaimed ?? false,
       confirmedMicro: BigInt(confirmed),
       pendingMicro: BigInt(pending),
       purchases: Number(purchases),
