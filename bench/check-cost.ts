@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { LoadFigures } from './load.ts'
-import { measureOnce, type Series } from './measure.ts'
+import type { Series } from './measure.ts'
 import { readProcessorUs } from './processor-time.ts'
 import type { World } from './world.ts'
 
@@ -14,11 +14,6 @@ export interface CostRound {
   /** The time that PostgreSQL needs for the connections of the service. */
   readonly databaseUs: number
   readonly databaseFloorUs: number
-  /**
-   * How many times the service writes to a socket for each request while it handles one at a time: once for each round
-   * trip to the database, the enclave or the chain, and once for the response. Null if it was not counted.
-   */
-  readonly writes: number | null
 }
 
 export interface CostSeries {
@@ -26,8 +21,6 @@ export interface CostSeries {
   /** The floor of the service's processor time. Often the same series as `databaseFloor`, the floor of PostgreSQL's. */
   readonly serverFloor: Series
   readonly databaseFloor: Series
-  /** The same requests as in `ours`, one at a time. */
-  readonly single: Series
 }
 
 /** The names under which the service and the floor connect to PostgreSQL. */
@@ -35,7 +28,7 @@ const OUR_NAME = 'bursar'
 const FLOOR_NAME = 'floor'
 
 export async function measureCost(world: World, admin: pg.Client, series: CostSeries): Promise<CostRound> {
-  const { ours, serverFloor, databaseFloor, single } = series
+  const { ours, serverFloor, databaseFloor } = series
   const floors = [...new Set([serverFloor, databaseFloor])]
   await world.advanceClock()
   const runs: (() => Promise<LoadFigures>)[] = []
@@ -58,7 +51,6 @@ export async function measureCost(world: World, admin: pg.Client, series: CostSe
     serverFloorUs: used((read) => read.floor) / countOf(serverFloor),
     databaseUs: used((read) => read.ourBackends) / countOf(ours),
     databaseFloorUs: used((read) => read.floorBackends) / countOf(databaseFloor),
-    writes: single === ours ? null : (await measureOnce(world, single)).writes,
   }
 }
 

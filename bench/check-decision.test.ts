@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CostRound } from './check-cost.ts'
-import { estimateCost, findRise, type Recorded } from './check-decision.ts'
+import { estimateCost, findRise, type RecordedCosts } from './check-decision.ts'
 
 const MACHINE = { processor: 'a processor', processors: 2, load: [4, 9, 9] }
-const RECORDED: Recorded = { machine: MACHINE, cases: { read: { processor: 4, writes: 3 } } }
+const RECORDED: RecordedCosts = { machine: MACHINE, cases: { read: 4 } }
 
 /** A round whose processor time is `ratio` times its floor's. */
-function round(ratio: number, writes: number | null = 3): CostRound {
-  return { serverUs: 60 * ratio, databaseUs: 40 * ratio, serverFloorUs: 70, databaseFloorUs: 30, writes }
+function round(ratio: number): CostRound {
+  return { serverUs: 60 * ratio, databaseUs: 40 * ratio, serverFloorUs: 70, databaseFloorUs: 30 }
 }
 
 function rise(rounds: readonly CostRound[], machine = MACHINE, name = 'read'): string | null {
@@ -46,17 +46,12 @@ describe('the decision of bench:check', () => {
     assert.notEqual(rise([round(6.1)], { ...MACHINE, load: [20, 1, 1] }), null)
   })
 
-  test('one more write for each request fails, whatever the processor time is', () => {
-    assert.match(rise([round(2, 4), round(2, 4.05), round(2, 4)]) ?? '', /writes 4.0 times to sockets, recorded 3.0/)
-    assert.equal(rise([round(4, 3.1), round(4, 3.3), round(4, 3.1)]), null)
-  })
-
   test('a case that was never recorded fails', () => {
     assert.match(rise([round(4)], MACHINE, 'new case') ?? '', /no recorded cost.*--record/)
   })
 
-  test('the cost is the median of the rounds, and writes that were not counted are null', () => {
-    assert.deepEqual(estimateCost([round(2, null), round(4, null), round(9, null)]), { processor: 4, writes: null })
-    assert.deepEqual(estimateCost([round(2, 3), round(4, 4)]), { processor: 3, writes: 3.5 })
+  test('the cost is the median of the rounds', () => {
+    assert.equal(estimateCost([round(2), round(4), round(9)]), 4)
+    assert.equal(estimateCost([round(2), round(4)]), 3)
   })
 })

@@ -1,12 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
 import { FLOOR_PAY, paymentSeries, READ_ME, readSeries } from './cases/reads.ts'
 import { tokenSeries } from './cases/tokens.ts'
 import { DELIVERY, webhookSeries } from './cases/webhooks.ts'
 import { measureCost, type CostRound, type CostSeries } from './check-cost.ts'
-import { describeCost, estimateCost, findRise, type Recorded } from './check-decision.ts'
+import { describeCost, estimateCost, findRise, type RecordedCosts } from './check-decision.ts'
 import type { Series } from './measure.ts'
-import { describeMachine, describeRun, RESULTS, say } from './report.ts'
+import { describeMachine, readRecord, writeRecord } from './record.ts'
+import { say } from './report.ts'
 import { openWorld, type World } from './world.ts'
 
 /**
@@ -15,7 +15,6 @@ import { openWorld, type World } from './world.ts'
  * minute and a half. `bench/README.md` explains the costs, and why the check compares them instead of request rates.
  */
 const TARGETS = 400
-const FILE = `${RESULTS}recorded.json`
 /** The number of rounds before the measurement. Their results are not kept. */
 const WARM_UPS = 1
 /**
@@ -35,54 +34,41 @@ const AMOUNTS = {
   reads: { ours: 1_500, floor: 3_000 },
   payments: { ours: 400, floor: 1_000 },
   tokens: { ours: 500, floor: 1_000 },
-  deliveries: { ours: 1_000, floor: 1_000 },
 }
-/** To count the writes to sockets for each request, this many requests are sent, one at a time. */
-const SINGLE_AMOUNT = 20
+/** The number of webhook deliveries in a round. */
+const DELIVERIES = 1_000
 
 interface Case extends CostSeries {
   readonly rounds: CostRound[]
 }
 
 async function openCases(world: World): Promise<Case[]> {
-  const single = { ours: SINGLE_AMOUNT, floor: SINGLE_AMOUNT, connections: 1 }
-  const singly = await openRequests(world, { reads: single, payments: single, tokens: single })
   const series = [
-    ...(await openRequests(world, AMOUNTS)),
-    ...(await webhookSeries(world, { amount: AMOUNTS.deliveries.ours })),
+    ...(await openSeries(AMOUNTS.reads, (length) => readSeries(world, length))),
+    ...(await openSeries(AMOUNTS.payments, (length) => paymentSeries(world, length))),
+    ...(await openSeries(AMOUNTS.tokens, (length) => tokenSeries(world, { ...length, withPeer: false }))),
+    ...(await webhookSeries(world, { amount: DELIVERIES })),
   ]
-  const find = (all: readonly Series[], name: string | undefined) => all.find((one) => one.name === name)
+  const find = (name: string | undefined) => series.find((one) => one.name === name)
   return series.flatMap((ours) => {
-    const serverFloor = find(series, ours.floors?.at(-1))
-    const databaseFloor = ours.name === DELIVERY ? find(series, FLOOR_PAY) : serverFloor
+    const serverFloor = find(ours.floors?.at(-1))
+    const databaseFloor = ours.name === DELIVERY ? find(FLOOR_PAY) : serverFloor
     if (ours.name === READ_ME) return [] // costs what the other reads cost
     if (serverFloor === undefined || databaseFloor === undefined) return []
-    return [{ ours, serverFloor, databaseFloor, single: find(singly, ours.name) ?? ours, rounds: [] }]
+    return [{ ours, serverFloor, databaseFloor, rounds: [] }]
   })
 }
 
-interface Amounts {
-  readonly ours: number
-  readonly floor: number
-  readonly connections?: number
-}
-
-type RequestAmounts = Readonly<Record<'reads' | 'payments' | 'tokens', Amounts>>
-
-/** Opens the series of all requests. Our series and the floors send different numbers of requests. */
-async function openRequests(world: World, { reads, payments, tokens }: RequestAmounts): Promise<Series[]> {
-  const open = async (
-    { ours, floor, connections = CONNECTIONS }: Amounts,
-    make: (length: { amount: number; connections: number }) => Promise<readonly Series[]>,
-  ): Promise<Series[]> => [
-    ...(await make({ amount: ours, connections })).filter(({ kind }) => kind === 'ours'),
-    ...(await make({ amount: floor, connections })).filter(({ kind }) => kind === 'floor'),
+/** Opens the series of some requests. Our series and the floors send different numbers of requests. */
+async function openSeries(
+  { ours, floor }: { ours: number; floor: number },
+  open: (length: { amount: number; connections: number }) => Promise<readonly Series[]>,
+): Promise<Series[]> {
+  const [service, floors] = [
+    await open({ amount: ours, connections: CONNECTIONS }),
+    await open({ amount: floor, connections: CONNECTIONS }),
   ]
-  return [
-    ...(await open(reads, (length) => readSeries(world, length))),
-    ...(await open(payments, (length) => paymentSeries(world, length))),
-    ...(await open(tokens, (length) => tokenSeries(world, { ...length, withPeer: false }))),
-  ]
+  return [...service.filter(({ kind }) => kind === 'ours'), ...floors.filter(({ kind }) => kind === 'floor')]
 }
 
 /** Measures each of these cases `rounds` times more. */
@@ -98,16 +84,7 @@ interface Bench {
   readonly admin: pg.Client
 }
 
-/** Measures each case without keeping the result, because processes are slow when they have just started. */
-async function warmUp(bench: Bench, cases: readonly Case[]): Promise<void> {
-  await addRounds(bench, cases, WARM_UPS)
-  for (const { rounds } of cases) rounds.length = 0
-}
-
-async function check(bench: Bench, recorded: Recorded): Promise<boolean> {
-  const cases = await openCases(bench.world)
-  await warmUp(bench, cases)
-  await addRounds(bench, cases, ROUNDS)
+async function check(bench: Bench, cases: readonly Case[], recorded: RecordedCosts): Promise<boolean> {
   const machine = describeMachine()
   const riseOf = ({ ours: { name }, rounds }: Case): string | null => findRise(recorded, { name, rounds, machine })
   let suspicious = cases.filter((one) => riseOf(one) !== null)
@@ -116,36 +93,35 @@ async function check(bench: Bench, recorded: Recorded): Promise<boolean> {
     await addRounds(bench, suspicious, 1)
     suspicious = suspicious.filter((one) => riseOf(one) !== null)
   }
-  for (const one of cases) say(describeCost(recorded, one.ours.name, one.rounds))
   for (const one of suspicious) say(`SLOWER: ${riseOf(one)}`)
   return suspicious.length === 0
 }
 
-async function record(bench: Bench): Promise<void> {
-  const cases = await openCases(bench.world)
-  await warmUp(bench, cases)
-  await addRounds(bench, cases, ROUNDS)
-  const entries = cases.map(({ ours, rounds }) => [ours.name, { ...estimateCost(rounds), rounds }])
-  const recorded = { ...describeRun(), cases: Object.fromEntries(entries) as Recorded['cases'] }
-  await writeFile(FILE, `${JSON.stringify(recorded, null, 2)}\n`)
-  for (const one of cases) say(describeCost(recorded, one.ours.name, one.rounds))
-  say('written to bench/results/recorded.json')
-}
-
-if (process.platform !== 'linux') {
-  say('bench:check measures processor time in the way of Linux. On other systems it checks nothing.')
-} else {
+/** Measures the costs, and compares or records them. Returns whether the check has passed. */
+export async function runCheck(): Promise<boolean> {
+  if (process.platform !== 'linux') {
+    say('bench:check measures processor time in the way of Linux. On other systems it checks nothing.')
+    return true
+  }
   const world = await openWorld({ targets: TARGETS })
   try {
     const admin = new pg.Client({ connectionString: world.databaseUrl })
     await admin.connect()
     world.onClose(() => admin.end())
     const bench = { world, admin }
-    if (process.argv.includes('--record')) await record(bench)
-    else {
-      const recorded = JSON.parse(await readFile(FILE, 'utf8')) as Recorded
-      process.exitCode = (await check(bench, recorded)) ? 0 : 1
+    const cases = await openCases(world)
+    await addRounds(bench, cases, WARM_UPS)
+    for (const { rounds } of cases) rounds.length = 0
+    await addRounds(bench, cases, ROUNDS)
+    const isRecording = process.argv.includes('--record')
+    if (isRecording) {
+      const costs = cases.map(({ ours: { name }, rounds }) => [name, Number(estimateCost(rounds).toFixed(3))])
+      await writeRecord('costs', Object.fromEntries(costs) as RecordedCosts['cases'])
     }
+    const { costs } = await readRecord()
+    const hasPassed = isRecording || (await check(bench, cases, costs))
+    for (const { ours, rounds } of cases) say(describeCost(costs, ours.name, rounds))
+    return hasPassed
   } finally {
     await world.close()
   }

@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import pg from 'pg'
 import { paymentSeries, readSeries } from './cases/reads.ts'
 import { tokenSeries } from './cases/tokens.ts'
@@ -6,7 +5,8 @@ import { describeCounts, findRisenCounts, lowestCounts, type Counts, type Record
 import type { LoadFigures } from './load.ts'
 import type { Series } from './measure.ts'
 import { readTraffic } from './processor-time.ts'
-import { describeRun, RESULTS, say } from './report.ts'
+import { readRecord, writeRecord } from './record.ts'
+import { say } from './report.ts'
 import { openWorld, type World } from './world.ts'
 
 /**
@@ -15,7 +15,6 @@ import { openWorld, type World } from './world.ts'
  * `bench/README.md` explains the counts.
  */
 const TARGETS = 100
-const FILE = `${RESULTS}recorded-counts.json`
 /**
  * One request at a time. With several at once, some requests would share a statement, and chance would decide how many.
  */
@@ -69,15 +68,9 @@ async function readWalBytes(admin: pg.Client): Promise<number> {
   return Number(rows[0]?.bytes)
 }
 
-async function record(cases: readonly Case[]): Promise<void> {
-  const counts = Object.fromEntries(cases.map(({ series, rounds }) => [series.name, lowestCounts(rounds)]))
-  await writeFile(FILE, `${JSON.stringify({ ...describeRun(), counts }, null, 2)}\n`)
-  say('written to bench/results/recorded-counts.json')
-}
-
 async function check(cases: readonly Case[]): Promise<boolean> {
-  const { counts } = JSON.parse(await readFile(FILE, 'utf8')) as { counts: RecordedCounts }
-  const risen = cases.flatMap(({ series, rounds }) => findRisenCounts(counts, series.name, rounds))
+  const { counts } = await readRecord()
+  const risen = cases.flatMap(({ series, rounds }) => findRisenCounts(counts.cases, series.name, rounds))
   for (const sentence of risen) say(`MORE: ${sentence}`)
   return risen.length === 0
 }
@@ -92,8 +85,10 @@ if (process.platform !== 'linux') {
     world.onClose(() => admin.end())
     const cases = await countCases(world, admin)
     for (const { series, rounds } of cases) say(describeCounts(series.name, rounds))
-    if (process.argv.includes('--record')) await record(cases)
-    else process.exitCode = (await check(cases)) ? 0 : 1
+    if (process.argv.includes('--record')) {
+      const counts = cases.map(({ series, rounds }) => [series.name, lowestCounts(rounds)])
+      await writeRecord('counts', Object.fromEntries(counts) as RecordedCounts)
+    } else process.exitCode = (await check(cases)) ? 0 : 1
   } finally {
     await world.close()
   }

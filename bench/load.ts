@@ -10,8 +10,6 @@ export interface LoadOrder {
   /** The run ends after this time, or after this number of requests. Exactly one of the two is given. */
   readonly seconds?: number
   readonly amount?: number
-  /** At most this many requests are sent in a second, over all connections. By default, the load has no limit. */
-  readonly perSecond?: number
   readonly requests: readonly LoadRequest[]
 }
 
@@ -58,7 +56,6 @@ async function run(order: LoadOrder): Promise<LoadFigures> {
     connections,
     duration: order.seconds ?? AMOUNT_SECONDS_MAX,
     ...(order.amount === undefined ? {} : { amount: order.amount }),
-    ...(order.perSecond === undefined ? {} : { overallRate: order.perSecond }),
     setupClient: (client) => {
       const share = order.requests.filter((_, index) => index % connections === next).map(toRequest)
       next = (next + 1) % connections

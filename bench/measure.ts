@@ -1,6 +1,6 @@
 import type { LoadFigures, LoadOrder } from './load.ts'
 import type { BenchProcess } from './processes.ts'
-import { readClusterUs, readProcessorUs, readWrites } from './processor-time.ts'
+import { readClusterUs, readProcessorUs } from './processor-time.ts'
 import type { Endpoint, World } from './world.ts'
 
 /**
@@ -40,8 +40,6 @@ export interface Round extends LoadFigures {
   /** Processor time per request, in microseconds: of the serving processes, and of PostgreSQL. Null if not known. */
   readonly serverUs: number | null
   readonly databaseUs: number | null
-  /** How many times the serving processes wrote to a socket for a request. Null if not known. */
-  readonly writes: number | null
 }
 
 export type Measured = ReadonlyMap<string, readonly Round[]>
@@ -64,14 +62,14 @@ export async function measureAll(
   return measured
 }
 
-export async function measureOnce(world: World, { name, endpoints, prepare }: Series): Promise<Round> {
+async function measureOnce(world: World, { name, endpoints, prepare }: Series): Promise<Round> {
   await world.advanceClock()
   const run = await prepare(world.load)
   const pids = endpoints.map(({ process }) => process.child.pid)
-  const read = () => Promise.all([readProcessorUs(pids), readClusterUs(world.postmaster), readWrites(pids)])
-  const [serverBefore, databaseBefore, writesBefore] = await read()
+  const read = () => Promise.all([readProcessorUs(pids), readClusterUs(world.postmaster)])
+  const [serverBefore, databaseBefore] = await read()
   const figures = await run()
-  const [serverAfter, databaseAfter, writesAfter] = await read()
+  const [serverAfter, databaseAfter] = await read()
   if (figures.succeeded === 0) throw new Error(`${name}: no request succeeded (${figures.failure ?? 'no response'})`)
   const perRequest = (before: number | null, after: number | null): number | null =>
     before === null || after === null ? null : (after - before) / figures.succeeded
@@ -79,7 +77,6 @@ export async function measureOnce(world: World, { name, endpoints, prepare }: Se
     ...figures,
     serverUs: perRequest(serverBefore, serverAfter),
     databaseUs: perRequest(databaseBefore, databaseAfter),
-    writes: perRequest(writesBefore, writesAfter),
   }
 }
 

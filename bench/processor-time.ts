@@ -55,21 +55,6 @@ async function listChildren(pid: number): Promise<number[]> {
   return text.trim() === '' ? [] : text.trim().split(' ').map(Number)
 }
 
-/**
- * Returns how many times these processes have written to a socket, a pipe or a file so far. Null where `/proc` is
- * missing.
- */
-export async function readWrites(pids: readonly (number | undefined)[]): Promise<number | null> {
-  let writes = 0
-  for (const pid of pids) {
-    const text = await readFile(`/proc/${pid}/io`, 'utf8').catch(() => '')
-    const count = /^syscw: (\d+)$/m.exec(text)?.[1]
-    if (count === undefined) return null
-    writes += Number(count)
-  }
-  return writes
-}
-
 /** What processes have sent and received so far, over sockets, pipes and files. */
 export interface Traffic {
   readonly writes: number
@@ -83,14 +68,4 @@ export async function readTraffic(pids: readonly (number | undefined)[]): Promis
   const sum = (name: string): number =>
     texts.reduce((total, text) => total + Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1]), 0)
   return { writes: sum('syscw'), sentBytes: sum('wchar'), receivedBytes: sum('rchar') }
-}
-
-/**
- * Returns how much memory a process uses now, in MiB (resident, including shared pages, as Linux counts it). Returns
- * null on other systems.
- */
-export async function residentMiB(pid: number | undefined): Promise<number | null> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-  return kib === undefined ? null : Math.round(Number(kib) / 1_024)
 }

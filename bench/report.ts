@@ -1,125 +1,46 @@
-import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus, loadavg, release, totalmem } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import type { Measured, Round, Series } from './measure.ts'
+import { describeMachine } from './record.ts'
 import { median } from './statistics.ts'
 
-export const RESULTS = fileURLToPath(new URL('./results/', import.meta.url))
+const COLUMNS = [
+  '',
+  'requests/s (median, min to max)',
+  'p50 ms',
+  'p99 ms',
+  'of its floor, in rate',
+  'processor time of a request, µs: service + PostgreSQL',
+  'of its floor, in processor time',
+  'aim',
+]
 
-/** A figure that is not a rate, such as a time or a size. */
-export interface Figure {
-  readonly name: string
-  readonly unit: 'ms' | 'µs' | 'MiB' | 'ratio' | 'connections'
-  readonly values: readonly number[]
-  /** The same figure of the floor. */
-  readonly floor?: readonly number[]
-  readonly aim?: string
-}
-
-/** What one case set measured. */
-export interface Results {
-  readonly series?: readonly Series[]
-  readonly measured?: Measured
-  readonly figures?: readonly Figure[]
-}
-
-/** Prints the table of a case set, and writes everything that was measured to `bench/results/<case set>.json`. */
-export async function report(caseSet: string, results: Results): Promise<void> {
-  const { series = [], measured = new Map<string, Round[]>(), figures = [] } = results
-  if (series.length > 0) printSeries(series, measured)
-  if (figures.length > 0) printFigures(figures)
-  const rows = series.map(({ name, kind, floors, peer, aim }) => {
-    return { name, kind, floors, peer, aim, rounds: measured.get(name) ?? [] }
-  })
-  await mkdir(RESULTS, { recursive: true })
-  const file = `${RESULTS}${caseSet}.json`
-  await writeFile(file, `${JSON.stringify({ caseSet, ...describeRun(), series: rows, figures }, null, 2)}\n`)
-  say(`\nwritten to bench/results/${caseSet}.json\n`)
-}
-
-/** What a reader must know to compare results: the machine, the commit and the time. */
-export function describeRun() {
-  return { date: new Date().toISOString(), commit: readCommit(), machine: describeMachine() }
-}
-
-export function describeMachine() {
-  const processors = cpus()
-  return {
-    processor: processors[0]?.model.trim() ?? 'unknown',
-    processors: processors.length,
-    memoryMiB: Math.round(totalmem() / 2 ** 20),
-    system: `${process.platform} ${release()}`,
-    node: process.version,
-    /** How many processes wanted a processor at the end of the run, on average over 1, 5 and 15 minutes. */
-    load: loadavg().map((value) => Number(value.toFixed(2))),
-  }
-}
-
-function readCommit(): string {
-  try {
-    const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
-    return `${git('rev-parse', 'HEAD')}${git('status', '--porcelain') === '' ? '' : ' with changes'}`
-  } catch {
-    return 'unknown'
-  }
-}
-
-function printSeries(series: readonly Series[], measured: Measured): void {
-  say('')
-  say(
-    '| | requests/s (median, min to max) | p50 ms | p99 ms | of its floor, in rate | processor time of a request, µs: service + PostgreSQL | of its floor, in processor time | aim |',
-  )
-  say('| --- | --- | --- | --- | --- | --- | --- | --- |')
+/** Prints the table of a case set, and the machine on which it was measured. `bench/README.md` explains the columns. */
+export function report(series: readonly Series[], measured: Measured): void {
+  say(`\n| ${COLUMNS.join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length)}`)
   for (const { name, floors = [], peer, aim } of series) {
     const rounds = measured.get(name) ?? []
+    const spread = (read: (round: Round) => number): string => formatSpread(rounds.map(read), 0)
     const others = [...floors, ...(peer === undefined ? [] : [peer])]
     const compare = (read: (ours: Round, other: Round) => number): string =>
       others.map((other) => `${formatSpread(ratios(rounds, measured.get(other) ?? [], read), 2)} (${other})`).join('; ')
     const failed = rounds.reduce((sum, round) => sum + round.failed, 0)
     const cells = [
       `${name}${failed === 0 ? '' : ` (${failed} failed)`}`,
-      formatSpread(
-        rounds.map((round) => round.perSecond),
-        0,
-      ),
-      formatSpread(
-        rounds.map((round) => round.p50Ms),
-        0,
-      ),
-      formatSpread(
-        rounds.map((round) => round.p99Ms),
-        0,
-      ),
+      spread((round) => round.perSecond),
+      spread((round) => round.p50Ms),
+      spread((round) => round.p99Ms),
       compare((ours, other) => ours.perSecond / other.perSecond),
-      `${formatSpread(
-        rounds.map((round) => round.serverUs ?? Number.NaN),
-        0,
-      )} + ${formatSpread(
-        rounds.map((round) => round.databaseUs ?? Number.NaN),
-        0,
-      )}`,
+      `${spread((round) => round.serverUs ?? Number.NaN)} + ${spread((round) => round.databaseUs ?? Number.NaN)}`,
       compare((ours, other) => costOf(other) / costOf(ours)),
       aim ?? '',
     ]
     say(`| ${cells.join(' | ')} |`)
   }
-}
-
-function printFigures(figures: readonly Figure[]): void {
-  say('')
-  say('| | median (min to max) | floor | aim |')
-  say('| --- | --- | --- | --- |')
-  for (const { name, unit, values, floor, aim } of figures) {
-    const digits = unit === 'ratio' ? 2 : 0
-    const suffix = unit === 'ratio' ? '' : ` ${unit}`
-    const floorText = floor === undefined ? '' : formatSpread(floor, digits) + suffix
-    say(`| ${name} | ${formatSpread(values, digits)}${suffix} | ${floorText} | ${aim ?? ''} |`)
-  }
+  const { processor, processors, load } = describeMachine()
+  say(`\n${processors} processors (${processor}), load average ${load[0]} in the last minute\n`)
 }
 
 /** Returns the processor time of a request in the service and in PostgreSQL together, in microseconds. */
-export function costOf({ serverUs, databaseUs }: Round): number {
+function costOf({ serverUs, databaseUs }: Round): number {
   return (serverUs ?? Number.NaN) + (databaseUs ?? Number.NaN)
 }
 

@@ -5,9 +5,3 @@ export function median(values: readonly number[]): number {
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
   return (lower + upper) / 2
 }
-
-/** Returns the value below which this share of the values lies. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}

@@ -33,7 +33,6 @@ export interface World {
   /** The process id of PostgreSQL's postmaster. */
   readonly postmaster: number
   readonly environment: Readonly<Record<string, string>>
-  readonly wires: BenchProcess<Wires>
   /** The process that sends the load. */
   readonly load: BenchProcess<unknown>
   /** All processes that send requests: the one in `load`, and one for each further load that runs at the same time. */
@@ -53,7 +52,8 @@ export interface World {
   close(): Promise<void>
 }
 
-export async function openWorld({ targets: count, flags = [] }: WorldOptions): Promise<World> {
+/** Opens a world with this number of workspaces that can pay. */
+export async function openWorld({ targets: count }: { targets: number }): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'bursar-bench-'))
   const processes: BenchProcess<unknown>[] = []
   const closers: (() => Promise<void>)[] = []
@@ -88,14 +88,14 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
     const environment = { ...toEnvironment(databaseUrl, wires.ready), DASHBOARD_DIR: await makeDashboard(folder) }
     const targets = await seedTargets(environment, count)
     const log = await open(join(folder, 'server.log'), 'a')
-    const serverFlags = [...(await readServerFlags()), ...flags]
+    const flags = await readServerFlags()
     const servers: Endpoint[] = []
     let clockOffsetMs = 0
     const startServer = async (changes: Record<string, string> = {}): Promise<Endpoint> => {
       const server = await startProcess<{ ports: number[] }>(findProgram('server').href, {
         environment: { ...environment, ...changes, CLOCK_OFFSET_MS: String(clockOffsetMs) },
         log: log.fd,
-        flags: serverFlags,
+        flags,
       })
       const endpoint = { url: `http://127.0.0.1:${server.ready.ports[0]}`, process: keep(server) }
       servers.push(endpoint)
@@ -110,7 +110,6 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
       databaseUrl,
       postmaster: postgres.pid,
       environment,
-      wires,
       load,
       loads,
       targets,
@@ -136,13 +135,6 @@ export async function openWorld({ targets: count, flags = [] }: WorldOptions): P
       cause: error,
     })
   }
-}
-
-export interface WorldOptions {
-  /** The number of workspaces that can pay. */
-  readonly targets: number
-  /** More flags of Node for the servers. */
-  readonly flags?: readonly string[]
 }
 
 /** The server does not start without the dashboard's files. One page replaces them, so they need not be built. */
@@ -171,7 +163,7 @@ function toEnvironment(databaseUrl: string, wires: Wires): Record<string, string
 }
 
 /** Returns the flags with which `npm run server` starts Node, so that the measured server is the one that users run. */
-export async function readServerFlags(): Promise<string[]> {
+async function readServerFlags(): Promise<string[]> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
   const { scripts } = JSON.parse(text) as { scripts: Record<string, string> }
   return scripts['server']?.match(/--[a-z-]+(?:=\S+)?/g) ?? []

@@ -128,7 +128,7 @@ export async function runPurchases(options: PurchaseRunOptions): Promise<Purchas
 }
 
 /** Starts a sandbox that only the caller uses. The caller may also be a program that is not a test. */
-export async function openPurchaseFixture(
+async function openPurchaseFixture(
   options: ThrowAwayOptions = {},
 ): Promise<{ fixture: PurchaseFixture; close: () => Promise<void> }> {
   const sandbox = await startThrowAwaySandbox({
