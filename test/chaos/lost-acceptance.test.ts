@@ -26,7 +26,7 @@ const DUE_MAX = 10
 const PINGS = 4
 
 /**
- * The service does not wait until an acceptance is on the disk (decision 0039). Here, PostgreSQL crashes after the
+ * The service does not wait until an acceptance is on the disk (decision 0038). Here, PostgreSQL crashes after the
  * caller got its response, and the acceptance is lost.
  */
 describe('an acceptance that PostgreSQL loses in a crash', () => {

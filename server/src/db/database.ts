@@ -40,7 +40,7 @@ const ANSWER_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 const TRANSACTION_ATTEMPTS_MAX = 4
 /**
- * Every query uses an index, which its comment names (decision 0043). PostgreSQL may plan a prepared statement while a
+ * Every query uses an index, which its comment names (decision 0038). PostgreSQL may plan a prepared statement while a
  * table is small, or contains few rows of a kind, and keep the plan after the table has grown. So a plan should contain
  * only steps that cost little even in a large table: a scan of an index in its order, and a look-up for each row of a
  * join. A hash join or merge join may read a table from end to end, and a bitmap scan reads all matching rows even if

@@ -19,7 +19,7 @@ export const TERMS_OF_GRANT = {
  * Returns an SQL expression for what an agent spent from a wallet since a time. Failed payments do not count. Transfers
  * that no payment explains count for every agent of the wallet (D96). Uses the index `payments_in_window`, because the
  * subquery asks for the index's order. Without this order, the planner may choose an index of all payments of the
- * agent, the wallet or the workspace, if it expects about one row from each index (decision 0043). Uses the index
+ * agent, the wallet or the workspace, if it expects about one row from each index (decision 0038). Uses the index
  * `unexplained_transfers_of_wallet`, which is nearly always empty, for the same reason.
  */
 export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): string {

@@ -86,7 +86,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
 
   http.decorate('overloadGate', new OverloadGate({ clock, logger }))
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
-  // until the next collection of the old generation (decision 0044).
+  // until the next collection of the old generation (decision 0038).
   http.decorateRequest('ticket', null)
   http.decorateRequest('submissionTicket', null)
   http.decorateRequest('isTurnedAway', false)

@@ -8,7 +8,7 @@ import type { NewTokens } from './tokens.ts'
 
 /*
  * One statement takes the codes or refresh tokens of several requests, and issues the new tokens. So the common case is
- * one round trip and one commit, which many requests share (decision 0044).
+ * one round trip and one commit, which many requests share (decision 0038).
  *
  * In the statement, the subquery `c` locks the connections before anything is changed, and contains each connection as
  * it was when its lock was granted. A connection that another transaction has locked is left out, so that the other

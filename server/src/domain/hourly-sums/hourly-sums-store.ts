@@ -114,7 +114,7 @@ const sumText = textOfMode(
  * of the hour is pending, or if the hour is summed already. Returns whether it stored sums, and the first payment after
  * the hour. Deletes old sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`,
  * and each purchase with the primary key. It looks for the first purchase from the payment's id on, because PostgreSQL
- * could otherwise read all purchases of the workspace with another index (decision 0043).
+ * could otherwise read all purchases of the workspace with another index (decision 0038).
  */
 export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourToSum): Query<{
   readonly isSummed: boolean

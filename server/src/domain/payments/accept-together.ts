@@ -24,7 +24,7 @@ const gatherings = new WeakMap<Database, Gathering>()
  * transaction has locked it, it has moved on, or the statement already contains another acceptance of it. Throws if the
  * statement fails.
  *
- * The commit does not wait for the disk (decision 0039).
+ * The commit does not wait for the disk (decision 0038).
  */
 export async function acceptTogether(db: Database, acceptance: Acceptance): Promise<Payment | null> {
   const { id } = acceptance.payment

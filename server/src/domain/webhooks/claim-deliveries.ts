@@ -43,7 +43,7 @@ const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
  * A sender without deliveries in flight first checks with a single read whether anything is due, because it claims every
  * fraction of a second, and an empty claim of its own costs several statements and two round trips.
  *
- * The claim does not wait for the disk (0041). If the database loses it, the delivery may be sent twice.
+ * The claim does not wait for the disk (0038). If the database loses it, the delivery may be sent twice.
  */
 export async function claimDeliveries(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,

@@ -49,7 +49,7 @@ describe('the plans of a claim', () => {
       /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = .*next_attempt_at <= /,
     )
     for (const plan of [due, leased]) {
-      // Every connection has `enable_sort=off` (decision 0043), so a plan marks each sort as disabled. The few rows
+      // Every connection has `enable_sort=off` (decision 0038), so a plan marks each sort as disabled. The few rows
       // here must be sorted.
       assert.doesNotMatch(plan, /Seq Scan|Bitmap|(?<!Sort\n *)Disabled|Hash|Merge|Materialize/)
       // Each scan of a table has an index condition.

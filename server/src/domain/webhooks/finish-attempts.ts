@@ -26,7 +26,7 @@ export interface EndedAttempt {
  *
  * A worker whose lease has expired records nothing. The next worker that claims the delivery records its own outcome.
  *
- * The commit waits for the disk only if an endpoint was disabled (0041). If a power failure undoes it, the attempts are
+ * The commit waits for the disk only if an endpoint was disabled (0038). If a power failure undoes it, the attempts are
  * made again.
  */
 export async function finishAttempts(ctx: Pick<Context, 'db'>, attempts: readonly EndedAttempt[]): Promise<void> {

@@ -201,7 +201,7 @@ describe('the delivery log', () => {
       const rows = await readRows(given.context.db, `explain (generic_plan, costs off) ${text}`)
       const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       assert.match(plan, new RegExp(`Scan.* (?:using|on) ${index}\\b`))
-      // Every connection has `enable_sort=off` (decision 0043), so a plan marks each sort as disabled. The few rows
+      // Every connection has `enable_sort=off` (decision 0038), so a plan marks each sort as disabled. The few rows
       // here must be sorted.
       assert.doesNotMatch(plan, /Seq Scan|(?<!Sort\n *)Disabled/)
     })
