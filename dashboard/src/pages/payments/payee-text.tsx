@@ -11,7 +11,8 @@ export function PayeeText({ payment: { to, purchase } }: { readonly payment: Pic
   if (purchase.delivery !== null) return host
   return (
     <>
-      {host} <span className="text-sm font-normal text-muted">(according to the agent)</span>
+      {host}
+      <span className="block text-sm font-normal text-muted">according to the agent</span>
     </>
   )
 }
