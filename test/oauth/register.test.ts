@@ -132,7 +132,7 @@ const REFUSED: readonly (readonly [string, Call['body'], 'invalid_redirect_uri' 
     `{"redirect_uris":["${REDIRECT_URI}"],"constructor":{"prototype":{}}}`,
     'invalid_client_metadata',
   ],
-  ['10,000 levels', `{"redirect_uris":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'invalid_redirect_uri'],
+  ['10,000 levels', `{"redirect_uris":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'invalid_client_metadata'],
   ['bytes that are not UTF-8', Buffer.from('{"client_name":"\u00ff"}', 'latin1'), 'invalid_client_metadata'],
 ]
 
