@@ -198,7 +198,7 @@ export function expectOauthError(
   const body = JSON.parse(answer.text) as { error: string; error_description: string }
   assert.deepEqual([answer.status, body.error], [status, error], answer.text)
   assert.deepEqual(Object.keys(body), ['error', 'error_description'])
-  assert.match(body.error_description, /^[\x20\x21\x23-\x5b\x5d-\x7e]{10,600}$/)
+  assert.match(body.error_description, /^[\x20\x21\x23-\x5b\x5d-\x7e]{10,1000}$/)
   assert.match(String(answer.headers['content-type']), /^application\/json\b/)
   assert.equal(answer.headers['cache-control'], 'no-store')
   if (status !== 401) assert.equal(answer.headers['www-authenticate'], undefined)
