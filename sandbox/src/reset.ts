@@ -2,7 +2,7 @@ import { MODES } from './addresses.ts'
 import { stopLeftoverNode } from './chain/leftover-node.ts'
 import { readConfig, refuseArguments } from './config.ts'
 import { stopLeftover } from './postgres/stop-leftover.ts'
-import { chainFile, postgresDir } from './processes/data-dir-layout.ts'
+import { chainFile, postgresDir } from './state/data-dir-layout.ts'
 import { removeDataDir } from './state/remove-data-dir.ts'
 
 // `npm run reset` deletes the sandbox's data, so that the next start is like the first one.

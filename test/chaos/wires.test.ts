@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { addressesFrom } from '../../sandbox/src/addresses.ts'
-import { isProcessAlive } from '../../sandbox/src/postgres/process-facts.ts'
+import { isProcessAlive } from '../../sandbox/src/lib/process-facts.ts'
 import { startPostgres, type Postgres } from '../../sandbox/src/postgres/start-postgres.ts'
-import { postgresDir } from '../../sandbox/src/processes/data-dir-layout.ts'
+import { postgresDir } from '../../sandbox/src/state/data-dir-layout.ts'
 import type { JsonAnswer } from '../support/http-client.ts'
 import {
   makeKeys,

@@ -1,3 +1,4 @@
+import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '@bursar/server/src/domain/grants/grant.ts'
 import type { GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
 import { toMicro } from './amount.ts'
 
@@ -58,9 +59,6 @@ export interface ParsedDraft {
   readonly errors: Readonly<Partial<Record<TermName, string>>>
 }
 
-export const RECIPIENTS_MAX = 100
-/** A grant that allows purchases may have at most this many recipients, because the owner signs each of them twice. */
-const PURCHASE_RECIPIENTS_MAX = 50
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
 const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
 
@@ -156,7 +154,7 @@ function recipientsError(
     }
   }
   if (recipients.length === 0) return { recipient_allowlist: RECIPIENTS_MISSING }
-  const max = allowsPurchases ? PURCHASE_RECIPIENTS_MAX : RECIPIENTS_MAX
+  const max = allowsPurchases ? PURCHASE_RECIPIENTS_MAX : GRANT_RECIPIENTS_MAX
   if (recipients.length <= max) return {}
   return {
     recipient_allowlist: `You entered ${recipients.length} recipients. ${allowsPurchases ? 'A grant that allows purchases' : 'A grant'} can have at most ${max}.`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainAttempt, explainUrlError, formatEventTypes, EVENT_TYPES } from './webhook-text.ts'
+import { EVENT_TYPES } from '@bursar/server/src/domain/events/event.ts'
+import { explainAttempt, explainUrlError, formatEventTypes } from './webhook-text.ts'
 
 test('an endpoint with all event types is summarized, another one lists its types', () => {
   assert.equal(formatEventTypes(EVENT_TYPES), 'All event types')

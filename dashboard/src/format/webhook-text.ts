@@ -1,7 +1,6 @@
+import { EVENT_TYPES, type SubscribableType } from '@bursar/server/src/domain/events/event.ts'
 import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
-
-type SubscribableType = Webhook['events'][number]
 
 /** The event types that an endpoint can subscribe to, and what they mean. */
 export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
@@ -12,11 +11,6 @@ export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
   'permission.granted': 'The wallet’s owner signed a grant',
   'permission.revoked': 'A grant was revoked, replaced or discarded',
 }
-
-export const EVENT_TYPES = Object.keys(EVENT_MEANINGS) as SubscribableType[]
-
-/** The type of the event that is sent to one endpoint when a user requests a test. */
-export const TEST_EVENT_TYPE = 'webhook.test' as const
 
 /** Returns `All event types`, or a list of the event types. */
 export function formatEventTypes(events: readonly string[]): string {

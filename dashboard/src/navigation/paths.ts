@@ -5,6 +5,9 @@ export function pathTo(slug: string, mode: Mode, ...parts: readonly string[]): s
   return ['/w', ...[slug, mode, ...parts].map(encodeURIComponent)].join('/')
 }
 
+/** The query parameter of the form for a grant that ticks the checkbox for purchases from the start. */
+export const ALLOW_PURCHASES = 'allow-purchases'
+
 export function isMode(text: string | undefined): text is Mode {
   return text === 'test' || text === 'live'
 }

@@ -1,10 +1,9 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { sessionQuery } from '../api/session.ts'
 import { createWorkspace } from '../api/workspaces.ts'
 import { NameForm } from '../components/name-form.tsx'
-
-const WORKSPACE_NAME_CHARS_MAX = 100
 
 interface CreateWorkspaceFormProps {
   readonly variant?: 'primary' | 'plain'
@@ -19,7 +18,7 @@ export function CreateWorkspaceForm({ variant = 'plain', onCreated }: CreateWork
       hint="A workspace holds agents, wallets and members. You will be its owner."
       submitLabel="Create workspace"
       variant={variant}
-      charsMax={WORKSPACE_NAME_CHARS_MAX}
+      charsMax={NAME_CHARS_MAX}
       onSubmit={async (name) => {
         const workspace = await createWorkspace(name)
         await client.invalidateQueries({ queryKey: sessionQuery.queryKey })

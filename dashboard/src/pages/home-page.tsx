@@ -4,7 +4,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { Section } from '../components/section.tsx'
 import { useSession } from '../components/session-context.ts'
-import { ROLE_TEXTS } from '../roles.ts'
+import { ROLE_TEXTS } from '../format/roles.ts'
 import { CreateWorkspaceForm } from './create-workspace-form.tsx'
 
 export function HomePage() {

@@ -12,7 +12,7 @@ import { SignedInAs } from '../components/signed-in-as.tsx'
 import { TextLink } from '../components/text-link.tsx'
 import { TimeText } from '../components/time-text.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { ROLE_TEXTS } from '../roles.ts'
+import { ROLE_TEXTS } from '../format/roles.ts'
 import { useAction } from '../components/use-action.ts'
 
 export function InvitationPage() {

@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate } from 'react-router'
@@ -8,7 +9,7 @@ import { NameForm } from '../components/name-form.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { TextButton, TextLink } from '../components/text-link.tsx'
 import { withNext } from '../navigation/next-path.ts'
-import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './account/passkey-name.ts'
+import { PASSKEY_NAME_HINT } from '../format/name-hints.ts'
 import { useNextPath } from './use-next-path.ts'
 import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
 
@@ -37,7 +38,7 @@ export function RecoverPage() {
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
           variant="primary"
-          charsMax={PASSKEY_NAME_CHARS_MAX}
+          charsMax={NAME_CHARS_MAX}
           onSubmit={async (name) => {
             await addPasskey(name)
             await proceed()

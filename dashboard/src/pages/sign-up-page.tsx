@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate } from 'react-router'
@@ -12,8 +13,6 @@ import { SignInReason } from './sign-in-reason.tsx'
 import { NoPasskeysNotice } from './no-passkeys-notice.tsx'
 import { useNextPath } from './use-next-path.ts'
 import { useSessionWithoutRefetch } from './use-session-without-refetch.ts'
-
-const NAME_CHARS_MAX = 100
 
 export function SignUpPage() {
   const next = useNextPath()

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { pollUntil } from '../postgres/process-poll.ts'
-import { isProcessAlive, readCommand, readParent } from '../postgres/process-facts.ts'
+import { pollUntil } from '../lib/process-poll.ts'
+import { isProcessAlive, readCommand, readParent } from '../lib/process-facts.ts'
 import { NODE_STOP_TIMEOUT_MS } from './limit.ts'
 
 type NodeRecord = { readonly pid: number; readonly rpcUrl: string; readonly ownerPid: number }

@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs'
 import type { HttpServer } from '../../../server/src/http/open-http.ts'
 import { toProblem } from '../../../server/src/http/to-problem.ts'
-import { openLog } from '../postgres/server-log.ts'
+import { openLog } from '../lib/program-log.ts'
 
 /**
  * Writes each error with a status of 500 or above to a file, as one line of JSON. The line includes the cause, which

@@ -1,6 +1,3 @@
-/** How long to wait before checking again whether a server has started or stopped. */
-export const PROCESS_POLL_MS = 10
-
 /**
  * The time limit of a start. After a crash, PostgreSQL first replays its log, up to max_wal_size, which can be slow on
  * a slow disk.
@@ -26,12 +23,6 @@ export const INITDB_TIMEOUT_MS = 120_000
  */
 export const FAST_STOP_TIMEOUT_MS = 10_000
 export const QUIT_TIMEOUT_MS = 5_000
-
-/** If the server log is larger than this at a start, it is renamed. One older log is kept. */
-export const LOG_BYTES_MAX = 1_048_576
-
-/** How many bytes are read from the end of the log, to explain a failed start. */
-export const LOG_TAIL_BYTES = 4_096
 
 /** The number of random bytes in the superuser's password. */
 export const PASSWORD_BYTES = 24

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { FAST_STOP_TIMEOUT_MS, QUIT_TIMEOUT_MS } from './limit.ts'
-import { isProcessAlive, readCommand, readParent } from './process-facts.ts'
-import { pollUntil } from './process-poll.ts'
+import { isProcessAlive, readCommand, readParent } from '../lib/process-facts.ts'
+import { pollUntil } from '../lib/process-poll.ts'
 
 /**
  * Returns the value of `cluster_name` for a server that this process starts. If the server is left running, the sandbox

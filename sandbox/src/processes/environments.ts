@@ -2,7 +2,7 @@ import { CHAIN_IDS, LOOPBACK, MODES, caip2Of, type Addresses } from '../addresse
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { Profile } from '../enclave/pace.ts'
 import type { SandboxState } from '../state/sandbox-state.ts'
-import { enclaveDir } from './data-dir-layout.ts'
+import { enclaveDir } from '../state/data-dir-layout.ts'
 
 export type Environment = Readonly<Record<string, string>>
 

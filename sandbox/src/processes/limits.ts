@@ -4,8 +4,3 @@ export const READY_MS_MAX = 30_000
 export const STOP_MS_MAX = 10_000
 /** The time limit of a message to another local process and its reply. On a busy machine, it has taken more than 5 s. */
 export const CLOCK_ACK_MS_MAX = 15_000
-/**
- * How long the programs of a killed sandbox may keep running. They notice at once that it is gone, and finish their
- * work.
- */
-export const LEFTOVER_MS_MAX = 5_000

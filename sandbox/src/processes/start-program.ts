@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, fstatSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openLog, readLogTail } from '../postgres/server-log.ts'
+import { openLog, readLogTail } from '../lib/program-log.ts'
 import { CLOCK_ACK_MS_MAX, READY_MS_MAX, STOP_MS_MAX } from './limits.ts'
 import { shareCompileCache } from './programs.ts'
 

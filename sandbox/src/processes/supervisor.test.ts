@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { isProcessAlive } from '../postgres/process-facts.ts'
+import { isProcessAlive } from '../lib/process-facts.ts'
 import { openState } from '../state/sandbox-state.ts'
 import { CLOCK_ACK_MS_MAX } from './limits.ts'
-import { openProcessRecord, PROCESSES_FILE_NAME } from './process-record.ts'
+import { openProcessRecord, PROCESSES_FILE_NAME } from '../state/process-record.ts'
 import { Supervisor } from './supervisor.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'bursar-supervisor-'))

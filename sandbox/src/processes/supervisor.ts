@@ -1,6 +1,6 @@
 import type { StateFile } from '../state/sandbox-state.ts'
 import type { Environment } from './environments.ts'
-import type { ProcessRecord } from './process-record.ts'
+import type { ProcessRecord } from '../state/process-record.ts'
 import { startProgram, type Memory, type Program } from './start-program.ts'
 
 export interface FleetOptions {

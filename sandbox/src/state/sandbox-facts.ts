@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
-import { writeFileAtomically } from './write-file-atomically.ts'
+import { writeFileAtomically } from '../lib/write-file-atomically.ts'
 
 /** The content of `sandbox.json` and of `GET /` of the control API. */
 export interface SandboxFacts {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from '../addresses.ts'
 import type { StoredPasskey } from '../software-passkey.ts'
-import { writeFileAtomically } from './write-file-atomically.ts'
+import { writeFileAtomically } from '../lib/write-file-atomically.ts'
 
 /** Data that the sandbox keeps between two starts, including secrets. */
 export interface SandboxState {

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
-import { readCommand } from '../postgres/process-facts.ts'
+import { readCommand } from '../lib/process-facts.ts'
 import { findHolder, LOCK_FILE_NAME, takeDataDir } from './take-data-dir.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bursar-lock-'))

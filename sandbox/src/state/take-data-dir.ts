@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isProcessAlive, readCommand } from '../postgres/process-facts.ts'
+import { isProcessAlive, readCommand } from '../lib/process-facts.ts'
 
 export interface TakenDataDir {
   release(): void

@@ -1,3 +1,4 @@
+import { AGENT_ID_CODE_POINTS_MAX } from './limits.ts'
 import { countCodePoints } from './text.ts'
 
 /** An agent's public identifier, NFC-normalized (D7). Only `parseAgentId` creates one. */
@@ -7,7 +8,6 @@ export type AgentId = string & { readonly __kind: 'agent id' }
 export const AGENT_ID_RULE =
   'must have 1 to 64 characters, without control or invisible characters or white space at the ends, and must not be . or ..'
 
-const AGENT_ID_CODE_POINTS_MAX = 64
 /**
  * Characters that are not allowed: control, format, surrogate and private-use characters, and line and paragraph
  * separators.

@@ -1,7 +1,7 @@
+import { NAME_CHARS_MAX } from './limits.ts'
 import { countCodePoints, isStorable } from './text.ts'
 import { invalidMember } from './invalid-request.ts'
 
-const NAME_CHARS_MAX = 100
 /** White space and characters that no font draws. A name that has only such characters would look empty. */
 const BLANK = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800`
 const VISIBLE = new RegExp(`[^${BLANK}]`, 'u')

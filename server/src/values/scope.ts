@@ -30,8 +30,7 @@ export function toScopes(names: readonly string[]): Scope[] {
 }
 
 /**
- * What each scope allows (specification, part 5). Any scope is enough to read. The dashboard shows the same texts, and
- * a test compares them.
+ * What each scope allows (specification, part 5), in words for the user who approves it. Any scope is enough to read.
  */
 export const SCOPE_DESCRIPTIONS: Readonly<Record<Scope, string>> = {
   'wallet:read':

@@ -2,7 +2,7 @@ import type { Rule, Violation } from '../rule.ts'
 import { roomOf } from '../room.ts'
 import type { Module } from '../source-tree.ts'
 
-const ROOT = 'server/src/'
+const SERVER = 'server/src/'
 const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain', 'x402'] as const
 
 /**
@@ -73,10 +73,61 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   lib: [],
 }
 
-/** Every import between the server's rooms must lead to a lower floor. Tests may import anything. */
+/**
+ * The floors of the dashboard, the lowest first. A room may import all rooms on lower floors, but none on its own. The
+ * folders of `pages/` are rooms of their own. `pages/workspace` has what all pages of a workspace share.
+ */
+const DASHBOARD_FLOORS = [
+  ['signer'],
+  ['api'],
+  ['format', 'navigation'],
+  ['components'],
+  ['pages'],
+  ['pages/workspace'],
+  ['pages/account', 'pages/developers', 'pages/recipients'],
+  ['pages/payments'],
+  ['pages/grants'],
+  ['pages/wallets'],
+  ['pages/agents'],
+  ['pages/consent', 'pages/overview'],
+  ['routes.tsx'],
+  ['app.tsx'],
+  ['main.tsx'],
+]
+
+/** The floors of the sandbox, the lowest first. */
+const SANDBOX_FLOORS = [
+  ['lib', 'addresses.ts', 'software-passkey.ts'],
+  ['chain', 'postgres', 'state'],
+  ['enclave', 'seller'],
+  ['config.ts', 'processes'],
+  ['control'],
+  ['start-sandbox.ts'],
+  ['throw-away-sandbox.ts', 'format-welcome.ts'],
+  ['demo', 'main.ts', 'print-environment.ts', 'reset.ts'],
+]
+
+const WORKSPACES: Readonly<Record<string, typeof ROOMS>> = {
+  [SERVER]: ROOMS,
+  'dashboard/src/': listBelow(DASHBOARD_FLOORS),
+  'sandbox/src/': listBelow(SANDBOX_FLOORS),
+}
+
+/** Every import between the rooms of a workspace must lead to a lower floor. Tests may import anything. */
 export const FLOORS: Rule = {
-  name: 'every import of the server runs down the floors, and entry points never import each other',
-  check: (tree) => tree.modules.filter((module) => module.path.startsWith(ROOT) && !module.isTest).flatMap(checkModule),
+  name: 'every import of the server, the dashboard and the sandbox runs down the floors, and entry points never import each other',
+  check: (tree) =>
+    Object.entries(WORKSPACES).flatMap(([root, rooms]) =>
+      tree.modules
+        .filter((module) => module.path.startsWith(root) && !module.isTest)
+        .flatMap((module) => checkModule(module, { root, rooms })),
+    ),
+}
+
+function listBelow(floors: readonly (readonly string[])[]): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    floors.flatMap((rooms, floor) => rooms.map((room) => [room, floors.slice(0, floor).flat()])),
+  )
 }
 
 function belowInDomain(noun: string): string[] {
@@ -85,19 +136,24 @@ function belowInDomain(noun: string): string[] {
   return [...LOWER_FLOORS, DOMAIN_GROUND, ...below.map(([lower]) => `domain/${lower}`)]
 }
 
-function checkModule(module: Module): Violation[] {
+function checkModule(
+  module: Module,
+  { root, rooms }: { readonly root: string; readonly rooms: typeof ROOMS },
+): Violation[] {
   const room = roomOf(module.path)
-  const allowed = ROOMS[room]
+  const allowed = rooms[room]
   if (allowed === undefined) {
-    const message = `the room \`${room}\` is on no floor: move the file into a room of ARCHITECTURE.md, or add the room there and in test/house/rules/floors.ts`
+    const message = `the room \`${room}\` is on no floor: move the file into a room of test/house/rules/floors.ts, or add the room there (a room of the server also to ARCHITECTURE.md)`
     return [{ path: module.path, line: 1, message }]
   }
   if (allowed === EVERYTHING) return []
-  return module.imports.flatMap(({ target, line }) => {
-    if (target === null || !target.startsWith(ROOT)) return []
+  return module.imports.flatMap(({ target, line, kind }) => {
+    if (target === null || !target.startsWith(root)) return []
+    // The sandbox names the programs that it starts.
+    if (kind === 'url' && target.endsWith('/main.ts')) return []
     const other = roomOf(target)
     if (other === room || allowed.includes(other)) return []
-    const message = `\`${room}\` may not import \`${other}\` (${target}): move what both need to a lower floor, or let service.ts hand it over`
+    const message = `\`${room}\` may not import \`${other}\` (${target}): move what both need to a lower floor, or let a higher file hand it over`
     return [{ path: module.path, line, message }]
   })
 }

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import type { SourceTree } from '../source-tree.ts'
 
 /**
  * The folders of the sandbox that may import files of the server. The rest of the sandbox starts the server as a
@@ -7,26 +8,43 @@ import type { Rule } from '../rule.ts'
 const SERVER_DRIVERS = ['sandbox/src/control/']
 /**
  * The folder with the schemas of the dashboard's endpoints. The dashboard may import only types from it, which do not
- * exist at run time.
+ * exist at run time, because the schemas import a package.
  */
 const CONTRACT = 'server/src/console/contract/'
+/** The dashboard may import values from files of these folders that import nothing at run time, such as a limit. */
+const VALUES = /^server\/src\/(?:values|domain)\//
 
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server, the signer page, the client and the command line import no other workspace, the dashboard only types of its contract, the sandbox only in its control API',
-  check: (tree) =>
-    tree.modules
+  name: 'the server, the signer page, the client and the command line import no other workspace, the dashboard only types of its contract and values of files that import nothing, the sandbox only in its control API',
+  check: (tree) => {
+    const shared = listSharedFiles(tree)
+    return tree.modules
       .filter((module) => !module.isTest)
       .flatMap(({ path, imports }) =>
         imports.flatMap(({ target, line, kind, typeOnly }) => {
           // An import of the kind `url` names a program to start. The sandbox starts the server in this way.
           if (target === null || kind === 'url') return []
-          const message = findFault(path, { target, typeOnly })
+          const message = findFault(path, { target, typeOnly, isShared: shared.has(target) })
           return message === null ? [] : [{ path, line, message }]
         }),
-      ),
+      )
+  },
 }
 
-function findFault(path: string, { target, typeOnly }: { target: string; typeOnly: boolean }): string | null {
+/** Lists the files of the server whose values the dashboard may import. */
+function listSharedFiles(tree: SourceTree): ReadonlySet<string> {
+  const isShared = ({ path, imports }: SourceTree['modules'][number]) =>
+    VALUES.test(path) && imports.every(({ typeOnly }) => typeOnly)
+  return new Set(tree.modules.filter(isShared).map(({ path }) => path))
+}
+
+interface Target {
+  readonly target: string
+  readonly typeOnly: boolean
+  readonly isShared: boolean
+}
+
+function findFault(path: string, { target, typeOnly, isShared }: Target): string | null {
   if (path.startsWith('server/') && !target.startsWith('server/')) {
     return `the server may not import ${target}: it ships alone; move what it needs into server/src`
   }
@@ -40,8 +58,8 @@ function findFault(path: string, { target, typeOnly }: { target: string; typeOnl
     return `the command line may not import ${target}: it is published alone, and calls the service with the client`
   }
   if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {
-    if (target.startsWith(CONTRACT) && typeOnly) return null
-    return `the dashboard may import only types (\`import type\`) from ${CONTRACT}, not ${target}: nothing of the server belongs in the browser`
+    if (isShared || (target.startsWith(CONTRACT) && typeOnly)) return null
+    return `the dashboard may import only types (\`import type\`) from ${CONTRACT}, and values of files in server/src/values and server/src/domain that import nothing at run time, not ${target}: nothing else of the server belongs in the browser`
   }
   if (!path.startsWith('sandbox/') || !target.startsWith('server/')) return null
   if (SERVER_DRIVERS.some((driver) => path.startsWith(driver))) return null

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { enclaveDir } from '../../../sandbox/src/processes/data-dir-layout.ts'
+import { enclaveDir } from '../../../sandbox/src/state/data-dir-layout.ts'
 import { listChainTransfers } from './chain-transfers.ts'
 import {
   findFullestWindow,

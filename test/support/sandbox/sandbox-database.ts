@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { addressesFrom } from '../../../sandbox/src/addresses.ts'
-import { postgresDir } from '../../../sandbox/src/processes/data-dir-layout.ts'
+import { postgresDir } from '../../../sandbox/src/state/data-dir-layout.ts'
 import type { QueryResultRow as Row } from 'pg'
 
 /** A sandbox's PostgreSQL. Tests read it directly, without the service. */

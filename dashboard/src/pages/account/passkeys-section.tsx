@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { addPasskey, passkeysQuery, removePasskey } from '../../api/passkeys.ts'
@@ -8,7 +9,7 @@ import { List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
+import { PASSKEY_NAME_HINT } from '../../format/name-hints.ts'
 
 export function PasskeysSection() {
   const { data: passkeys, error, refetch } = useQuery(passkeysQuery)
@@ -42,7 +43,7 @@ export function PasskeysSection() {
           label="New passkey name"
           hint={PASSKEY_NAME_HINT}
           submitLabel="Add a passkey"
-          charsMax={PASSKEY_NAME_CHARS_MAX}
+          charsMax={NAME_CHARS_MAX}
           onSubmit={async (name) => {
             await addPasskey(name)
             await refresh()

@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
@@ -15,9 +16,9 @@ import { QueryState } from '../../components/query-state.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { NoSignerNotice, SignerStatus } from '../../signer/signer-status.tsx'
-import { useSigner } from '../../signer/use-signer.ts'
-import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from './passkey-name.ts'
+import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx'
+import { useSigner } from '../../components/use-signer.ts'
+import { PASSKEY_NAME_HINT } from '../../format/name-hints.ts'
 
 /** The passkeys with which the user owns wallets. The signer page creates and uses them. */
 export function WalletPasskeysSection() {
@@ -67,7 +68,7 @@ function NewWalletPasskeyForm({ onCreated }: { readonly onCreated: () => Promise
         label="New wallet passkey name"
         hint={PASSKEY_NAME_HINT}
         required
-        maxLength={PASSKEY_NAME_CHARS_MAX}
+        maxLength={NAME_CHARS_MAX}
         autoComplete="off"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
@@ -96,7 +97,7 @@ function WalletPasskeyRow({ passkey, onChange }: WalletPasskeyRowProps) {
         <NameForm
           label="Name"
           submitLabel="Save"
-          charsMax={PASSKEY_NAME_CHARS_MAX}
+          charsMax={NAME_CHARS_MAX}
           initial={name}
           onSubmit={async (text) => {
             await renameWalletPasskey(id, text)

@@ -2,7 +2,7 @@ import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { WalletText } from '../wallets/wallet-text.tsx'
+import { WalletText } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 

@@ -1,3 +1,4 @@
+import { AGENT_ID_CODE_POINTS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
@@ -6,7 +7,7 @@ import { NameForm } from '../../components/name-form.tsx'
 import { Section } from '../../components/section.tsx'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from './agent-id.ts'
+import { AGENT_ID_HINT } from '../../format/name-hints.ts'
 
 /** Creates an agent and opens its page. If the ID already exists, opens the existing agent. */
 export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
@@ -32,7 +33,7 @@ export function NewAgentForm({ onCancel }: { readonly onCancel: () => void }) {
             submitLabel="Create agent"
             variant="primary"
             isMono
-            charsMax={AGENT_ID_CHARS_MAX}
+            charsMax={AGENT_ID_CODE_POINTS_MAX}
             onCancel={onCancel}
             onSubmit={async (id) => {
               const agent = await createAgent(slug, mode, id)

@@ -1,7 +1,7 @@
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 
 interface WorkspaceHints {
   /** The workspace that the user last opened. */

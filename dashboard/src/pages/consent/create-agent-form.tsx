@@ -1,8 +1,8 @@
+import { AGENT_ID_CODE_POINTS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { agentsQuery, createAgent } from '../../api/agents.ts'
 import { NameForm } from '../../components/name-form.tsx'
-import { AGENT_ID_CHARS_MAX } from '../agents/agent-id.ts'
 
 interface CreateAgentFormProps {
   readonly slug: string
@@ -23,7 +23,7 @@ export function CreateAgentForm(props: CreateAgentFormProps) {
         hint="For example “research-bot”. A new agent can’t spend until a wallet’s owner signs a grant for it."
         submitLabel="Create agent"
         isMono
-        charsMax={AGENT_ID_CHARS_MAX}
+        charsMax={AGENT_ID_CODE_POINTS_MAX}
         initial={suggestion}
         onTextChange={onTextChange}
         onCancel={onCancel}

@@ -1,3 +1,4 @@
+import { SCOPE_DESCRIPTIONS } from '@bursar/server/src/values/scope.ts'
 import { useId } from 'react'
 import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
@@ -25,7 +26,7 @@ export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
         <div className={ROW}>
           <CheckIcon className="mt-0.5 size-5 text-accent" />
           <p className="font-semibold">{SCOPE_TEXTS[READ_SCOPE].title}</p>
-          <p className="col-start-2 text-muted">Always included. {SCOPE_TEXTS[READ_SCOPE].meaning}</p>
+          <p className="col-start-2 text-muted">Always included. {SCOPE_DESCRIPTIONS[READ_SCOPE]}</p>
         </div>
         {optional.map((scope) => {
           const isOn = chosen.includes(scope)
@@ -58,7 +59,7 @@ export function ScopePicker({ asked, chosen, onChange }: ScopePickerProps) {
                 </>
               )}
               <p id={`${id}-${scope}-meaning`} className="col-start-2 text-muted">
-                {SCOPE_TEXTS[scope].meaning}
+                {SCOPE_DESCRIPTIONS[scope]}
               </p>
             </div>
           )

@@ -4,7 +4,7 @@ import type { Workspace } from '@bursar/server/src/console/contract/workspaces.t
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { useSession } from '../../components/session-context.ts'
-import { ROLE_TEXTS } from '../../roles.ts'
+import { ROLE_TEXTS } from '../../format/roles.ts'
 import { formatWorkspaceName } from './choose-agent.ts'
 
 interface WorkspacePickerProps {

@@ -11,7 +11,7 @@ import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { Section } from '../../components/section.tsx'
 import { ProgramLink, TextLink } from '../../components/text-link.tsx'
 import { findReach } from '../../format/address-reach.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { cursorInstallLink, listAgentHosts, type AgentHost } from './agent-hosts.ts'
 

@@ -10,7 +10,7 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../format/webhook-text.ts'
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '@bursar/server/src/domain/events/event.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { EventSubject } from './event-subject.tsx'
 

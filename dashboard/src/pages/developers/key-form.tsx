@@ -1,3 +1,5 @@
+import { SCOPE_DESCRIPTIONS, SCOPES } from '@bursar/server/src/values/scope.ts'
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Scope } from '@bursar/server/src/console/contract/connections.ts'
@@ -12,10 +14,8 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useAction } from '../../components/use-action.ts'
 import { useCancel } from '../../components/use-cancel.ts'
-import { READ_SCOPE, SCOPE_NAMES, SCOPE_TEXTS } from '../../format/scope-texts.ts'
+import { READ_SCOPE, SCOPE_TEXTS } from '../../format/scope-texts.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-
-const KEY_NAME_CHARS_MAX = 100
 
 interface KeyFormProps {
   readonly onSubmit: (terms: KeyTerms) => Promise<unknown>
@@ -28,7 +28,7 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
   const { data: agents, error, refetch } = useQuery(agentsQuery(slug, mode))
   const cancel = useCancel(onCancel)
   const [agentId, setAgentId] = useState('')
-  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPE_NAMES)
+  const [scopes, setScopes] = useState<readonly Scope[]>(SCOPES)
   const action = useAction({ mutationFn: onSubmit })
   // Without the loaded agents, the user could not choose one, and would create a key for all agents.
   if (agents === undefined) return <QueryState error={error} onRetry={refetch} lines={4} />
@@ -42,7 +42,7 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
         action.mutate({
           name,
           ...(agentId === '' ? {} : { agent_id: agentId }),
-          ...(scopes.length === SCOPE_NAMES.length ? {} : { scopes: [...scopes] }),
+          ...(scopes.length === SCOPES.length ? {} : { scopes: [...scopes] }),
         })
       }}
     >
@@ -51,7 +51,7 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
         label="Key name"
         hint="Where the key will be used, such as “Shop backend” or “Ada’s laptop”."
         required
-        maxLength={KEY_NAME_CHARS_MAX}
+        maxLength={NAME_CHARS_MAX}
         autoComplete="off"
         autoCapitalize="sentences"
         onKeyDown={(event) => {
@@ -100,10 +100,10 @@ function ScopeChecks({ chosen, onChange }: ScopeChecksProps) {
           <CheckIcon className="mt-1 size-4.5 shrink-0 text-accent" />
           <div className="grid gap-0.5">
             <span className="font-semibold">{SCOPE_TEXTS[READ_SCOPE].title}</span>
-            <span className="text-sm text-muted">Always included. {SCOPE_TEXTS[READ_SCOPE].meaning}</span>
+            <span className="text-sm text-muted">Always included. {SCOPE_DESCRIPTIONS[READ_SCOPE]}</span>
           </div>
         </div>
-        {SCOPE_NAMES.filter((scope) => scope !== READ_SCOPE).map((scope) => (
+        {SCOPES.filter((scope) => scope !== READ_SCOPE).map((scope) => (
           <div key={scope} className="relative flex min-h-11 items-start gap-3 px-4 py-2.5 hover:bg-sunken">
             <input
               id={`${id}-${scope}`}
@@ -113,7 +113,7 @@ function ScopeChecks({ chosen, onChange }: ScopeChecksProps) {
               checked={chosen.includes(scope)}
               onChange={(event) => {
                 const isOn = event.currentTarget.checked
-                onChange(SCOPE_NAMES.filter((other) => (other === scope ? isOn : chosen.includes(other))))
+                onChange(SCOPES.filter((other) => (other === scope ? isOn : chosen.includes(other))))
               }}
             />
             <div className="grid gap-0.5">
@@ -121,7 +121,7 @@ function ScopeChecks({ chosen, onChange }: ScopeChecksProps) {
                 {SCOPE_TEXTS[scope].title}
               </label>
               <span id={`${id}-${scope}-meaning`} className="text-sm text-muted">
-                {SCOPE_TEXTS[scope].meaning}
+                {SCOPE_DESCRIPTIONS[scope]}
               </span>
             </div>
           </div>

@@ -11,7 +11,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatRemaining } from '../../format/format-remaining.ts'
 import { formatScopeList } from '../../format/scope-texts.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface KeyListProps {

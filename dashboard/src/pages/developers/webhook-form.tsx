@@ -1,3 +1,5 @@
+import { EVENT_TYPES } from '@bursar/server/src/domain/events/event.ts'
+import { URL_CHARS_MAX } from '@bursar/server/src/domain/webhooks/endpoint.ts'
 import type { WebhookTerms } from '@bursar/server/src/console/contract/webhooks.ts'
 import { useId, useState } from 'react'
 import { ApiError, hasCode } from '../../api/api-error.ts'
@@ -6,11 +8,9 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { FieldError } from '../../components/field-error.tsx'
 import { readFormText } from '../../components/read-form-text.ts'
 import { TextField } from '../../components/text-field.tsx'
-import { EVENT_MEANINGS, EVENT_TYPES, explainUrlError } from '../../format/webhook-text.ts'
+import { EVENT_MEANINGS, explainUrlError } from '../../format/webhook-text.ts'
 import { useCancel } from '../../components/use-cancel.ts'
 import { useAction } from '../../components/use-action.ts'
-
-const URL_CHARS_MAX = 2_048
 
 type EventType = WebhookTerms['events'][number]
 

@@ -1,3 +1,4 @@
+import { REPLAYS_MAX } from '@bursar/server/src/domain/webhooks/delivery.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
@@ -15,9 +16,6 @@ import { useAction } from '../../components/use-action.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const MINUTE_MS = 60_000
-/** The server replays at most this many events per request. */
-const REPLAYS_MAX = 10_000
-
 type Only = 'failed' | 'all'
 
 /** Resends the events of a time range, for use after an outage of the receiver. */

@@ -1,8 +1,9 @@
+import { AGENT_ID_CODE_POINTS_MAX } from '@bursar/server/src/values/limits.ts'
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
-import { AGENT_ID_CHARS_MAX, AGENT_ID_HINT } from '../agents/agent-id.ts'
+import { AGENT_ID_HINT } from '../../format/name-hints.ts'
 
 export interface AgentChoice {
   readonly id: string
@@ -42,7 +43,7 @@ export function AgentField({ agents, choice, error, onChange }: AgentFieldProps)
           label="New agent ID"
           hint={AGENT_ID_HINT}
           mono
-          maxLength={AGENT_ID_CHARS_MAX}
+          maxLength={AGENT_ID_CODE_POINTS_MAX}
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}

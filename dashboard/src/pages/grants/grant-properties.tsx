@@ -5,7 +5,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
-import { WalletRiskBadge } from '../wallets/wallet-risk-badge.tsx'
+import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GrantPropertiesProps {

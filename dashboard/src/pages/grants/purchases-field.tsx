@@ -1,9 +1,6 @@
 import { useId } from 'react'
 import type { GrantDraft } from '../../format/grant-draft.ts'
 
-/** The query parameter of the page that ticks the checkbox for purchases from the start. */
-export const ALLOW_PURCHASES = 'allow-purchases'
-
 interface PurchasesFieldProps {
   readonly draft: GrantDraft
   readonly onChange: (change: Partial<GrantDraft>) => void

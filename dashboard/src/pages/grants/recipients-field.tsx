@@ -1,3 +1,4 @@
+import { GRANT_RECIPIENTS_MAX } from '@bursar/server/src/domain/grants/grant.ts'
 import { useId } from 'react'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { Notice } from '../../components/notice.tsx'
@@ -5,7 +6,7 @@ import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { FieldError } from '../../components/field-error.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { formatShortAddress } from '../../format/address.ts'
-import { RECIPIENTS_MAX, type GrantDraft } from '../../format/grant-draft.ts'
+import type { GrantDraft } from '../../format/grant-draft.ts'
 
 interface RecipientsFieldProps {
   readonly draft: GrantDraft
@@ -60,7 +61,7 @@ export function RecipientsField({ draft, error, recipients, onChange }: Recipien
             />
             {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
             <p id={`${id}-hint`} className="text-sm text-muted">
-              One address per line. At most {RECIPIENTS_MAX} recipients in total.
+              One address per line. At most {GRANT_RECIPIENTS_MAX} recipients in total.
             </p>
           </div>
         </div>

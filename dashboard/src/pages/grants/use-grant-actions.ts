@@ -5,8 +5,8 @@ import type { Recipient } from '@bursar/server/src/console/contract/recipients.t
 import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/changes.ts'
 import { discardGrant, grantQuery, signGrant, suspendGrant, type GrantChange } from '../../api/grants.ts'
-import { useSigner } from '../../signer/use-signer.ts'
-import { useSignedWallet } from '../wallets/use-signed-wallet.ts'
+import { useSigner } from '../../components/use-signer.ts'
+import { useSignedWallet } from './use-signed-wallet.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { nameRecipients } from './name-recipients.ts'
 

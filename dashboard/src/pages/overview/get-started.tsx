@@ -5,7 +5,7 @@ import { ButtonLink } from '../../components/button-link.tsx'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface Step {

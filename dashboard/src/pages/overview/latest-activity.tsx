@@ -8,7 +8,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { PaymentBadge } from '../payments/payment-badge.tsx'
 import { PayeeText } from '../payments/payee-text.tsx'
 import { SenderText } from '../wallets/sender-text.tsx'
-import { WalletText } from '../wallets/wallet-text.tsx'
+import { WalletText } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 export function LatestPayments({ payments }: Pick<Overview, 'payments'>) {

@@ -3,7 +3,7 @@ import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { WalletText } from '../wallets/wallet-text.tsx'
+import { WalletText } from '../workspace/wallet-text.tsx'
 import { detailOf, detailsOf, type CheckCode } from './refusal-checks.ts'
 import { RecipientText } from './recipient-text.tsx'
 

@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useEffect, useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
@@ -9,8 +10,6 @@ import { useAction } from '../../components/use-action.ts'
 interface NewRecipientFormProps {
   readonly onSubmit: (recipient: { readonly address: string; readonly label: string }) => Promise<unknown>
 }
-
-export const LABEL_CHARS_MAX = 100
 
 /** Adds a recipient to the address book. If the address already has a name, renames it. */
 export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
@@ -58,7 +57,7 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           name="label"
           label="Name"
           required
-          maxLength={LABEL_CHARS_MAX}
+          maxLength={NAME_CHARS_MAX}
           autoComplete="off"
           placeholder="Search provider"
           error={errors['label']}

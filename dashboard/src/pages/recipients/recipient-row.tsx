@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
@@ -10,7 +11,6 @@ import { NameForm } from '../../components/name-form.tsx'
 import { ListItem } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { LABEL_CHARS_MAX } from './new-recipient-form.tsx'
 import type { useRecipientActions } from './use-recipient-actions.ts'
 import { useAction } from '../../components/use-action.ts'
 
@@ -42,7 +42,7 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
               <NameForm
                 label={`New name for ${label}`}
                 submitLabel="Save"
-                charsMax={LABEL_CHARS_MAX}
+                charsMax={NAME_CHARS_MAX}
                 initial={label}
                 onCancel={() => change(false)}
                 onSubmit={async (name) => {

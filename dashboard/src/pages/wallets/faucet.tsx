@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
 

@@ -11,13 +11,13 @@ import { QueryState } from '../../components/query-state.tsx'
 import { Section } from '../../components/section.tsx'
 import { useAction } from '../../components/use-action.ts'
 import { formatOwners, isOwnedByMe } from '../../format/owner-text.ts'
-import { isAdmin } from '../../roles.ts'
-import { NoSignerNotice, SignerStatus } from '../../signer/signer-status.tsx'
-import { useSigner } from '../../signer/use-signer.ts'
+import { isAdmin } from '../../format/roles.ts'
+import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx'
+import { useSigner } from '../../components/use-signer.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { usePasskeyChoice } from './passkey-choice.ts'
 import { PasskeyChoiceField } from './passkey-choice-field.tsx'
-import { useSignedWallet } from './use-signed-wallet.ts'
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 /** Changes the owner of a wallet from a sign-in passkey to a wallet passkey. */
 export function MoveSection({ wallet }: { readonly wallet: Wallet }) {

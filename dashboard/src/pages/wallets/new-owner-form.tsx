@@ -4,12 +4,12 @@ import { changeOwner, signRecord } from '../../api/owners.ts'
 import { Button } from '../../components/button.tsx'
 import { Section } from '../../components/section.tsx'
 import { useCancel } from '../../components/use-cancel.ts'
-import { SignerStatus } from '../../signer/signer-status.tsx'
+import { SignerStatus } from '../../components/signer-status.tsx'
 import type { SignerWindow } from '../../signer/signer-window.ts'
-import { useSigner } from '../../signer/use-signer.ts'
+import { useSigner } from '../../components/use-signer.ts'
 import { usePasskeyChoice } from './passkey-choice.ts'
 import { PasskeyChoiceField } from './passkey-choice-field.tsx'
-import { useSignedWallet } from './use-signed-wallet.ts'
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 interface NewOwnerFormProps {
   readonly wallet: Wallet

@@ -1,3 +1,4 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
@@ -14,14 +15,14 @@ import { useSession } from '../../components/session-context.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useCancel } from '../../components/use-cancel.ts'
-import { NoSignerNotice, SignerStatus } from '../../signer/signer-status.tsx'
+import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx'
 import type { SignerWindow } from '../../signer/signer-window.ts'
-import { useSigner } from '../../signer/use-signer.ts'
+import { useSigner } from '../../components/use-signer.ts'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { usePasskeyChoice } from './passkey-choice.ts'
 import { PasskeyChoiceField } from './passkey-choice-field.tsx'
-import { useSignedWallet } from './use-signed-wallet.ts'
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 /** Creates a wallet that one of the user's wallet passkeys owns, and opens its page. */
 export function NewWalletForm(props: { readonly onCancel: () => void }) {
@@ -56,8 +57,6 @@ export function NewWalletForm(props: { readonly onCancel: () => void }) {
     </div>
   )
 }
-
-const WALLET_NAME_CHARS_MAX = 100
 
 interface WalletFormProps {
   readonly passkeys: readonly WalletPasskey[]
@@ -99,7 +98,7 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
         label="Name"
         hint="A name such as “Main wallet” or “Research”. Members of this workspace see it."
         required
-        maxLength={WALLET_NAME_CHARS_MAX}
+        maxLength={NAME_CHARS_MAX}
         autoComplete="off"
       />
       <PasskeyChoiceField label="Wallet passkey" choice={choice} />

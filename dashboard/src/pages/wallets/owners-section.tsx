@@ -1,3 +1,4 @@
+import { OWNERS_MAX } from '@bursar/server/src/domain/wallets/wallet.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
@@ -11,15 +12,12 @@ import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { canSign, mustConfirm, type WalletOwner } from '../../format/owner-text.ts'
-import { isAdmin } from '../../roles.ts'
-import { NoSignerNotice, SignerStatus } from '../../signer/signer-status.tsx'
-import { useSigner } from '../../signer/use-signer.ts'
+import { isAdmin } from '../../format/roles.ts'
+import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx'
+import { useSigner } from '../../components/use-signer.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewOwnerForm } from './new-owner-form.tsx'
-import { useSignedWallet } from './use-signed-wallet.ts'
-
-/** A wallet can have at most this many owners (D61). */
-const OWNERS_MAX = 5
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 /** The passkeys that own a wallet. Owners add and remove passkeys, and confirm the wallet. */
 export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {

@@ -1,6 +1,7 @@
+import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { PASSKEY_NAME_CHARS_MAX, PASSKEY_NAME_HINT } from '../account/passkey-name.ts'
+import { PASSKEY_NAME_HINT } from '../../format/name-hints.ts'
 import type { PasskeyChoice } from './passkey-choice.ts'
 
 const NEW = 'new'
@@ -33,7 +34,7 @@ export function PasskeyChoiceField({ label, choice }: PasskeyChoiceFieldProps) {
           label="New passkey name"
           hint={PASSKEY_NAME_HINT}
           required
-          maxLength={PASSKEY_NAME_CHARS_MAX}
+          maxLength={NAME_CHARS_MAX}
           autoComplete="off"
           value={newName}
           onChange={(event) => setNewName(event.currentTarget.value)}

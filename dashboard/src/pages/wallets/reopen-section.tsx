@@ -9,14 +9,14 @@ import { Section } from '../../components/section.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { listEndedByMove } from '../../format/ended-grants.ts'
 import { canSign, isOwnedByMe } from '../../format/owner-text.ts'
-import { isAdmin } from '../../roles.ts'
-import { SignerStatus } from '../../signer/signer-status.tsx'
-import { useSigner } from '../../signer/use-signer.ts'
+import { isAdmin } from '../../format/roles.ts'
+import { SignerStatus } from '../../components/signer-status.tsx'
+import { useSigner } from '../../components/use-signer.ts'
 import { GrantSentence, toSentenceValues } from '../grants/grant-sentence.tsx'
 import { nameRecipients } from '../grants/name-recipients.ts'
 import { useRecipients } from '../grants/use-recipients.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { useSignedWallet } from './use-signed-wallet.ts'
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 const CLOCK_STEP_MS = 60_000
 

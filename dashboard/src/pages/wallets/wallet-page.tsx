@@ -15,7 +15,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
 import { formatOwners, mustConfirm } from '../../format/owner-text.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -24,7 +24,7 @@ import { FundingSection } from './funding-section.tsx'
 import { MoveSection } from './move-section.tsx'
 import { OwnersSection } from './owners-section.tsx'
 import { ReopenSection } from './reopen-section.tsx'
-import { WalletRiskBadge } from './wallet-risk-badge.tsx'
+import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 
 export function WalletPage() {
   const { slug, mode, role, to } = useWorkspace()

@@ -9,12 +9,12 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
-import { isAdmin } from '../../roles.ts'
+import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
-import { WalletRiskBadge } from './wallet-risk-badge.tsx'
+import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 
 export function WalletsPage() {
   const { slug, mode, name, role, to } = useWorkspace()

@@ -10,12 +10,12 @@ import { Button } from '../../components/button.tsx'
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { labelOf } from '../../api/recipients.ts'
-import { SignerStatus } from '../../signer/signer-status.tsx'
-import { useSigner } from '../../signer/use-signer.ts'
+import { SignerStatus } from '../../components/signer-status.tsx'
+import { useSigner } from '../../components/use-signer.ts'
 import { nameRecipients } from '../grants/name-recipients.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useNetwork } from './use-network.ts'
-import { useSignedWallet } from './use-signed-wallet.ts'
+import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 interface WithdrawReviewProps {
   readonly wallet: Wallet

@@ -13,7 +13,7 @@ import { SelectField } from '../../components/select-field.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { ROLE_TEXTS, assignableRoles } from '../../roles.ts'
+import { ROLE_TEXTS, assignableRoles } from '../../format/roles.ts'
 import { useWorkspace } from './use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
 

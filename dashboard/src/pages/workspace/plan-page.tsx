@@ -7,8 +7,7 @@ import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatCount } from '../../format/format-count.ts'
-import { PlanTable } from './plan-table.tsx'
-import { PLAN_TITLES } from './plans.ts'
+import { PLAN_TITLES, PlanTable } from './plan-table.tsx'
 import { useWorkspace } from './use-workspace.ts'
 
 export function PlanPage() {

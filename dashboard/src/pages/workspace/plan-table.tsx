@@ -1,8 +1,9 @@
-import type { Plan } from '@bursar/server/src/console/contract/workspaces.ts'
+import { PLAN_NAMES, PLANS, type Plan } from '@bursar/server/src/domain/plans/plan.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { formatCount } from '../../format/format-count.ts'
-import { PLAN_TITLES, PLANS } from './plans.ts'
+
+export const PLAN_TITLES: Readonly<Record<Plan, string>> = { developer: 'Developer', pro: 'Pro', scale: 'Scale' }
 
 export function PlanTable({ current }: { readonly current: Plan }) {
   return (
@@ -11,7 +12,7 @@ export function PlanTable({ current }: { readonly current: Plan }) {
       columns={[
         {
           title: 'Plan',
-          render: ({ plan }) => (
+          render: (plan) => (
             <span className="inline-flex flex-wrap items-center gap-x-2.5">
               <strong>{PLAN_TITLES[plan]}</strong>
               {plan === current && <StatusBadge tone="success">Current</StatusBadge>}
@@ -21,21 +22,21 @@ export function PlanTable({ current }: { readonly current: Plan }) {
         {
           title: 'Live payments per month',
           isNumber: true,
-          render: ({ payments }) => <Limit count={payments} what="payments" />,
+          render: (plan) => <Limit count={PLANS[plan].monthlyAllowance} what="payments" />,
         },
         {
           title: 'Agents per mode',
           isNumber: true,
-          render: ({ agents }) => <Limit count={agents} what="agents" />,
+          render: (plan) => <Limit count={PLANS[plan].agentsMax} what="agents" />,
         },
         {
           title: 'Wallets per mode',
           isNumber: true,
-          render: ({ wallets }) => <Limit count={wallets} what="wallets" />,
+          render: (plan) => <Limit count={PLANS[plan].walletsMax} what="wallets" />,
         },
       ]}
-      items={PLANS}
-      keyOf={({ plan }) => plan}
+      items={PLAN_NAMES}
+      keyOf={(plan) => plan}
     />
   )
 }

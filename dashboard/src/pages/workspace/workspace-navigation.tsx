@@ -1,7 +1,7 @@
 import { NavLink, useLocation } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
-import { NavIcon } from '../../components/nav-icon.tsx'
+import { NavIcon } from './nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
 import { PAGE_GROUPS, type PageIcon } from './workspace-pages.ts'
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { ROLES } from '../../domain/members/role.ts'
+import { NAME_CHARS_MAX } from '../../values/limits.ts'
 import { MODES } from '../../values/mode.ts'
 
 /**
@@ -11,7 +12,6 @@ import { MODES } from '../../values/mode.ts'
 export const AGENT_ID_CHARS_MAX = 256
 export const ADDRESS_CHARS_MAX = 100
 export const TIME_CHARS_MAX = 35
-const NAME_CHARS_MAX = 100
 const SECRET_CHARS_MAX = 200
 
 export const mode = Type.Enum([...MODES])

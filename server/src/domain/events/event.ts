@@ -13,7 +13,7 @@ export const EVENT_TYPES = [
 /**
  * The type of a test event. It is sent only to the endpoint that a user tests, and endpoints cannot subscribe to it.
  */
-export const TEST_EVENT_TYPE = 'webhook.test'
+export const TEST_EVENT_TYPE = 'webhook.test' as const
 
 export type SubscribableType = (typeof EVENT_TYPES)[number]
 export type EventType = SubscribableType | typeof TEST_EVENT_TYPE

@@ -13,15 +13,12 @@ import { listCredentials } from '../wallets/list-credentials.ts'
 import { insertOwnerRequest } from '../wallets/owner-requests-store.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { getWalletPasskey } from '../wallets/queries.ts'
-import type { Wallet, WalletPasskey } from '../wallets/wallet.ts'
+import { OWNERS_MAX, type Wallet, type WalletPasskey } from '../wallets/wallet.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { findOpenRequests } from './find-open-requests.ts'
 import { makeOwnersChange, sameMembers, type OwnersRequest } from './make-owners-change.ts'
 import { toFenced } from './queries.ts'
 import { reconcileOwners } from './reconcile-owners.ts'
-
-/** A wallet has at most this many owners (D61). */
-export const OWNERS_MAX = 5
 
 export type OwnersChangeKind = OwnersRequest['kind']
 

@@ -21,7 +21,8 @@ import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../grants/signing
 import { insertMember } from '../members/members-store.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { cleanUpOwnerRequests, OWNER_REQUEST_RETENTION_MS } from './clean-up-owner-requests.ts'
-import { openOwnerChange, OWNERS_MAX } from './open-owner-change.ts'
+import { OWNERS_MAX } from '../wallets/wallet.ts'
+import { openOwnerChange } from './open-owner-change.ts'
 import type { Context } from '../context.ts'
 
 const STALE = { status: 409, code: 'signing_request_stale' } as const

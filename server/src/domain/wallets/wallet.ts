@@ -1,6 +1,9 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 
+/** A wallet has at most this many owners (D61). */
+export const OWNERS_MAX = 5
+
 /** A wallet of one account and mode. Its key is in the enclave, and its owners are wallet passkeys (D13, D60). */
 export interface Wallet {
   readonly accountId: string

@@ -1,6 +1,9 @@
 import type { Mode } from '../../values/mode.ts'
 import type { EventType } from '../events/event.ts'
 
+/** One call of `replayRange` replays at most this many events, oldest first. */
+export const REPLAYS_MAX = 10_000
+
 /**
  * Why a delivery was created: by its event, or because a user asked for a replay or a test. A delivery that a user
  * asked for is tried only once.

@@ -4,11 +4,10 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
+import { REPLAYS_MAX } from './delivery.ts'
 import { hasPendingReplays, insertReplays } from './deliveries-store.ts'
 import { lockEnabledEndpoint } from './lock-endpoint.ts'
 
-/** One call replays at most this many events, oldest first. */
-export const REPLAYS_MAX = 10_000
 const REPLAYS_PER_STATEMENT = 1_000
 
 export interface RangeRequest {

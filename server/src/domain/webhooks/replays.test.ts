@@ -27,7 +27,8 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import type { ClaimedDelivery, Delivery } from './delivery.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 import { replayDelivery } from './replay-delivery.ts'
-import { replayRange, REPLAYS_MAX } from './replay-range.ts'
+import { REPLAYS_MAX } from './delivery.ts'
+import { replayRange } from './replay-range.ts'
 import { sendTestEvent } from './send-test-event.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')

@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isProcessAlive, readCommand } from '../postgres/process-facts.ts'
-import { pollUntil } from '../postgres/process-poll.ts'
-import { writeFileAtomically } from '../state/write-file-atomically.ts'
-import { LEFTOVER_MS_MAX } from './limits.ts'
+import { isProcessAlive, readCommand } from '../lib/process-facts.ts'
+import { pollUntil } from '../lib/process-poll.ts'
+import { writeFileAtomically } from '../lib/write-file-atomically.ts'
+
+/**
+ * How long the programs of a killed sandbox may keep running. They notice at once that it is gone, and finish their
+ * work.
+ */
+const LEFTOVER_MS_MAX = 5_000
 
 interface Recorded {
   readonly pid: number

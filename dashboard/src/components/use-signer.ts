@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { ensureVerified } from '../api/verify.ts'
-import { useSession } from '../components/session-context.ts'
-import { SignerError } from './signer-error.ts'
-import { openSignerWindow, type SignerWindow } from './signer-window.ts'
+import { useSession } from './session-context.ts'
+import { SignerError } from '../signer/signer-error.ts'
+import { openSignerWindow, type SignerWindow } from '../signer/signer-window.ts'
 
 interface SignerOptions<Data, Variables> {
   /** Sends the requests to the signer page. The window is closed when this function returns or throws. */

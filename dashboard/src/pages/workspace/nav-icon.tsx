@@ -1,4 +1,4 @@
-import type { PageIcon } from '../pages/workspace/workspace-pages.ts'
+import type { PageIcon } from './workspace-pages.ts'
 
 const PATHS: Readonly<Record<PageIcon, string>> = {
   overview: 'M3 10.5 10 4l7 6.5V16a1 1 0 0 1-1 1h-4v-4.5H8V17H4a1 1 0 0 1-1-1z',

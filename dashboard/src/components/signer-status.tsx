@@ -1,7 +1,7 @@
-import { Button } from '../components/button.tsx'
-import { ErrorNotice } from '../components/error-notice.tsx'
-import { Notice } from '../components/notice.tsx'
-import { useSession } from '../components/session-context.ts'
+import { Button } from './button.tsx'
+import { ErrorNotice } from './error-notice.tsx'
+import { Notice } from './notice.tsx'
+import { useSession } from './session-context.ts'
 import type { SignerAction } from './use-signer.ts'
 
 type Status = Pick<SignerAction<unknown, never>, 'isPending' | 'isBlocked' | 'error' | 'show' | 'cancel'>

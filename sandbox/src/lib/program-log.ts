@@ -1,7 +1,12 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs'
-import { LOG_BYTES_MAX, LOG_TAIL_BYTES } from './limit.ts'
 
-/** Opens the server's log for appending and returns its file descriptor. A log that is too long is renamed first. */
+/** If a log is larger than this at a start, it is renamed. One older log is kept. */
+const LOG_BYTES_MAX = 1_048_576
+
+/** How many bytes are read from the end of the log, to explain a failed start. */
+const LOG_TAIL_BYTES = 4_096
+
+/** Opens a program's log for appending and returns its file descriptor. A log that is too long is renamed first. */
 export const openLog = (file: string): number => {
   if (existsSync(file) && statSync(file).size > LOG_BYTES_MAX) renameSync(file, `${file}.1`)
   return openSync(file, 'a', 0o600)
