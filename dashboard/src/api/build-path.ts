@@ -1,7 +1,7 @@
 import type { Input, RouteName } from '@bursar/server/src/console/contract/all-routes.ts'
 
 /** The parameters and the query of an endpoint's path. */
-interface PathInput {
+export interface PathInput {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>
 }

@@ -1,39 +1,8 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/grants.ts'
-import { queryOptions } from '@tanstack/react-query'
 import type { SignerWindow } from '../signer/signer-window.ts'
-import { liveKey } from './changes.ts'
 import { signRequest, type SignedWallet } from './owners.ts'
 import { request } from './request.ts'
-
-/** The grants are fetched again at this interval, because grants expire and 24-hour windows move on as time passes. */
-const REFRESH_MS = 60_000
-
-interface GrantFilter {
-  readonly agent?: string
-  readonly wallet?: string
-}
-
-/** At most 200 grants. Revoked grants come last; within both groups, newer grants come first. */
-export function grantsQuery(slug: string, mode: Mode, filter: GrantFilter = {}) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'grants', 'list', filter],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode, ...filter }, signal }
-      return (await request('GET /console/workspaces/:slug/grants', input)).grants
-    },
-    refetchInterval: REFRESH_MS,
-  })
-}
-
-export function grantQuery(slug: string, mode: Mode, id: string) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'grants', 'one', id],
-    queryFn: async ({ signal }) =>
-      (await request('GET /console/workspaces/:slug/grants/:id', { params: { slug, id }, signal })).grant,
-    refetchInterval: REFRESH_MS,
-  })
-}
 
 interface NewGrant extends GrantTerms {
   readonly mode: Mode

@@ -1,19 +1,7 @@
 import type { Output } from '@bursar/server/src/console/contract/all-routes.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { IssuedApiKey, KeyTerms } from '@bursar/server/src/console/contract/keys.ts'
-import { queryOptions } from '@tanstack/react-query'
-import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-
-export function keysQuery(slug: string, mode: Mode) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'keys'],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/keys', input)).keys
-    },
-  })
-}
 
 /** Creates an API key. The server requires a recent passkey proof, because a key works longer than the session. */
 export async function createKey(slug: string, mode: Mode, terms: KeyTerms): Promise<IssuedApiKey> {
@@ -28,15 +16,6 @@ export async function rotateKey(slug: string, id: string): Promise<IssuedApiKey>
 /** Revokes a key. It stops working immediately. */
 export async function revokeKey(slug: string, id: string): Promise<void> {
   await request('POST /console/workspaces/:slug/keys/:id/revoke', { params: { slug, id }, body: {} })
-}
-
-/** The keys of both modes that wait for an owner to confirm them after a restore of the service. */
-export function heldKeysQuery(slug: string) {
-  return queryOptions({
-    queryKey: ['workspaces', slug, 'held-keys'],
-    queryFn: async ({ signal }) =>
-      (await request('GET /console/workspaces/:slug/held-keys', { params: { slug }, signal })).keys,
-  })
 }
 
 export type HeldKeysDecision = Output<'POST /console/workspaces/:slug/held-keys'>

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Outage } from '@bursar/server/src/console/contract/outages.ts'
 import { liveKey } from './changes.ts'
-import { request } from './request.ts'
+import { query } from './query.ts'
 
 const REFRESH_MS = 15_000
 /** During an outage, the page checks more often, so that the banner disappears soon after the outage ends. */
@@ -11,12 +11,9 @@ const OUTAGE_REFRESH_MS = 5_000
 const NONE: readonly Outage[] = []
 
 function outagesQuery(slug: string, mode: Mode) {
+  const input = { params: { slug }, query: { mode } }
   return queryOptions({
-    queryKey: ['workspaces', slug, 'outages', mode],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/outages', input)).outages
-    },
+    ...query('GET /console/workspaces/:slug/outages', input, { pick: ({ outages }) => outages }),
     refetchInterval: ({ state }) => (state.data?.length ? OUTAGE_REFRESH_MS : REFRESH_MS),
   })
 }

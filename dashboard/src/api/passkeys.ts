@@ -1,12 +1,6 @@
 import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { startRegistration } from '@simplewebauthn/browser'
-import { queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-
-export const passkeysQuery = queryOptions({
-  queryKey: ['passkeys'],
-  queryFn: async ({ signal }) => (await request('GET /console/passkeys', { signal })).passkeys,
-})
 
 export async function addPasskey(name: string): Promise<Passkey> {
   const { options } = await request('POST /console/passkeys/options', { body: {} })

@@ -1,18 +1,6 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { queryOptions } from '@tanstack/react-query'
 import { request } from './request.ts'
-
-/** The labeled addresses of a workspace in one mode, sorted by label. */
-export function recipientsQuery(slug: string, mode: Mode) {
-  return queryOptions({
-    queryKey: ['workspaces', slug, 'recipients', mode],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/recipients', input)).recipients
-    },
-  })
-}
 
 /** Returns the label of an address. Null if the address has no label, or if the labels have not been loaded yet. */
 export function labelOf(recipients: readonly Recipient[] | undefined, address: string): string | null {

@@ -1,13 +1,6 @@
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
-import { queryOptions } from '@tanstack/react-query'
 import type { SignerWindow } from '../signer/signer-window.ts'
 import { request } from './request.ts'
-
-/** The wallet passkeys of the signed-in user, in all workspaces. */
-export const walletPasskeysQuery = queryOptions({
-  queryKey: ['wallet-passkeys'],
-  queryFn: async ({ signal }) => (await request('GET /console/wallet-passkeys', { signal })).passkeys,
-})
 
 /** Creates a wallet passkey on the signer page, and stores its public key. */
 export async function createWalletPasskey(signer: SignerWindow, name: string): Promise<WalletPasskey> {

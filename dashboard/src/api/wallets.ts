@@ -1,28 +1,6 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { queryOptions } from '@tanstack/react-query'
-import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-
-export function walletsQuery(slug: string, mode: Mode) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'wallets'],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/wallets', input)).wallets
-    },
-  })
-}
-
-export function walletQuery(slug: string, mode: Mode, address: string) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'wallets', address],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug, address }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/wallets/:address', input)).wallet
-    },
-  })
-}
 
 interface NewWallet {
   readonly mode: Mode

@@ -1,27 +1,7 @@
 import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { IssuedWebhook, ReplayRange, WebhookTerms } from '@bursar/server/src/console/contract/webhooks.ts'
-import { queryOptions } from '@tanstack/react-query'
-import { liveKey } from './changes.ts'
 import { request } from './request.ts'
-
-export function webhooksQuery(slug: string, mode: Mode) {
-  return queryOptions({
-    queryKey: [...liveKey(slug, mode), 'webhooks'],
-    queryFn: async ({ signal }) => {
-      const input = { params: { slug }, query: { mode }, signal }
-      return (await request('GET /console/workspaces/:slug/webhooks', input)).webhooks
-    },
-  })
-}
-
-export function webhookQuery(slug: string, mode: Mode, id: string) {
-  return queryOptions({
-    queryKey: [...webhooksQuery(slug, mode).queryKey, id],
-    queryFn: async ({ signal }) =>
-      (await request('GET /console/workspaces/:slug/webhooks/:id', { params: { slug, id }, signal })).webhook,
-  })
-}
 
 export async function createWebhook(slug: string, mode: Mode, { url, events }: WebhookTerms): Promise<IssuedWebhook> {
   const input = { params: { slug }, body: { mode, url, events } }

@@ -1,7 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { passkeysQuery } from '../../api/passkeys.ts'
-import { sessionsQuery } from '../../api/sessions.ts'
-import { walletPasskeysQuery } from '../../api/wallet-passkeys.ts'
+import { passkeysQuery, sessionsQuery, walletPasskeysQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { useSession } from '../../components/session-context.ts'

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { SessionEntry } from '@bursar/server/src/console/contract/sessions.ts'
+import { sessionsQuery } from '../../api/queries.ts'
 import { signOut, signOutElsewhere } from '../../api/session.ts'
-import { endSession, sessionsQuery } from '../../api/sessions.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { List, ListItem } from '../../components/list.tsx'
@@ -51,7 +52,9 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
   const client = useQueryClient()
   const { id, device, created_at, last_seen_at, current } = entry
   const signingOut = useAction({
-    mutationFn: () => (current ? signOut('/sign-in') : endSession(id)),
+    mutationFn: async () => {
+      await (current ? signOut('/sign-in') : request('DELETE /console/sessions/:id', { params: { id } }))
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   const name = formatDevice(device)

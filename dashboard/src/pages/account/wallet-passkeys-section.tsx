@@ -2,12 +2,8 @@ import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
-import {
-  createWalletPasskey,
-  removeUnusedWalletPasskey,
-  renameWalletPasskey,
-  walletPasskeysQuery,
-} from '../../api/wallet-passkeys.ts'
+import { walletPasskeysQuery } from '../../api/queries.ts'
+import { createWalletPasskey, removeUnusedWalletPasskey, renameWalletPasskey } from '../../api/wallet-passkeys.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyList, List, ListItem } from '../../components/list.tsx'

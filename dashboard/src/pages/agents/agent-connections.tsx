@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { connectionsQuery } from '../../api/connections.ts'
+import { connectionsQuery } from '../../api/queries.ts'
 import { EmptyList, List, ListItem } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
-import { authorizationRequestQuery } from '../../api/connections.ts'
+import { authorizationRequestQuery } from '../../api/queries.ts'
 import { Loading } from '../../components/loading.tsx'
 import { CenteredCard } from '../../components/centered-card.tsx'
 import { Consent } from './consent.tsx'

@@ -1,7 +1,8 @@
 import { AGENT_ID_CODE_POINTS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import { agentsQuery, createAgent } from '../../api/agents.ts'
+import { agentsQuery } from '../../api/queries.ts'
+import { createAgent } from '../../api/agents.ts'
 import { NameForm } from '../../components/name-form.tsx'
 
 interface CreateAgentFormProps {

@@ -1,9 +1,8 @@
+import { grantsQuery, recipientsQuery } from '../../api/queries.ts'
 import { useQuery } from '@tanstack/react-query'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { grantsQuery } from '../../api/grants.ts'
-import { recipientsQuery } from '../../api/recipients.ts'
 
 export interface AgentGrants {
   /** Undefined while loading, and if they could not be loaded. */

@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
-import { agentsQuery } from '../../api/agents.ts'
+import { agentsQuery } from '../../api/queries.ts'
 import { readLastSlug } from '../../navigation/last-visit.ts'
 import { chooseWorkspace, listApprovable } from './choose-agent.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { workspaceQuery } from '../../api/queries.ts'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ConnectionError } from '@bursar/server/src/console/contract/connection-errors.ts'
-import { connectionErrorsQuery } from '../../api/connection-errors.ts'
+import { connectionErrorsQuery } from '../../api/queries.ts'
 import { List, ListItem } from '../../components/list.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { Section } from '../../components/section.tsx'

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Connection } from '@bursar/server/src/console/contract/connections.ts'
-import { connectionsQuery, disconnect } from '../../api/connections.ts'
+import { connectionsQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -62,7 +63,8 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
       title={`Disconnect ${hosts}?`}
       confirmLabel="Disconnect"
       onConfirm={async () => {
-        await disconnect(slug, connection.id)
+        const params = { slug, id: connection.id }
+        await request('DELETE /console/workspaces/:slug/connections/:id', { params })
         await queries.invalidateQueries({ queryKey: connectionsQuery(slug, mode).queryKey })
       }}
     >

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
-import { deliveriesQuery, type DeliveryFilter } from '../../api/deliveries.ts'
+import { deliveriesQuery, type DeliveryFilter } from '../../api/queries.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadMore } from '../../components/load-more.tsx'

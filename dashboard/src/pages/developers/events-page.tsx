@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
-import { eventsQuery } from '../../api/events.ts'
+import { eventsQuery } from '../../api/queries.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadMore } from '../../components/load-more.tsx'

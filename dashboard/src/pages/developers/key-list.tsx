@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ApiKey, IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
-import { keysQuery, revokeKey, rotateKey } from '../../api/keys.ts'
+import { keysQuery } from '../../api/queries.ts'
+import { revokeKey, rotateKey } from '../../api/keys.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { KeyCharacters } from '../../components/key-characters.tsx'

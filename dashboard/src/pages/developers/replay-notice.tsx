@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
-import { deliveryQuery } from '../../api/deliveries.ts'
+import { deliveryQuery } from '../../api/queries.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { walletQuery } from '../../api/wallets.ts'
+import { walletQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'

@@ -1,7 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { agentsQuery } from '../../api/agents.ts'
-import { grantsQuery } from '../../api/grants.ts'
-import { walletsQuery } from '../../api/wallets.ts'
+import { agentsQuery, grantsQuery, walletsQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Notice } from '../../components/notice.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { grantsQuery } from '../../api/grants.ts'
+import { grantsQuery } from '../../api/queries.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { recipientsQuery } from '../../api/recipients.ts'
+import { recipientsQuery } from '../../api/queries.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 const NONE: readonly Recipient[] = []

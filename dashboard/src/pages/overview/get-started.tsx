@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { workspaceQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'

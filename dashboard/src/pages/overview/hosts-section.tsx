@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { HostSpend } from '@bursar/server/src/console/contract/overview.ts'
-import { hostsQuery } from '../../api/overview.ts'
+import { hostsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Section } from '../../components/section.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { Overview, Range } from '@bursar/server/src/console/contract/overview.ts'
-import { overviewQuery } from '../../api/overview.ts'
+import { overviewQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { QueryState } from '../../components/query-state.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { walletsQuery } from '../../api/wallets.ts'
+import { walletsQuery } from '../../api/queries.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'

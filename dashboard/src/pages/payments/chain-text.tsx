@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { workspaceQuery } from '../../api/queries.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'

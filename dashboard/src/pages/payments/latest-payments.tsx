@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { paymentsQuery } from '../../api/payments.ts'
+import { paymentsQuery } from '../../api/queries.ts'
 import { Section } from '../../components/section.tsx'
 import { EmptyList } from '../../components/list.tsx'
 import { TextLink } from '../../components/text-link.tsx'

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { agentsQuery } from '../../api/agents.ts'
-import { walletsQuery } from '../../api/wallets.ts'
+import { agentsQuery, walletsQuery } from '../../api/queries.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatWalletChoice } from '../../format/wallet-text.ts'

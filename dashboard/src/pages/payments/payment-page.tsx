@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
-import { paymentQuery } from '../../api/payments.ts'
+import { paymentQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'

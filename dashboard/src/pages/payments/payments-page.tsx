@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
+import { paymentsQuery } from '../../api/queries.ts'
 import { download } from '../../api/download.ts'
-import { paymentsExportPath, paymentsQuery } from '../../api/payments.ts'
+import { pathOf } from '../../api/build-path.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -28,7 +29,11 @@ export function PaymentsPage() {
   const { view, filter } = search
   const isRejected = view === 'refused'
   const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRejected })
-  const exporting = useAction({ mutationFn: () => download(paymentsExportPath(slug, mode, filter)) })
+  // The server rejects a filter that matches more than 100,000 payments.
+  const input = { params: { slug }, query: { mode, ...filter } }
+  const exporting = useAction({
+    mutationFn: () => download(pathOf('GET /console/workspaces/:slug/payments/export', input)),
+  })
   // Without any payments there is nothing to filter or export.
   const isEmpty =
     view === 'all' &&

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { labelOf, recipientsQuery } from '../../api/recipients.ts'
+import { recipientsQuery } from '../../api/queries.ts'
+import { labelOf } from '../../api/recipients.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
-import { refusalsQuery } from '../../api/payments.ts'
+import { refusalsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { grantsQuery } from '../../api/grants.ts'
-import { recipientsQuery } from '../../api/recipients.ts'
+import { grantsQuery, recipientsQuery } from '../../api/queries.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'

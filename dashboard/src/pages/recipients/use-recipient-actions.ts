@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { labelRecipient, recipientsQuery, removeRecipient } from '../../api/recipients.ts'
+import { recipientsQuery } from '../../api/queries.ts'
+import { labelRecipient, removeRecipient } from '../../api/recipients.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 type Named = Pick<Recipient, 'address' | 'label'>

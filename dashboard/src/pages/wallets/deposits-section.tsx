@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Deposit } from '@bursar/server/src/console/contract/wallets.ts'
-import { depositsQuery } from '../../api/deposits.ts'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { depositsQuery, workspaceQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import type { ChainInfo } from '@bursar/server/src/console/contract/workspaces.ts'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { workspaceQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Notice } from '../../components/notice.tsx'

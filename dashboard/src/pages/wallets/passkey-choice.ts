@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
-import { createWalletPasskey, walletPasskeysQuery } from '../../api/wallet-passkeys.ts'
+import { walletPasskeysQuery } from '../../api/queries.ts'
+import { createWalletPasskey } from '../../api/wallet-passkeys.ts'
 import type { SignerWindow } from '../../signer/signer-window.ts'
 
 export interface PasskeyChoice {

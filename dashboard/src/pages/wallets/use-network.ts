@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { workspaceQuery } from '../../api/workspaces.ts'
+import { workspaceQuery } from '../../api/queries.ts'
 import { formatNetwork } from '../../format/format-network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

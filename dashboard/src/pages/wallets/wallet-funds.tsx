@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { paymentsQuery } from '../../api/payments.ts'
+import { paymentsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { fromMicro, toMicro } from '../../format/amount.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'

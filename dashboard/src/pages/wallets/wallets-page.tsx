@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { walletsQuery } from '../../api/wallets.ts'
+import { walletsQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'

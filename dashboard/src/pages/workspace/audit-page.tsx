@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
-import { auditQuery } from '../../api/workspaces.ts'
+import { auditQuery } from '../../api/queries.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'

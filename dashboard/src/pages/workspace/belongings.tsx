@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import type { Belongings as Owned, Member } from '@bursar/server/src/console/contract/members.ts'
-import { belongingsQuery } from '../../api/workspaces.ts'
+import { belongingsQuery } from '../../api/queries.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { KeyCharacters } from '../../components/key-characters.tsx'
 import { Notice } from '../../components/notice.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { membersQuery } from '../../api/workspaces.ts'
+import { membersQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'
 import { QueryState } from '../../components/query-state.tsx'

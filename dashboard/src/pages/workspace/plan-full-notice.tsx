@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { planQuery } from '../../api/plan.ts'
+import { planQuery } from '../../api/queries.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from './use-workspace.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { PlanUse, Use } from '@bursar/server/src/console/contract/workspaces.ts'
-import { planQuery } from '../../api/plan.ts'
+import { planQuery } from '../../api/queries.ts'
 import { UsageMeter } from '../../components/usage-meter.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'

@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import { agentsQuery } from '../../api/agents.ts'
-import { grantsQuery } from '../../api/grants.ts'
-import { walletsQuery } from '../../api/wallets.ts'
+import { agentsQuery, grantsQuery, walletsQuery } from '../../api/queries.ts'
 import type { SearchableItems } from './find-targets.ts'
 
 /** Cached data is reused for this long. */

@@ -1,6 +1,6 @@
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { useQuery } from '@tanstack/react-query'
-import { walletsQuery } from '../../api/wallets.ts'
+import { walletsQuery } from '../../api/queries.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { useWorkspace } from './use-workspace.ts'
