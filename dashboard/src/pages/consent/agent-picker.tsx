@@ -10,9 +10,9 @@ import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextButton } from '../../components/text-link.tsx'
 import { isAdmin } from '../../format/roles.ts'
-import { ChosenAgent } from './chosen-agent.tsx'
 import { CreateAgentForm } from './create-agent-form.tsx'
 import type { AgentGrants } from './use-agent-grants.ts'
+import { AgentLimits } from './agent-limits.tsx'
 
 interface AgentPickerProps {
   readonly workspace: Workspace
@@ -104,4 +104,18 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
       )}
     </>
   )
+}
+
+interface ChosenAgentProps {
+  readonly agent: Agent
+  readonly limits: AgentGrants
+  readonly isBuying: boolean
+}
+
+/** The limits of the chosen agent, while they load and afterwards. */
+function ChosenAgent({ agent, limits, isBuying }: ChosenAgentProps) {
+  const { grants, recipients, error, onRetry } = limits
+  if (grants !== undefined)
+    return <AgentLimits agent={agent} grants={grants} recipients={recipients} isBuying={isBuying} />
+  return error === null ? <Loading what="Loading the limits" /> : <ErrorNotice error={error} onRetry={onRetry} />
 }

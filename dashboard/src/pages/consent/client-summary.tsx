@@ -1,6 +1,5 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { AuthorizationRequest } from '@bursar/server/src/console/contract/connections.ts'
-import { HostText } from '../../components/host-text.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -102,5 +101,21 @@ function HeadingHost({ isBig, children }: { readonly isBig: boolean; readonly ch
       <span className={`block min-w-0 leading-tight ${isBig ? 'text-3xl sm:text-4xl' : 'text-2xl'}`}>{children}</span>{' '}
       <span className="mt-1.5 mb-1 block text-lg font-semibold text-muted sm:text-xl">wants to act for you</span>
     </>
+  )
+}
+
+/** A host name. A long host name wraps after a dot where possible. */
+function HostText({ host }: { readonly host: string }) {
+  return (
+    <bdi>
+      {host.split('.').map((label, index) => (
+        // The labels of a host name are never reordered, so the index is a stable key.
+        <Fragment key={`${index} ${label}`}>
+          {index > 0 && '.'}
+          {index > 0 && <wbr />}
+          {label}
+        </Fragment>
+      ))}
+    </bdi>
   )
 }

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '@bursar/server/src/domain/events/event.ts'
 import { eventsQuery } from '../../api/queries.ts'
-import { DataTable, type Column } from '../../components/data-table.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadMore } from '../../components/load-more.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -10,9 +11,9 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { EVENT_TYPES, TEST_EVENT_TYPE } from '@bursar/server/src/domain/events/event.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { EventSubject } from './event-subject.tsx'
+import { AmountText } from '../../components/amount-text.tsx'
+import { parseEventSubject } from '../../format/parse-event-subject.ts'
 
 const ANY = 'any'
 const TYPES = [...EVENT_TYPES, TEST_EVENT_TYPE]
@@ -90,3 +91,11 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
     render: ({ id }) => <code className="font-mono text-[0.8125rem] text-muted">{id}</code>,
   },
 ]
+
+/** The subject of an event, for a table cell. */
+function EventSubject({ event }: { readonly event: EventEnvelope }) {
+  const subject = parseEventSubject(event)
+  if (subject === null || subject.kind === 'webhook') return <span className="text-muted">–</span>
+  if (subject.kind === 'grant') return <span className="break-all">{subject.agentId}</span>
+  return <AmountText usdc={subject.amountUsdc} />
+}

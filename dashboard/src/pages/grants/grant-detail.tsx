@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { walletQuery } from '../../api/queries.ts'
+import { grantsQuery, walletQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
@@ -17,12 +17,12 @@ import { GrantProperties } from './grant-properties.tsx'
 import { GrantSentence, toSentenceValues } from './grant-sentence.tsx'
 import { SupersededNotice } from './superseded-notice.tsx'
 import { RecipientList } from './recipient-list.tsx'
-import { SignedNotice } from './signed-notice.tsx'
 import { SigningPanel } from './signing-panel.tsx'
 import { SpentMeter } from './spent-meter.tsx'
-import { PendingReplacementNotice } from './pending-replacement-notice.tsx'
 import { useGrantActions } from './use-grant-actions.ts'
 import { useRecipients } from './use-recipients.ts'
+import { CheckIcon } from '../../components/check-icon.tsx'
+import { Notice } from '../../components/notice.tsx'
 
 /** A grant with its terms, properties and actions. */
 export function GrantDetail({ grant }: { readonly grant: Grant }) {
@@ -74,5 +74,38 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
       </Section>
       {grant.activated_at !== null && <LatestPayments filter={{ agent: grant.agent_id, wallet: grant.wallet }} />}
     </>
+  )
+}
+
+/** Shown right after signing: confirms it, and links to the next step. */
+function SignedNotice({ grant }: { readonly grant: Grant }) {
+  const { to } = useWorkspace()
+  return (
+    <p
+      role="status"
+      className="flex items-start gap-3 rounded-lg border border-success-line bg-success-soft px-4 py-3 text-success"
+    >
+      <CheckIcon className="mt-0.5 size-5 shrink-0" />
+      <span>
+        <strong>Signed.</strong> <bdi>{grant.agent_id}</bdi> can pay now. Next,{' '}
+        <TextLink to={to('developers', 'examples')}>send a payment</TextLink>.
+      </span>
+    </p>
+  )
+}
+
+/** Shown if a replacement for this grant is awaiting signature. */
+function PendingReplacementNotice({ grant }: { readonly grant: Grant }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: grant.agent_id, wallet: grant.wallet }))
+  const replacement = grants?.find(({ replaces, status }) => replaces === grant.id && status === 'pending')
+  if (replacement === undefined) return null
+  return (
+    <Notice tone="warning">
+      <p>
+        A replacement for this grant is awaiting signature.{' '}
+        <TextLink to={to('grants', replacement.id)}>Review the replacement</TextLink>
+      </p>
+    </Notice>
   )
 }

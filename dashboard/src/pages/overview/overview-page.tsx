@@ -12,8 +12,10 @@ import { HostsSection } from './hosts-section.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
 import { PaymentResults } from './payment-results.tsx'
 import { SpendSection } from './spend-section.tsx'
-import { UndeliveredNotice } from './undelivered-notice.tsx'
 import { WalletsNotice } from './wallets-notice.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { formatCount } from '../../format/format-count.ts'
 
 const RANGES = [
   { range: '24h', text: '24 hours' },
@@ -65,5 +67,22 @@ function Sections({ overview }: { readonly overview: Overview }) {
         </div>
       )}
     </>
+  )
+}
+
+/** Says how many purchases were paid and not delivered, with a link to their list. */
+function UndeliveredNotice({ undelivered: { count, since } }: Pick<Overview, 'undelivered'>) {
+  const { to } = useWorkspace()
+  if (count === 0) return null
+  return (
+    <Notice tone="warning">
+      <p>
+        <strong>Paid, not delivered:</strong>{' '}
+        <TextLink to={`${to('payments')}?${new URLSearchParams({ kind: 'undelivered', from: since })}`}>
+          {count === 1 ? 'one purchase' : `${formatCount(count)} purchases`}
+        </TextLink>{' '}
+        of the last 7 days. The seller has the money, but the agent did not get what it bought. Contact the seller.
+      </p>
+    </Notice>
   )
 }

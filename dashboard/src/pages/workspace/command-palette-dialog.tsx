@@ -4,9 +4,10 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
+import { useQuery } from '@tanstack/react-query'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
-import { findTargets, type Target } from './find-targets.ts'
-import { useSearchableItems } from './use-searchable-items.ts'
+import { type SearchableItems, type Target, findTargets } from './find-targets.ts'
+import { agentsQuery, grantsQuery, walletsQuery } from '../../api/queries.ts'
 
 interface CommandPaletteDialogProps {
   readonly workspace: Workspace
@@ -83,4 +84,16 @@ function TargetSearch({ workspace, mode, onPick }: TargetSearchProps) {
       <Autocomplete.Empty className="px-3 pt-3 text-muted empty:hidden">No results.</Autocomplete.Empty>
     </Autocomplete.Root>
   )
+}
+
+/** Cached data is reused for this long. */
+const STALE_AFTER_MS = 60_000
+
+/** The agents, wallets and grants of a workspace, for the command palette. Empty while loading. */
+function useSearchableItems(slug: string, mode: Mode): SearchableItems {
+  const options = { staleTime: STALE_AFTER_MS }
+  const agents = useQuery({ ...agentsQuery(slug, mode), ...options }).data ?? []
+  const wallets = useQuery({ ...walletsQuery(slug, mode), ...options }).data ?? []
+  const grants = useQuery({ ...grantsQuery(slug, mode), ...options }).data ?? []
+  return { agents, wallets, grants }
 }

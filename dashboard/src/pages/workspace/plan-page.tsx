@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { PlanUse, Use } from '@bursar/server/src/console/contract/workspaces.ts'
 import { planQuery } from '../../api/queries.ts'
-import { UsageMeter } from '../../components/usage-meter.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -9,6 +8,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatCount } from '../../format/format-count.ts'
 import { PLAN_TITLES, PlanTable } from './plan-table.tsx'
 import { useWorkspace } from './use-workspace.ts'
+import { Meter } from '../../components/meter.tsx'
 
 export function PlanPage() {
   const { slug, name } = useWorkspace()
@@ -82,4 +82,17 @@ function UseCard({ title, use: { used, limit } }: { readonly title: string; read
       {limit !== null && <UsageMeter label={title} used={used} limit={limit} />}
     </div>
   )
+}
+
+interface UsageMeterProps {
+  /** What is counted. This is the accessible name of the bar. */
+  readonly label: string
+  readonly used: number
+  readonly limit: number
+}
+
+/** How much of a limit is used. Any use above zero is visible. */
+function UsageMeter({ label, used, limit }: UsageMeterProps) {
+  const share = limit > 0 ? Math.min(1_000, Math.floor((used * 1_000) / limit)) : 1_000
+  return <Meter label={label} text={`${used} of ${limit}`} permille={used > 0 ? Math.max(share, 1) : 0} />
 }
