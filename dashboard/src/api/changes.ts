@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { pathOf } from './build-path.ts'
+import { liveKey } from './query-key.ts'
 import { sessionQuery } from './session.ts'
 
 /**
@@ -119,9 +120,4 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
     setLive(true)
     clearTimeout(refreshTimer)
   }
-}
-
-/** The beginning of the key of every query that is fetched again when the server announces a change. */
-export function liveKey(slug: string, mode: Mode): readonly ['workspaces', string, Mode] {
-  return ['workspaces', slug, mode]
 }

@@ -1,6 +1,6 @@
 import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import { liveKey } from './changes.ts'
+import { liveKey } from './query-key.ts'
 import { request } from './request.ts'
 
 /** Sends a delivery's event to the same address again, as a new delivery. */

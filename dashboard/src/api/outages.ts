@@ -2,7 +2,7 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Outage } from '@bursar/server/src/console/contract/outages.ts'
-import { liveKey } from './changes.ts'
+import { liveKey } from './query-key.ts'
 import { query } from './query.ts'
 
 const REFRESH_MS = 15_000

@@ -2,6 +2,7 @@ import type { Input, Output, RouteName } from '@bursar/server/src/console/contra
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { PathInput } from './build-path.ts'
+import { keyOf } from './query-key.ts'
 import { request } from './request.ts'
 
 type ReadName = Extract<RouteName, `GET ${string}`>
@@ -50,16 +51,3 @@ export function pagedQuery<Name extends ReadName & PagedName>(
 type PagedName = {
   [Name in RouteName]: Output<Name> extends { readonly next: string | null } ? Name : never
 }[RouteName]
-
-/**
- * Returns the key of a query: the parts of the path, then the mode and the other members of the query string. In a key
- * with `live`, the mode follows the workspace, so that the key begins with `liveKey`.
- */
-export function keyOf(name: string, { params = {}, query: filter = {} }: PathInput, live?: Mode): readonly unknown[] {
-  // A name is `GET /console/workspaces/:slug/…`.
-  const [, , ...parts] = name.split('/').map((part) => (part.startsWith(':') ? params[part.slice(1)] : part))
-  const { mode, ...others } = filter
-  const rest = Object.keys(others).length === 0 ? [] : [others]
-  if (live !== undefined) return [...parts.slice(0, 2), live, ...parts.slice(2), ...rest]
-  return [...parts, ...(mode === undefined ? [] : [mode]), ...rest]
-}

@@ -6,7 +6,7 @@ import type { Grant, GrantTerms } from '@bursar/server/src/console/contract/gran
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { createAgent } from '../../api/agents.ts'
-import { liveKey } from '../../api/changes.ts'
+import { liveKey } from '../../api/query-key.ts'
 import { createGrant } from '../../api/grants.ts'
 import { labelOf } from '../../api/recipients.ts'
 import { Button } from '../../components/button.tsx'

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { liveKey } from './changes.ts'
-import { keyOf } from './query.ts'
-import { grantQuery, grantsQuery } from './queries.ts'
+import { keyOf, liveKey } from './query-key.ts'
 
 describe('keyOf', () => {
   test('names the path, the mode and the filter', () => {
@@ -14,8 +12,10 @@ describe('keyOf', () => {
 
   test('begins with the key of the changes if the query is live, even if the endpoint takes no mode', () => {
     const live = liveKey('acme', 'live')
-    assert.deepEqual(grantsQuery('acme', 'live').queryKey, [...live, 'grants'])
-    assert.deepEqual(grantsQuery('acme', 'live', { agent: 'a' }).queryKey, [...live, 'grants', { agent: 'a' }])
-    assert.deepEqual(grantQuery('acme', 'live', 'gr_1').queryKey, [...live, 'grants', 'gr_1'])
+    const list = 'GET /console/workspaces/:slug/grants'
+    const input = { params: { slug: 'acme' }, query: { mode: 'live' } }
+    assert.deepEqual(keyOf(list, input, 'live'), [...live, 'grants'])
+    const one = { params: { slug: 'acme', id: 'gr_1' } }
+    assert.deepEqual(keyOf(`${list}/:id`, one, 'live'), [...live, 'grants', 'gr_1'])
   })
 })
