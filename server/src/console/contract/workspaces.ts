@@ -50,7 +50,6 @@ export type Workspace = Shape<typeof WorkspaceSchema>
 export type WorkspaceDetail = Shape<typeof WorkspaceDetailSchema>
 export type ChainInfo = Shape<typeof ChainInfoSchema>
 export type PlanUse = Shape<typeof PlanUseSchema>
-export type Plan = PlanUse['plan']
 export type Use = Shape<typeof UseSchema>
 
 export const WORKSPACE_ROUTES = {
