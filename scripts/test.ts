@@ -16,10 +16,10 @@ import { findTestFiles } from './test-files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /**
- * The number of processes that run at once, in addition to one per core. Tests spend more time waiting for other
- * processes and the database than computing.
+ * The number of processes that run at once, in addition to one per core. Most tests start servers and browsers of their
+ * own, so a few processes use all cores. More of them would only make each wait longer.
  */
-const CONCURRENCY_BEYOND_CORES = 6
+const CONCURRENCY_BEYOND_CORES = 2
 /** The folder for compiled sources of the programs that build the tests and run them. It remains after the run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'bursar', 'compiled')
 /** The time limit of a test. */

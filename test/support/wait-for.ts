@@ -4,7 +4,8 @@ const POLL_MS_MIN = 25
 const POLL_MS_MAX = 100
 /** A poll comes after this share of the time that has passed. So a long wait takes few polls, and ends hardly later. */
 const POLL_SHARE = 0.1
-const WAIT_MS_MAX = 20_000
+/** Long enough for a machine on which all tests run at once. A condition that holds ends the wait at once. */
+const WAIT_MS_MAX = 60_000
 
 /**
  * Calls a function repeatedly until it returns a value other than null, undefined or false, and returns this value.

@@ -71,9 +71,9 @@ describe('awaitTxHash', () => {
   it('stops at its time limit if the enclave hangs', async () => {
     stub.answer(() => undefined)
     const hasty = stub.open({ timeoutMs: HASTY_MS })
-    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 500 }), null)
+    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 2_000 }), null)
     hasty.close()
-    assert.equal(stub.requests.length, 1)
+    assert.ok(stub.requests.length >= 1)
   })
 
   for (const status of ['failed', 'provider_error', 'execution_reverted', 'replaced']) {

@@ -27,8 +27,8 @@ export interface RestoreRunOptions extends SceneOptions {
 const COMMAND = 'server/src/after-restore/main.ts'
 const RETRY_MS = 250
 /** How long a client repeats a request until it has a final answer. */
-const ANSWER_MS_MAX = 60_000
-const SETTLED_MS_MAX = 60_000
+const ANSWER_MS_MAX = 120_000
+const SETTLED_MS_MAX = 120_000
 /** After this time, a request of an earlier attempt to pay has expired. */
 const ATTEMPT_SECONDS = 15
 /** For one in this many lost orders, other clients use its key for other payments. */
