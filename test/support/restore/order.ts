@@ -156,11 +156,19 @@ async function makePurchase(
 ): Promise<Order> {
   const key = randomUUID()
   const { protocol } = purchase.behaviour
-  const others = [
-    await requestPurchase(fixture, buyer, { ...purchase, key, behaviour: protocol === undefined ? {} : { protocol } }),
-    // Nothing can tell that the key of a transfer was the key of an MPP purchase, whose nonce is not derived from it.
-    ...(protocol === 'mpp' ? [] : [requestTransfer(fixture, buyer, OTHER_USDC, key)]),
-  ]
+  // The nonce of an MPP purchase is not derived from its key. So if the key comes back with another request, nothing can
+  // tell that it was used (D96).
+  const others =
+    protocol === 'mpp'
+      ? []
+      : [
+          await requestPurchase(fixture, buyer, {
+            ...purchase,
+            key,
+            behaviour: protocol === undefined ? {} : { protocol },
+          }),
+          requestTransfer(fixture, buyer, OTHER_USDC, key),
+        ]
   const request = await requestPurchase(fixture, buyer, { ...purchase, key })
   return { kind, buyer, amountMicro: PRICE.micro, ...request, isRepeatable: true, others }
 }
