@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { before, describe, test } from 'node:test'
+import { referenceId } from '../../server/src/domain/payments/derived-ids.ts'
 import type { Hold } from '../support/wires/enclave-proxy.ts'
 import {
   listPaymentEvents,
@@ -116,8 +117,8 @@ describe('a server that is killed in the middle of a payment', () => {
   })
 
   test('a payment that never reached the enclave and is not retried fails after the settling time, and frees the cap', async () => {
-    const { payer, id, hold } = await killDuringPayment(STEPS[0])
-    const lookUp = `/v1/transactions?reference_id=${id}`
+    const { payer, id, reference, hold } = await killDuringPayment(STEPS[0])
+    const lookUp = `/v1/transactions?reference_id=${reference}`
     const countLookUps = (): number => fixture.enclave.requests.filter(({ path }) => path === lookUp).length
     await fixture.advanceClock(LEASES_SECONDS)
     await waitFor('two rounds of the reconciler', () => countLookUps() >= 2)
@@ -157,13 +158,16 @@ describe('a server that is killed in the middle of a payment', () => {
     await hold.held
     await fixture.sandbox.killServer('SIGKILL')
     await lost
-    const rows = await fixture.query('select id, enclave_transaction_id from payments where idempotency_key = $1', [
-      key,
-    ])
+    const rows = await fixture.query(
+      'select id, account_id, enclave_transaction_id from payments where idempotency_key = $1',
+      [key],
+    )
     assert.equal(rows.length, 1, 'the reservation is committed')
     assert.equal(rows[0]?.['enclave_transaction_id'] !== null, step.isWritten)
     await fixture.sandbox.startServer()
-    return { payer, key, hold, id: String(rows[0]?.['id']) }
+    const id = String(rows[0]?.['id'])
+    const accountId = String(rows[0]?.['account_id'])
+    return { payer, key, hold, id, reference: referenceId({ id, accountId, mode: 'test', idempotencyKey: key }) }
   }
 
   /**
