@@ -35,7 +35,7 @@ import {
 
 const HELD = { type: 'forbidden', code: 'key_held' } as const
 const OF_THE_PERSON =
-  'cannot be told from those that the person still wants; every sign-in is in the audit log, and the operator is told'
+  'nothing shows which of them the person still wants; each sign-in is in the audit log, and backups.md names the risk'
 
 /**
  * Every table that stores the hash of a secret: functions that make such credentials, or the reason why a backup that

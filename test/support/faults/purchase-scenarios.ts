@@ -4,7 +4,7 @@ import { pick } from './random.ts'
 /** What arrives of the goods: all of them, a part, as much as is kept, all in an unknown encoding, or anything. */
 export type Goods = 'whole' | 'part' | 'cut' | 'encoded' | 'none' | 'anything'
 
-/** What the agent is told: an error code, or what became of the goods. */
+/** What the response to the agent says: an error code, or whether the goods were delivered. */
 export type Told =
   | { readonly code: string }
   | { readonly delivery: 'delivered' | 'failed' | 'unknown'; readonly goods: Goods; readonly status?: number }

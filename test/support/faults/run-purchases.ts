@@ -183,7 +183,7 @@ async function buyAll(run: Run, orders: readonly Order[][], { lanesPerPayer }: P
   await Promise.all(lanes)
 }
 
-/** Makes one purchase, and repeats it. Checks what the agent is told. */
+/** Makes one purchase, and repeats it. Checks the responses. */
 async function buy(run: Run, order: Order): Promise<void> {
   const { counts, violations, told } = run
   const { title } = order.scenario
@@ -198,7 +198,7 @@ async function buy(run: Run, order: Order): Promise<void> {
   }
   const { delivery, goods } = tell(first, order)
   told[`${title}: ${delivery}, ${goods}`] = (told[`${title}: ${delivery}, ${goods}`] ?? 0) + 1
-  // After a kill, the agent is told what the seller says to the second request with the same header.
+  // After a kill, the response to the agent contains the seller's answer to a second request with the same header.
   if (!run.repeated.has(order)) checkTold(run, order, first)
   const again = await send(run, order)
   const seen = tell(again, order)

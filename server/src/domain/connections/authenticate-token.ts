@@ -20,8 +20,8 @@ type CountedHolder = (TokenHolder & { readonly rate: RateState | null }) | null
 /**
  * Concurrent authentications with the same bucket share a statement. A statement counts a token only once, so two
  * requests with the same token need two statements. But if the token gives no access, this is also the result of the
- * requests that wait. So the parallel calls of a client learn of an expired token together, and can refresh it together
- * (D38a).
+ * requests that wait. So the parallel calls of a client learn of an expired token together, and refresh it together
+ * (D38a, the same time is one use).
  */
 const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, CountedHolder>>> = {
   default: gatherCounts('default'),
