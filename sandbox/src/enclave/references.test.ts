@@ -39,17 +39,17 @@ const listByReference = async (referenceId: string) =>
   ] as WireTransaction[]
 const makeKeys = () => ({ referenceId: randomUUID(), idempotencyKey: randomUUID() })
 
-/** Makes a send, waits until it is mined, and checks that nothing but this send has left the wallet. */
-async function payAndLand(input: TransferInput): Promise<string> {
+/** Makes a send, and waits until it is mined and nothing else has left the wallet. Each test ends with no send under way. */
+async function payAndLand(input: TransferInput) {
   const start = await chain.balanceOf(grant.wallet.address)
-  const { transaction_id: id } = await pay(input)
+  const sent = await pay(input)
   await waitFor('the send is mined', async () => (await chain.balanceOf(grant.wallet.address)) === start - SENT)
-  return id
+  return sent
 }
 
 test('a stored response is repeated for 24 hours, whatever the expiry of the repeated request is', async () => {
   const keys = makeKeys()
-  const first = await pay({ ...keys, expiry: Date.now() + 2 * DAY_MS })
+  const first = await payAndLand({ ...keys, expiry: Date.now() + 2 * DAY_MS })
   await enclave.moveClock(DAY_MS - 60_000)
   try {
     assert.deepEqual(await pay({ ...keys, expiry: Date.now() + 3 * DAY_MS }), first)
@@ -63,7 +63,7 @@ test('a stored response is repeated for 24 hours, whatever the expiry of the rep
 
 test('a stored response can be forgotten: the reference id is then all that prevents a second send', async () => {
   const keys = makeKeys()
-  const first = await payAndLand(keys)
+  const { transaction_id: first } = await payAndLand(keys)
   await enclave.control('forget-answers', {})
   // The failure is stored in turn, so the key stays without a second send.
   await assert.rejects(pay(keys), UNIQUE)
@@ -71,7 +71,7 @@ test('a stored response can be forgotten: the reference id is then all that prev
   try {
     await assert.rejects(pay(keys), UNIQUE)
     await enclave.control('forget-answers', {})
-    const second = await payAndLand(keys)
+    const { transaction_id: second } = await payAndLand(keys)
     assert.notEqual(second, first)
     const listed = await listByReference(keys.referenceId)
     assert.deepEqual(
