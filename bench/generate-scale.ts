@@ -114,11 +114,18 @@ async function insertAgents(
     [huge.accountId, now, count],
   )
   await client.query(
+    `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+        signer_private_key_sealed)
+      select $1, 'test', address, slot, 'policy ' || address || slot, 'signer ' || address || slot, 'x'
+      from wallets, generate_series(1, ${WALLETS_PER_AGENT}) slot where account_id = $1 and enclave_wallet_id like 'wallet %'`,
+    [huge.accountId],
+  )
+  await client.query(
     `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
+        recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
       select $1, ${sortable('grt_', millisecondsOf('$2::timestamptz'), "'grant ' || n")}, 'test', 'fleet-' || n,
         '0x' || md5('wallet ' || w) || left(md5('more ' || w), 8), 1000000, 1000000000000, '{}', '{usdc}', 'active',
-        'policy ' || n, $2::timestamptz, $2::timestamptz
+        1 + (n - 1) % ${WALLETS_PER_AGENT}, $2::timestamptz, $2::timestamptz
       from generate_series(1, $3::int) n, lateral (select 1 + (n - 1) / ${WALLETS_PER_AGENT} as w) t`,
     [huge.accountId, now, count],
   )

@@ -37,12 +37,8 @@ create table agents (
   mode text not null,
   id text not null,
   created_at timestamp with time zone not null,
-  signer_id text,
-  signer_private_key_sealed bytea,
   deleted_at timestamp with time zone,
   constraint agents_pkey PRIMARY KEY (account_id, mode, id),
-  constraint agents_check CHECK (((signer_id IS NULL) = (signer_private_key_sealed IS NULL))),
-  constraint agents_check1 CHECK (((deleted_at IS NULL) OR (signer_id IS NULL))),
   constraint agents_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 
@@ -305,7 +301,6 @@ create table grants (
   contract_allowlist text[] not null,
   expires_at timestamp with time zone,
   status text not null,
-  enclave_policy_id text,
   signing_request jsonb,
   created_at timestamp with time zone not null,
   activated_at timestamp with time zone,
@@ -314,7 +309,7 @@ create table grants (
   replaces text,
   replaced_by text,
   activated_by text,
-  slot smallint,
+  slot smallint not null,
   x402 boolean not null default false,
   constraint grants_pkey PRIMARY KEY (account_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
@@ -323,7 +318,6 @@ create table grants (
   constraint grants_contract_allowlist_check CHECK ((cardinality(contract_allowlist) > 0)),
   constraint grants_daily_cap_micro_check CHECK ((daily_cap_micro > (0)::numeric)),
   constraint grants_max_per_tx_micro_check CHECK ((max_per_tx_micro > (0)::numeric)),
-  constraint grants_policy_check CHECK (((slot IS NULL) = (enclave_policy_id IS NOT NULL))),
   constraint grants_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'revoked'::text])))
 );
 CREATE INDEX grants_by_wallet ON public.grants USING btree (account_id, mode, wallet_address) WHERE (status <> 'revoked'::text);
@@ -446,7 +440,7 @@ create table owner_requests (
   constraint owner_requests_pkey PRIMARY KEY (account_id, id),
   constraint owner_requests_check CHECK ((expires_at > created_at)),
   constraint owner_requests_check1 CHECK (((done_at IS NULL) OR (submitted_by IS NOT NULL))),
-  constraint owner_requests_kind_check CHECK ((kind = ANY (ARRAY['add_owner'::text, 'remove_owner'::text, 'move'::text, 'withdraw'::text])))
+  constraint owner_requests_kind_check CHECK ((kind = ANY (ARRAY['add_owner'::text, 'remove_owner'::text, 'withdraw'::text])))
 );
 CREATE INDEX owner_requests_by_end ON public.owner_requests USING btree (expires_at);
 CREATE INDEX owner_requests_of_creator ON public.owner_requests USING btree (created_by) WHERE (created_by IS NOT NULL);
@@ -788,15 +782,12 @@ create table wallets (
   name text not null,
   enclave_wallet_id text not null,
   owner_quorum_id text not null,
-  owner_credential_id text,
-  owner_public_key bytea,
   created_at timestamp with time zone not null,
   signer_change_until timestamp with time zone,
   constraint wallets_pkey PRIMARY KEY (account_id, mode, address),
   constraint wallets_enclave_wallet_id_key UNIQUE (enclave_wallet_id),
   constraint wallets_address_check CHECK ((address ~ '^0x[0-9a-fA-F]{40}$'::text)),
-  constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
-  constraint wallets_owner_check CHECK (((owner_credential_id IS NULL) = (owner_public_key IS NULL)))
+  constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 CREATE UNIQUE INDEX wallets_by_address ON public.wallets USING btree (address);
 CREATE INDEX wallets_of_mode ON public.wallets USING btree (mode, address);

@@ -103,7 +103,7 @@ describe('openapi.json', () => {
   })
 
   test('no code that only the dashboard uses is part of the contract', () => {
-    for (const code of ['cross_origin', 'verification_required', 'grant_exists', 'passkey_unknown', 'wallet_moved']) {
+    for (const code of ['cross_origin', 'verification_required', 'grant_exists', 'passkey_unknown', 'owner_exists']) {
       assert.ok(!rendered.includes(code), code)
     }
   })

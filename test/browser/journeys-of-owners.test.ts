@@ -5,13 +5,10 @@ import { inspectPage } from '../support/browser/inspect-page.ts'
 import { button, heading } from '../support/browser/pages.ts'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { listWalletPasskeys, loseWalletPasskey } from '../support/browser/signer.ts'
-import { call } from '../support/http-client.ts'
-import { createOldWallet } from '../support/sandbox/create-old-wallet.ts'
 import {
   CREATE_WALLET,
   confirmInSigner,
   createEmptyWallet,
-  createKey,
   createWallet,
   enterOwner,
   goTo,
@@ -153,34 +150,6 @@ describe('how owners keep and use their wallets', () => {
     await page.getByRole('main').getByText('Suspended', { exact: true }).waitFor({ state: 'detached' })
     await page.getByText('Signed.').waitFor()
     assert.ok(wallet.startsWith('0x'))
-  })
-
-  test('a wallet of a sign-in passkey is moved, and its grant created again with the same terms', async () => {
-    const { page } = await enterOwner(fixture, 'Max Mover', 'Movers')
-    const key = await createKey(page, 'Laptop')
-    await call(fixture.host.baseUrl, 'POST', '/v1/agents', { key, body: { id: 'old-bot' } })
-    const slug = new URL(page.url()).pathname.split('/')[2] ?? ''
-    await createOldWallet(fixture.host, { slug, agentId: 'old-bot', name: 'Old wallet' })
-    await goTo(page, 'Overview')
-    await page.getByText('still belongs to a sign-in passkey').waitFor()
-    await inspect(page, 'overview-to-be-moved')
-    await page.getByRole('link', { name: 'Old wallet' }).click()
-    await heading(page, 'Move this wallet to a wallet passkey').waitFor()
-    assert.equal(await page.getByRole('link', { name: 'Withdraw' }).count(), 0)
-    await page.getByLabel('New passkey name').fill('My key')
-    await inspect(page, 'wallet-move')
-    await inSigner(page, button(page, 'Create the wallet passkey'), ['Create the passkey'])
-    await button(page, 'Sign and move the wallet').click()
-    await page.getByText('Not confirmed', { exact: true }).waitFor()
-    await inspect(page, 'wallet-not-confirmed')
-    await inSigner(page, button(page, 'Confirm the wallet'), ['Confirm the wallet'])
-    await page.getByText('Not confirmed', { exact: true }).waitFor({ state: 'detached' })
-    await heading(page, 'Grants that ended with the move').waitFor()
-    await inspect(page, 'wallet-moved')
-    const [terms = ''] = await inSigner(page, button(page, 'Create again: old-bot'), ['Sign the limits'])
-    assert.match(terms, /\b5(\.00)? USDC/)
-    await page.getByRole('table', { name: 'Grants', exact: true }).getByText('Active').waitFor()
-    await heading(page, 'Grants that ended with the move').waitFor({ state: 'detached' })
   })
 
   test('wallet passkeys are added, renamed and deleted on the account page', async () => {

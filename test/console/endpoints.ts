@@ -60,7 +60,6 @@ const BODIES: Bodies = {
     change: 'add',
     credential_id: 'AA',
   },
-  'POST /console/workspaces/:slug/wallets/:address/move': { mode: 'test', credential_id: 'AA' },
   'POST /console/workspaces/:slug/owner-requests/:id/signature': { assertion: ASSERTION.response },
   'POST /console/workspaces/:slug/recipients': { mode: 'test', address: ADDRESS, label: 'L' },
   'POST /console/workspaces/:slug/grants': { mode: 'test', agent_id: 'a', wallet: ADDRESS, ...TERMS },

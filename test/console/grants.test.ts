@@ -224,9 +224,9 @@ describe('grants in the dashboard', () => {
     await readRows(
       db,
       `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-          recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, revoked_at)
+          recipient_allowlist, contract_allowlist, status, slot, created_at, revoked_at)
         select account_id, 'grt_' || lpad(n::text, 26, 'Z'), mode, agent_id, wallet_address, 1, 1, '{}',
-          contract_allowlist, 'revoked', 'policy', created_at, created_at
+          contract_allowlist, 'revoked', slot, created_at, created_at
         from grants, generate_series(1, 250) n where account_id = $1 and id = $2`,
       [fixture.account.id, kept.id],
     )

@@ -7,10 +7,6 @@ import type { WalletPasskey } from '../../server/src/console/contract/wallet-pas
 import type { Wallet } from '../../server/src/console/contract/wallets.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
 import { openSandboxEnclave, type SandboxEnclave } from '../support/context/enclave-context.ts'
-import { createLegacyWallet } from '../support/context/owner-fixture.ts'
-import { agent } from '../support/context/seed.ts'
-import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
-import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { toBytes } from '../support/context/people.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
@@ -66,7 +62,7 @@ describe('wallet passkeys and owners in the dashboard', () => {
     const wallet = await createWallet(fixture, first, 'live')
     const owner = { credential_id: first.credentialId, name: 'Laptop', user_name: 'Ada', is_mine: true }
     assert.deepEqual(wallet.owners, [{ ...owner, has_record: false, added_at: wallet.created_at }])
-    assert.deepEqual([wallet.is_at_risk, wallet.needs_move], [true, false])
+    assert.equal(wallet.is_at_risk, true)
     assert.deepEqual(
       (await listPasskeys(fixture)).map(({ wallets }) => wallets),
       [1],
@@ -118,29 +114,6 @@ describe('wallet passkeys and owners in the dashboard', () => {
     assert.equal(wallet.is_at_risk, false)
   })
 
-  test('a wallet of a sign-in passkey is moved', async () => {
-    const fixture = await openConsoleFixture(server)
-    const { accountId, agentId } = { accountId: fixture.account.id, agentId: agent('payer') }
-    await createAgent(server.context, { accountId, mode: 'test', id: agentId, actor: OPERATOR })
-    const place = { accountId, mode: 'test', agentId } as const
-    const { wallet, signIn } = await createLegacyWallet(server.context, place)
-    const [before] = await list(fixture, 'test')
-    assert.deepEqual([before?.needs_move, before?.owners[0]?.credential_id], [true, signIn.credentialId])
-    const to = await registerPasskey(fixture, 'Laptop')
-    const { request_id: requestId, options } = await fixture.browser.ask<{
-      request_id: string
-      options: { challenge: string; rpId: string; allowCredentials: { id: string }[] }
-    }>('POST', fixture.at(`wallets/${wallet.address}/move`), { mode: 'test', credential_id: to.credentialId })
-    assert.equal(options.rpId, server.context.relyingParty.id)
-    assert.deepEqual(
-      options.allowCredentials.map(({ id }) => id),
-      [signIn.credentialId],
-    )
-    const moved = await submit(fixture, requestId, signIn.assert(toBytes(options.challenge)))
-    assert.deepEqual([moved.needs_move, moved.grants, moved.owners[0]?.credential_id], [false, 0, to.credentialId])
-    await signRecord(fixture, moved, to)
-  })
-
   test('viewers read records and change nothing, and other workspaces see nothing', async () => {
     const fixture = await openConsoleFixture(server)
     const passkey = await registerPasskey(fixture, 'Laptop')
@@ -151,7 +124,6 @@ describe('wallet passkeys and owners in the dashboard', () => {
     const asked = { mode: 'test', change: 'add', credential_id: own.credentialId } as const
     const at = `wallets/${wallet.address}`
     await viewer.browser.refuse('POST', viewer.at(`${at}/owner-requests`), TOO_LOW, asked)
-    await viewer.browser.refuse('POST', viewer.at(`${at}/move`), TOO_LOW, { mode: 'test', credential_id: 'AA' })
     const assertion = passkey.assert(toBytes(statement))
     await viewer.browser.refuse('POST', viewer.at(`${at}/record`), TOO_LOW, { mode: 'test', assertion })
 

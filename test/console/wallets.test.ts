@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Passkey } from '../../server/src/console/contract/passkeys.ts'
 import type { Wallet } from '../../server/src/console/contract/wallets.ts'
-import { restoreSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
-import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { addMember } from '../../server/src/domain/members/add-member.ts'
+import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { RECENT_PROOF_MS } from '../../server/src/domain/require-recent-proof.ts'
 import { readAudit } from '../support/context/audit.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { addWalletOwner, makePasskey, toBytes } from '../support/context/people.ts'
+import { addWalletOwner } from '../support/context/people.ts'
 import { openConnections, readRows } from '../support/database/read-rows.ts'
 import { address, seed, seedWallet } from '../support/context/seed.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
@@ -40,15 +37,13 @@ describe('wallets in the dashboard', () => {
     const made = await create({ name: ' Treasury ' })
     const expected = {
       ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
-      owner: { passkey_name: 'Wallet passkey', user_name: 'Ada', is_mine: true },
       owners: [
         {
           ...{ credential_id: owner.credentialId, name: 'Wallet passkey', user_name: 'Ada', is_mine: true },
           ...{ has_record: false, added_at: made.created_at },
         },
       ],
-      ...{ is_at_risk: false, needs_move: false },
-      ...{ balance_usdc: '12.5', coin: null, grants: 0 },
+      ...{ is_at_risk: false, balance_usdc: '12.5', coin: null, grants: 0 },
     }
     assert.deepEqual(made, expected)
     assert.deepEqual(await list(), [expected])
@@ -72,8 +67,8 @@ describe('wallets in the dashboard', () => {
 
   test('a wallet passkey of the caller owns it; a sign-in passkey, or somebody else’s, is not found', async () => {
     const second = await addWalletOwner(server.context, fixture.userId, 'Laptop')
-    assert.equal((await create()).owner.passkey_name, 'Wallet passkey')
-    assert.equal((await create({ credential_id: second.credentialId })).owner.passkey_name, 'Laptop')
+    assert.equal((await create()).owners[0]?.name, 'Wallet passkey')
+    assert.equal((await create({ credential_id: second.credentialId })).owners[0]?.name, 'Laptop')
     const other = await openVisitor(server)
     const foreign = await addWalletOwner(server.context, other.userId)
     for (const id of [fixture.passkey.credentialId, other.passkey.credentialId, foreign.credentialId, 'AAAA']) {
@@ -81,45 +76,6 @@ describe('wallets in the dashboard', () => {
       await fixture.browser.refuse('POST', fixture.at('wallets'), NO_PASSKEY, body)
     }
     assert.deepEqual(await list('live'), [])
-    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 0 })
-  })
-
-  test('sign-in passkeys tell how many wallets from before they own, of the workspaces where the person still is', async () => {
-    const other = await openConsoleFixture(server)
-    await addMember(server.context, { account: fixture.account, userId: other.userId, role: 'admin', actor: OPERATOR })
-    await createOwnedBySignIn(fixture.passkey)
-    await createOwnedBySignIn(fixture.passkey, { mode: 'live' })
-    const wallet = await createOwnedBySignIn(other.passkey)
-    assert.deepEqual(await ownedByPasskeys(), { 'First passkey': 2 })
-    assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 1 })
-    assert.equal((await get(wallet)).owner.is_mine, false)
-    await fixture.browser.ask('DELETE', fixture.at(`members/${other.userId}`))
-    assert.deepEqual(await ownedByPasskeys(other), { 'First passkey': 0 })
-  })
-
-  test("a wallet whose passkey was removed shows no owner's name", async () => {
-    const second = await addPasskey('Laptop')
-    const wallet = await createOwnedBySignIn(second)
-    assert.equal((await get(wallet)).owner.passkey_name, 'Laptop')
-    await fixture.browser.ask('DELETE', `/console/passkeys/${second.credentialId}`)
-    assert.deepEqual((await get(wallet)).owner, { passkey_name: null, user_name: null, is_mine: false })
-  })
-
-  test('a person who registers another key under the credential id of a removed passkey is not shown as the owner', async () => {
-    const removed = await addPasskey('Laptop')
-    const wallet = await createOwnedBySignIn(removed)
-    const { credentialId: id } = removed
-    await fixture.browser.ask('DELETE', `/console/passkeys/${id}`)
-    const mallory = await openConsoleFixture(server, { account: fixture.account, role: 'viewer', name: 'Mallory' })
-    await addPasskey('Spoofed', mallory, id)
-    for (const { browser } of [mallory, fixture]) {
-      const { wallet: seen } = await browser.ask<{ wallet: Wallet }>(
-        'GET',
-        `${fixture.at(`wallets/${wallet}`)}?mode=test`,
-      )
-      assert.deepEqual(seen.owner, { passkey_name: null, user_name: null, is_mine: false })
-    }
-    assert.equal((await ownedByPasskeys(mallory))['Spoofed'], 0)
   })
 
   test('a name has a hundred characters, whatever they are made of', async () => {
@@ -243,37 +199,5 @@ describe('wallets in the dashboard', () => {
 
   async function get(wallet: string): Promise<Wallet> {
     return (await fixture.browser.ask<{ wallet: Wallet }>('GET', `${fixture.at(`wallets/${wallet}`)}?mode=test`)).wallet
-  }
-
-  /** Creates a wallet as it was before wallet passkeys existed: a sign-in passkey owns it. */
-  async function createOwnedBySignIn(passkey: SoftwarePasskey, wanted: object = {}): Promise<string> {
-    const { address: wallet } = await create(wanted)
-    await readRows(server.context.db, 'delete from wallet_owners where wallet_address = $1', [wallet])
-    const own = 'update wallets set owner_credential_id = $2, owner_public_key = $3 where address = $1'
-    await readRows(server.context.db, own, [wallet, passkey.credentialId, Buffer.from(passkey.publicKeyCose)])
-    return wallet
-  }
-
-  /** Adds a passkey. A browser can send any credential id, so the test may choose it with `id`. */
-  async function addPasskey(
-    name: string,
-    { browser }: Pick<ConsoleFixture, 'browser'> = fixture,
-    id?: string,
-  ): Promise<SoftwarePasskey> {
-    type Options = { challenge: string; user: { id: string } }
-    const { options } = await browser.ask<{ options: Options }>('POST', '/console/passkeys/options', {})
-    const fresh = makePasskey(server.context, options.user.id)
-    const passkey = id === undefined ? fresh : restoreSoftwarePasskey({ ...fresh.export(), credentialId: id })
-    const body = { name, response: passkey.register(toBytes(options.challenge)) }
-    const { passkey: made } = await browser.ask<{ passkey: Passkey }>('POST', '/console/passkeys', body, 201)
-    assert.equal(made.wallets, 0)
-    return passkey
-  }
-
-  async function ownedByPasskeys({ browser }: Pick<ConsoleFixture, 'browser'> = fixture): Promise<
-    Record<string, number>
-  > {
-    const { passkeys } = await browser.ask<{ passkeys: Passkey[] }>('GET', '/console/passkeys')
-    return Object.fromEntries(passkeys.map(({ name, wallets }) => [name, wallets]))
   }
 })

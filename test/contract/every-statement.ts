@@ -71,7 +71,6 @@ const VARIANTS: readonly Query<unknown>[] = [
     name: '',
     enclaveWalletId: '',
     ownerQuorumId: '',
-    signInOwner: null,
     createdAt: NOW,
   }),
   insertWalletPasskey({ userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW }),

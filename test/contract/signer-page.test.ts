@@ -7,9 +7,10 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { issueSigningRequest } from '../../server/src/domain/grants/issue-signing-request.ts'
 import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
 import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
+import { buildRequest } from '../../server/src/enclave/signable-request.ts'
 import { openSandboxEnclave } from '../support/context/enclave-context.ts'
 import { openOwned, openPending, type Owned } from '../support/context/grant-fixture.ts'
-import { changeOwners, createLegacyWallet, prepareChange, prepareMove } from '../support/context/owner-fixture.ts'
+import { changeOwners, prepareChange } from '../support/context/owner-fixture.ts'
 import { addWalletOwner } from '../support/context/people.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
@@ -78,10 +79,11 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     assert.deepEqual(await listSigners(), [owned.owner.credentialId, second.credentialId])
   })
 
-  test('a move is refused, because wallet passkeys never sign one', async () => {
-    const owned = await openOwned(ctx)
-    const { wallet } = await createLegacyWallet(ctx, owned)
-    const { challenge } = await prepareMove(ctx, owned, { wallet, to: owned.owner })
+  test('a request that gives the wallet other owners is refused', async () => {
+    const { wallet } = await openOwned(ctx)
+    const body = { owner_id: wallet.ownerQuorumId, additional_signers: [] }
+    const path = ['wallets', wallet.enclaveWalletId] as const
+    const { challenge } = buildRequest(ctx.enclave, { path, body, expiresAt: ctx.clock.now() })
     assert.throws(() => decodeRequest(challenge), { code: 'request_unknown' })
   })
 

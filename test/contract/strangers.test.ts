@@ -12,7 +12,7 @@ import { STRANGE } from './strange-values.ts'
 const OWN: Readonly<Record<string, string>> = {
   access_tokens: 'token_hash account_id connection_id scopes',
   accounts: 'id slug plan',
-  agents: 'account_id mode signer_id signer_private_key_sealed',
+  agents: 'account_id mode',
   allowances: 'account_id month used',
   api_keys: 'account_id id mode secret_hash created_by agent_id scopes last4',
   attempt_windows: 'subject bucket hits',
@@ -28,7 +28,7 @@ const OWN: Readonly<Record<string, string>> = {
   deposits: 'account_id id mode wallet_address',
   events: 'account_id id mode type data data_text',
   grants:
-    'account_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status enclave_policy_id signing_request replaces replaced_by activated_by slot x402',
+    'account_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status signing_request replaces replaced_by activated_by slot x402',
   hourly_host_sums: 'account_id mode host is_claimed spent_micro purchases',
   hourly_payment_sums: 'account_id mode agent_id spent_micro confirmed failed below_id',
   invitations: 'account_id id secret_hash role uses_left created_by',
@@ -54,7 +54,7 @@ const OWN: Readonly<Record<string, string>> = {
   wallet_owners: 'account_id mode wallet_address credential_id record_assertion',
   wallet_passkeys: 'user_id credential_id public_key transports counter',
   wallet_slots: 'account_id mode wallet_address slot signer_private_key_sealed',
-  wallets: 'account_id mode owner_credential_id owner_public_key',
+  wallets: 'account_id mode',
   webhook_endpoints: 'account_id id mode events secret_sealed previous_secret_sealed disabled_because hangs',
 }
 

@@ -35,7 +35,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
 
     const wanted = { mode: 'test', name: 'W', credential_id: await addWalletPasskey(userId) }
     const { wallet } = await browser.ask<{ wallet: Wallet }>('POST', at('/wallets'), wanted, 201)
-    assert.deepEqual([wallet.balance_usdc, wallet.owner.is_mine], ['0', true])
+    assert.deepEqual([wallet.balance_usdc, wallet.owners[0]?.is_mine], ['0', true])
     type Given = { tx_hash: string }
     const given = await browser.ask<Given>('POST', at(`/wallets/${wallet.address}/faucet`), { mode: 'test' }, 201)
 

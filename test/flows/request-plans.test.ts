@@ -204,9 +204,12 @@ const INSERTS: readonly string[] = [
   `insert into agents (account_id, mode, id, created_at) select ${ACCOUNT}, 'test', 'agent ' || n, $3 from ${NUMBERS}`,
   `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
     select ${ACCOUNT}, 'test', ${WALLET}, 'Name', 'wal_' || n, 'quorum', $3 from ${NUMBERS}`,
+  `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+      signer_private_key_sealed)
+    select ${ACCOUNT}, 'test', ${WALLET}, 1, 'pol_' || n, 'sig_' || n, 'x' from ${NUMBERS}`,
   `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-      recipient_allowlist, contract_allowlist, status, enclave_policy_id, created_at, activated_at)
-    select ${ACCOUNT}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 'pol_' || n, $3, $3
+      recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
+    select ${ACCOUNT}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 1, $3, $3
     from ${NUMBERS}`,
   `insert into api_keys (account_id, id, mode, secret_hash, created_at)
     select ${ACCOUNT}, 'key_' || n, 'test', ${HASH}, $3 from ${NUMBERS}`,

@@ -87,7 +87,7 @@ export const PENDING: readonly string[] = [
     id: idOf('owr', 'x'),
     mode: 'mode_of(n)',
     wallet_address: wallet(ref(2)),
-    kind: `'move'`,
+    kind: `'add_owner'`,
     details: `jsonb_build_object('credential_id', 'wpk_' || t.k || '_1')`,
     expires_at: ago('second'),
     created_at: ago('hour'),

@@ -177,7 +177,6 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
  */
 export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   count_equal_payments: 'a wallet has few pending payments at a time',
-  count_wallets_by_owner: 'the wallets of the workspaces to which a person belongs',
   find_free_slot: 'the grants of a workspace, which an owner signed one by one',
   find_similar_pending: 'the pending payments of a workspace',
   list_agents: 'the agents of a workspace',
@@ -202,7 +201,6 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
 export const MAY_SCAN: Readonly<Record<string, string>> = {
   doctor_last_confirmed: 'runs when an operator checks the installation',
   doctor_sealed_secrets: 'runs when an operator checks the installation',
-  doctor_sealed_signers: 'runs when an operator checks the installation',
   doctor_sealed_slots: 'runs when an operator checks the installation',
   doctor_wallets: 'runs when an operator checks the installation',
   hold_api_keys_after: 'runs when an operator has restored the database',

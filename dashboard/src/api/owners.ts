@@ -2,7 +2,7 @@ import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { SigningRequest } from '@bursar/server/src/console/contract/grants.ts'
 import type { WalletRecord } from '@bursar/server/src/console/contract/owners.ts'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { startAuthentication, type AuthenticationResponseJSON } from '@simplewebauthn/browser'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/browser'
 import type { Claims } from '../signer/signer-messages.ts'
 import type { SignerWindow } from '../signer/signer-window.ts'
 import { request } from './request.ts'
@@ -63,21 +63,6 @@ export async function changeOwner(
   if (opened.request_id === null || opened.request === null) return
   const assertion = await signRequest(signer, opened.request, wallet)
   const input = { params: { slug, id: opened.request_id }, body: { assertion } }
-  await request('POST /console/workspaces/:slug/owner-requests/:id/signature', input)
-}
-
-/**
- * Moves a wallet from the sign-in passkey that owns it to a wallet passkey. The sign-in passkey signs on this page.
- * Ends the wallet's grants.
- */
-export async function moveWallet({ slug, mode, address }: SignedWallet, credentialId: string): Promise<void> {
-  const { request_id: id, options } = await request('POST /console/workspaces/:slug/wallets/:address/move', {
-    params: { slug, address },
-    body: { mode, credential_id: credentialId },
-  })
-  if (id === null || options === null) return
-  const assertion = await startAuthentication({ optionsJSON: options })
-  const input = { params: { slug, id }, body: { assertion } }
   await request('POST /console/workspaces/:slug/owner-requests/:id/signature', input)
 }
 

@@ -4,10 +4,7 @@ export type WalletOwner = Wallet['owners'][number]
 
 /** A passkey that owns a wallet, for use in a sentence: `your passkey “Laptop”`. */
 export function formatOwner({ is_mine, user_name, name }: Pick<WalletOwner, 'is_mine' | 'user_name' | 'name'>): string {
-  const passkey = name === null ? 'passkey' : `passkey “${name}”`
-  if (is_mine) return `your ${passkey}`
-  if (user_name !== null) return `${user_name}’s ${passkey}`
-  return name === null ? 'a passkey that was removed from its owner’s account' : `the ${passkey}`
+  return `${is_mine ? 'your' : `${user_name}’s`} passkey “${name}”`
 }
 
 /** Like `formatOwner`, but with a capital first letter. */
@@ -31,11 +28,11 @@ export function isOwnedByMe({ owners }: Pick<Wallet, 'owners'>): boolean {
 }
 
 /** Whether the user must confirm the wallet with a passkey of theirs before they can sign for it. */
-export function mustConfirm(wallet: Pick<Wallet, 'owners' | 'needs_move'>): boolean {
-  return !wallet.needs_move && isOwnedByMe(wallet) && !canSign(wallet)
+export function mustConfirm(wallet: Pick<Wallet, 'owners'>): boolean {
+  return isOwnedByMe(wallet) && !canSign(wallet)
 }
 
 /** Whether the user can sign for the wallet now: the signer page needs the record that their passkey has signed. */
-export function canSign({ owners, needs_move }: Pick<Wallet, 'owners' | 'needs_move'>): boolean {
-  return !needs_move && owners.some(({ is_mine, has_record }) => is_mine && has_record)
+export function canSign({ owners }: Pick<Wallet, 'owners'>): boolean {
+  return owners.some(({ is_mine, has_record }) => is_mine && has_record)
 }

@@ -11,7 +11,6 @@ import { type Mode } from '../addresses.ts'
 import type { DemoMode } from '../state/sandbox-state.ts'
 import { fund } from './fund.ts'
 import { createOwnedWallet } from './create-owned-wallet.ts'
-import { moveDemoWallet } from './move-demo-wallet.ts'
 import { createOwnedWorkspace, ensureOwner } from './owners.ts'
 import { signGrant } from './sign-grant.ts'
 import type { ControlContext } from './control-context.ts'
@@ -26,11 +25,12 @@ const DAILY_CAP_MICRO = microUsdc(100n * USDC)
 /**
  * Creates the demo workspace once. In each mode, it has a key, a wallet with 1,000 USDC, and an agent with an active
  * grant. A mode is recorded when it is complete. If the sandbox crashes before that, the next start creates the mode
- * again in the same workspace. If a sign-in passkey owns a demo wallet, the wallet is moved to a wallet passkey.
+ * again in the same workspace.
  */
 export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
   const account = await ensureAccount(control)
-  const [test, live] = await Promise.all([ensureMode(control, account, 'test'), ensureMode(control, account, 'live')])
+  const ensureMode = async (mode: Mode) => control.state.current.demo[mode] ?? (await seedMode(control, account, mode))
+  const [test, live] = await Promise.all([ensureMode('test'), ensureMode('live')])
   return { test, live }
 }
 
@@ -44,14 +44,6 @@ async function ensureAccount(control: ControlContext): Promise<Account> {
     if (!(error instanceof Problem) || error.type !== 'not_found') throw error
     return await createOwnedWorkspace(control, { name: DEMO_SLUG, plan: 'developer' })
   }
-}
-
-async function ensureMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
-  const demo = control.state.current.demo[mode]
-  if (demo === undefined) return await seedMode(control, account, mode)
-  const terms = { maxPerTxMicro: MAX_PER_TX_MICRO, dailyCapMicro: DAILY_CAP_MICRO }
-  await moveDemoWallet(control, { account, mode, demo, agentId: demoAgentId(), terms })
-  return demo
 }
 
 async function seedMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {

@@ -30,8 +30,6 @@ export interface SandboxState {
 export interface DemoMode {
   readonly key: string
   readonly wallet: string
-  /** True if the demo grant ended because the wallet was moved, and no new grant has been opened yet. */
-  readonly needsGrant?: boolean
 }
 
 export interface StateFile {

@@ -16,24 +16,14 @@ export function formatWallet(
   balances: ReadonlyMap<Address, MicroUsdc>,
   { userId, owners, coin = null }: { userId: string; owners: readonly WalletOwner[]; coin?: CoinBalance | null },
 ): Wallet {
-  const { ownedBy } = wallet
   const balance = balances.get(wallet.address)
   return {
     address: wallet.address,
     mode: wallet.mode,
     name: wallet.name,
     created_at: wallet.createdAt.toISOString(),
-    owner: {
-      passkey_name: ownedBy?.passkeyName ?? null,
-      user_name: ownedBy?.userName ?? null,
-      is_mine: ownedBy?.userId === userId,
-    },
-    owners:
-      wallet.signInOwner === null
-        ? owners.map((owner) => formatOwner(owner, userId))
-        : [formatSignInOwner(wallet, userId)],
+    owners: owners.map((owner) => formatOwner(owner, userId)),
     is_at_risk: wallet.mode === 'live' && owners.length < 2,
-    needs_move: wallet.signInOwner !== null,
     balance_usdc: balance === undefined ? null : formatAmount(balance),
     coin:
       coin === null
@@ -51,16 +41,5 @@ function formatOwner(owner: WalletOwner, userId: string): WalletOwnerView {
     is_mine: owner.userId === userId,
     has_record: owner.hasRecord,
     added_at: owner.addedAt.toISOString(),
-  }
-}
-
-function formatSignInOwner({ signInOwner, ownedBy, createdAt }: WalletSummary, userId: string): WalletOwnerView {
-  return {
-    credential_id: signInOwner?.credentialId ?? '',
-    name: ownedBy?.passkeyName ?? null,
-    user_name: ownedBy?.userName ?? null,
-    is_mine: ownedBy?.userId === userId,
-    has_record: false,
-    added_at: createdAt.toISOString(),
   }
 }

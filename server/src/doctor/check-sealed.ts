@@ -1,12 +1,11 @@
 import type { Database } from '../db/database.ts'
 import { serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
 import { findServerKey } from '../db/server-keys-store.ts'
-import { signerSealContext } from '../domain/agents/signer-seal-context.ts'
 import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
 import { createSealer } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'
-import { listSealedSecrets, listSealedSigners, listSealedSlots } from './store.ts'
+import { listSealedSecrets, listSealedSlots } from './store.ts'
 
 /** How many secrets of each kind are decrypted. One key encrypts all of them, so a few are enough. */
 const SAMPLES_MAX = 20
@@ -14,17 +13,12 @@ const SAMPLES_MAX = 20
 /** Checks that the encryption key can decrypt the secrets in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
-  const [signers, slots, secrets, successorKey] = await db.runSlowBatch([
-    listSealedSigners(SAMPLES_MAX),
+  const [slots, secrets, successorKey] = await db.runSlowBatch([
     listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
     findServerKey(SUCCESSOR_KEY),
   ] as const)
   const samples = [
-    ...signers.map(({ accountId, mode, agentId, sealed }) => ({
-      sealed,
-      context: signerSealContext(accountId, mode, agentId),
-    })),
     ...slots.map(({ slot, sealed, ...wallet }) => ({ sealed, context: slotSealContext(wallet, slot) })),
     ...secrets.map(({ accountId, endpointId, sealed }) => ({
       sealed,

@@ -1,22 +1,12 @@
-import { computed, narrow, nullable, pick, required } from '../db/column.ts'
+import { computed, narrow, nullable, pick } from '../db/column.ts'
 import { all, one, rowsOf, type Query } from '../db/query.ts'
 import { tables } from '../db/tables.ts'
 import { parseAddress, type Address } from '../values/address.ts'
 import type { Mode } from '../values/mode.ts'
 
-const { agents, wallet_slots, wallets, webhook_endpoints } = tables
+const { wallet_slots, wallets, webhook_endpoints } = tables
 
-/**
- * The encrypted key of an agent's signer, and the agent to which the encryption binds it. The doctor only reads the
- * tables that other parts of the service write.
- */
-export interface SealedSigner {
-  readonly accountId: string
-  readonly mode: Mode
-  readonly agentId: string
-  readonly sealed: Buffer
-}
-
+/** The encrypted key of a slot's signer, and the slot to which the encryption binds it. */
 export interface SealedSlot {
   readonly accountId: string
   readonly mode: Mode
@@ -29,27 +19,6 @@ export interface SealedSecret {
   readonly accountId: string
   readonly endpointId: string
   readonly sealed: Buffer
-}
-
-export function listSealedSigners(countMax: number): Query<SealedSigner[]> {
-  return {
-    name: 'doctor_sealed_signers',
-    text: `select account_id, mode, id, signer_private_key_sealed from agents
-      where signer_private_key_sealed is not null limit $1`,
-    values: [countMax],
-    read: all(
-      {
-        ...pick(agents, 'account_id', 'mode', 'id'),
-        signer_private_key_sealed: required(agents.signer_private_key_sealed),
-      },
-      (row) => ({
-        accountId: row.account_id,
-        mode: row.mode,
-        agentId: row.id,
-        sealed: row.signer_private_key_sealed,
-      }),
-    ),
-  }
 }
 
 export function listSealedSlots(countMax: number): Query<SealedSlot[]> {

@@ -252,16 +252,6 @@ describe('the local enclave', () => {
     assert.equal((await enclave.applyPolicyChange({ ...rules, assertion })).rules.length, rules.rules.length)
   })
 
-  it('gives a wallet other owners and signers by the signature of its owner', async () => {
-    const [granted, next] = [await grant(), await grant()]
-    const { enclaveWalletId } = granted
-    const move = { enclaveWalletId, ownerQuorumId: next.ownerQuorumId, signers: next.signers, expiresAt: soon() }
-    const { response: assertion } = passkey.assert(enclave.buildWalletMove(move).challenge)
-    await enclave.applyWalletMove({ ...move, assertion })
-    const { ownerQuorumId, signers } = await enclave.readWallet(enclaveWalletId)
-    assert.deepEqual({ ownerQuorumId, signers }, { ownerQuorumId: next.ownerQuorumId, signers: next.signers })
-  })
-
   it('finds a transfer whose response was lost', async () => {
     const granted = await grant()
     await activate(granted)

@@ -37,7 +37,6 @@ const terms: PolicyTerms = {
   usdc,
 }
 const change = { policyId: POLICY_ID, rules: buildPolicyRules(terms), expiresAt }
-const move = { enclaveWalletId: WALLET_ID, ownerQuorumId: QUORUM_ID, signers, expiresAt }
 const owners = { quorumId: QUORUM_ID, publicKeys: ['SPKI1', 'SPKI2'], expiresAt }
 const assertion = { authenticatorData: 'YXV0aA', clientDataJSON: 'e30', signature: 'MEUC_-' }
 
@@ -193,6 +192,18 @@ describe('an enclave that responds', () => {
     assert.equal(stub.requests.length - start, 1)
   })
 
+  it('creates no wallet with a signer that has no policy, or two', async () => {
+    for (const policyIds of [[], ['p1', 'p2']]) {
+      const asked = {
+        ownerQuorumId: QUORUM_ID,
+        signers: [{ signerId: 'q1', policyIds }],
+        name: 'x',
+        idempotencyKey: 'k',
+      }
+      await assert.rejects(enclave.createWallet(asked), TypeError)
+    }
+  })
+
   it("reads a wallet's signers, including those without a policy", async () => {
     const additional_signers = [{ signer_id: 'q1', override_policy_ids: ['p1'] }, { signer_id: 'q2' }]
     stub.answer((response) => sendJson(response, 200, wallet({ additional_signers })))
@@ -247,19 +258,6 @@ describe('a change that an owner signs', () => {
       expected: owners.publicKeys,
       collection: idOf[1],
     },
-    {
-      name: 'that moves a wallet',
-      build: () => enclave.buildWalletMove(move),
-      apply: async () => enclave.applyWalletMove({ ...move, assertion }),
-      response: wallet({
-        additional_signers: signers.map(({ signerId, policyIds }) => ({
-          signer_id: signerId,
-          override_policy_ids: policyIds,
-        })),
-      }),
-      expected: { address: ADDRESS, ownerQuorumId: QUORUM_ID, signers },
-      collection: idOf[2],
-    },
   ]
   for (const { name, build, apply, response, expected, collection } of CHANGES) {
     it(`${name} is sent exactly as it was signed`, async () => {
@@ -289,12 +287,6 @@ describe('a change that an owner signs', () => {
     assert.deepEqual(comparePolicy(body.rules, terms).differences, [])
   })
 
-  it('is not built for a signer that has no policy, or two', () => {
-    for (const policyIds of [[], ['p1', 'p2']]) {
-      assert.throws(() => enclave.buildWalletMove({ ...move, signers: [{ signerId: 'q1', policyIds }] }), TypeError)
-    }
-  })
-
   it('is not built without an owner', () => {
     assert.throws(() => enclave.buildOwnersChange({ ...owners, publicKeys: [] }), TypeError)
   })
@@ -302,7 +294,6 @@ describe('a change that an owner signs', () => {
   it('is not built with ids that would change the path', () => {
     assert.throws(() => enclave.buildPolicyChange({ ...change, policyId: '../wallets/w1' }), TypeError)
     assert.throws(() => enclave.buildOwnersChange({ ...owners, quorumId: 'q1?' }), TypeError)
-    assert.throws(() => enclave.buildWalletMove({ ...move, enclaveWalletId: '../policies/p1' }), TypeError)
   })
 
   it('is refused with an assertion that would change the header', async () => {
@@ -347,7 +338,6 @@ describe('an enclave that returns malformed responses', () => {
     ['readWallet', async () => enclave.readWallet(WALLET_ID)],
     ['applyPolicyChange', async () => enclave.applyPolicyChange({ ...change, assertion })],
     ['applyOwnersChange', async () => enclave.applyOwnersChange({ ...owners, assertion })],
-    ['applyWalletMove', async () => enclave.applyWalletMove({ ...move, assertion })],
   ]
   for (const [name, call] of CALLS) {
     for (const body of [null, 'text', {}, [], { id: 'x' }]) {

@@ -22,7 +22,7 @@ import { signAuthorization, type AuthorizationOrder } from './sign-authorization
 import { formatAssertion, type OwnerAssertion } from './signable-request.ts'
 import { generateSignerKey } from './signer-key.ts'
 import { awaitTxHash, findTransfer, parseEnclaveId } from './transactions.ts'
-import { buildWalletMove, toAdditionalSigner, type WalletMove, type WalletSigner } from './wallet-move.ts'
+import { toAdditionalSigner, type WalletSigner } from './wallet-signer.ts'
 
 export type Enclave = ReturnType<typeof openEnclave>
 
@@ -174,18 +174,6 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     return toWallet(operation, await call(operation, async () => sdk.wallets().get(enclaveWalletId)))
   }
 
-  /** Gives a wallet other owners and signers. The passkey of its current owner has signed exactly this request. */
-  async function applyWalletMove({
-    assertion,
-    ...move
-  }: WalletMove & { assertion: OwnerAssertion }): Promise<EnclaveWallet> {
-    const operation = 'moving a wallet to other owners'
-    const { body } = buildWalletMove(client, move).request
-    const signed = signedBy(assertion, move)
-    const wallet = await call(operation, async () => sdk.wallets().update(move.enclaveWalletId, { ...body, ...signed }))
-    return toWallet(operation, wallet)
-  }
-
   /** Returns the expiry and the signature that are sent with a request that an owner has signed. */
   function signedBy(assertion: OwnerAssertion, { expiresAt }: { expiresAt: Date }) {
     return { request_expiry: expiresAt.getTime(), authorization_context: { signatures: [formatAssertion(assertion)] } }
@@ -239,8 +227,6 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     applyPolicyChange,
     buildOwnersChange: (change: OwnersChange) => buildOwnersChange(client, change),
     applyOwnersChange,
-    buildWalletMove: (move: WalletMove) => buildWalletMove(client, move),
-    applyWalletMove,
     sendTransfer: async (order: TransferOrder) => sendTransfer(client, order),
     signAuthorization: async (order: AuthorizationOrder) => signAuthorization(client, order),
     buildOwnerTransfer: (order: OwnerTransfer) => buildOwnerTransfer(client, order),

@@ -8,7 +8,6 @@ import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../domain/grants/
 import { buildPolicyChange } from './policy-change.ts'
 import { buildPolicyRules } from './policy-rules.ts'
 import { formatAssertion } from './signable-request.ts'
-import { buildWalletMove } from './wallet-move.ts'
 
 const ENCLAVE = { apiUrl: 'https://api.privy.io', appId: 'a'.repeat(25) }
 /**
@@ -42,11 +41,6 @@ describe("an owner's signature fits into the headers that servers accept", () =>
       )
     })
   }
-
-  test('over the move of a wallet to 50 slots', () => {
-    const signers = Array.from({ length: 50 }, () => ({ signerId: id(), policyIds: [id()] }))
-    check(buildWalletMove(ENCLAVE, { enclaveWalletId: id(), ownerQuorumId: id(), signers, expiresAt }).challenge)
-  })
 })
 
 function check(challenge: Uint8Array): void {

@@ -2,8 +2,8 @@ import type { SlidingWindow } from './bucket.ts'
 
 /**
  * The rate limits of requests outside `/v1`, which we call attempts (D33). `token` and `revoke` are counted per client
- * and IP address. `dashboard` is counted per session, or per IP address if nobody is signed in. `faucet`,
- * `wallet_creation` and `wallet_move` are counted per workspace, and all others per IP address.
+ * and IP address. `dashboard` is counted per session, or per IP address if nobody is signed in. `faucet` and
+ * `wallet_creation` are counted per workspace, and all others per IP address.
  */
 export const ATTEMPT_LIMITS = {
   token: { limit: 60, windowMs: 60_000 },
@@ -21,7 +21,6 @@ export const ATTEMPT_LIMITS = {
   faucet: { limit: 10, windowMs: 3_600_000 },
   /** Limited because each wallet takes a hundred requests to the enclave, whose rate limit also applies to payments. */
   wallet_creation: { limit: 10, windowMs: 3_600_000 },
-  wallet_move: { limit: 10, windowMs: 3_600_000 },
 } as const satisfies Record<string, SlidingWindow>
 
 export type AttemptBucket = keyof typeof ATTEMPT_LIMITS

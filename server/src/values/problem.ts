@@ -105,10 +105,6 @@ export const PROBLEM_CODES = {
     'conflict',
     'This service has no signer page, so owners cannot sign. Ask its operator to set SIGNER_URL.',
   ],
-  wallet_not_moved: [
-    'conflict',
-    'This wallet is owned by a sign-in passkey. Move it to a wallet passkey first; then its grants can be changed.',
-  ],
   signing_request_expired: ['conflict', 'The signing request has expired and nothing was changed. Sign again.'],
   signing_request_stale: [
     'conflict',
@@ -173,7 +169,6 @@ export const PROBLEM_CODES = {
   owner_not_found: ['not_found', 'This passkey does not own the wallet. It may have been removed already.'],
   owner_limit_reached: ['conflict', 'The wallet has reached its limit of owner passkeys. Remove one first.'],
   last_wallet_owner: ['conflict', 'This is the only passkey that owns the wallet. Add another one first.'],
-  wallet_moved: ['conflict', 'The wallet is already owned by wallet passkeys. Reload the page to see its owners.'],
   owner_request_not_found: [
     'not_found',
     'There is no request with this id in this workspace. It may have expired. Start again on the page of the wallet.',

@@ -5,7 +5,6 @@ import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { Grant } from '../../../server/src/domain/grants/grant.ts'
-import { signerSealContext } from '../../../server/src/domain/agents/signer-seal-context.ts'
 import { insertGrant, markActive } from '../../../server/src/domain/grants/grants-store.ts'
 import { issueKey } from '../../../server/src/domain/keys/issue-key.ts'
 import type { Plan } from '../../../server/src/domain/plans/plan.ts'
@@ -72,14 +71,13 @@ export async function seedWallet(
     name: 'Seeded',
     enclaveWalletId: randomBytes(12).toString('hex'),
     ownerQuorumId: 'quorum',
-    signInOwner: null,
     createdAt: ctx.clock.now(),
   }
   await ctx.db.runDurable(insertWallet(row))
   return wallet
 }
 
-/** Adds `count` active grants to the agent of a seed, each on a new wallet. Runs only two statements in all. */
+/** Adds `count` active grants to the agent of a seed, each on a new wallet. Runs only three statements in all. */
 export async function seedManyGrants(ctx: Context, { account, wallet, grant }: Seed, count: number): Promise<void> {
   const numbered = `lateral (select md5($2) || lpad(to_hex(n), 8, '0') as tail from generate_series(1, $3::int) n) t`
   await readRows(
@@ -91,8 +89,15 @@ export async function seedManyGrants(ctx: Context, { account, wallet, grant }: S
   )
   await readRows(
     ctx.db,
+    `insert into wallet_slots select (jsonb_populate_record(s, jsonb_build_object(
+        'wallet_address', '0x' || tail, 'enclave_policy_id', tail, 'signer_id', tail))).*
+      from wallet_slots s, ${numbered} where account_id = $1 and wallet_address = $4 and slot = $5`,
+    [account.id, grant.id, count, wallet, grant.slot],
+  )
+  await readRows(
+    ctx.db,
     `insert into grants select (jsonb_populate_record(g, jsonb_build_object(
-        'id', g.id || '-' || tail, 'wallet_address', '0x' || tail, 'slot', null, 'enclave_policy_id', tail))).*
+        'id', g.id || '-' || tail, 'wallet_address', '0x' || tail))).*
       from grants g, ${numbered} where account_id = $1 and id = $2`,
     [account.id, grant.id, count],
   )
@@ -145,33 +150,6 @@ async function seedSlot(
   const [policyId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
   await ctx.db.runDurable(insertSlots(place, [{ slot, policyId, signerId, privateKeySealed }]))
   return slot
-}
-
-/**
- * Changes a seeded wallet and its grant to what they were before wallets had slots: a sign-in passkey owns the wallet,
- * and the agent has the signer's key.
- */
-export async function makeLegacy(ctx: Context, { account, mode, agentId, wallet, grant }: Seed): Promise<void> {
-  const sealed = ctx.sealer.seal(
-    ctx.enclave.generateSignerKey().privateKey,
-    signerSealContext(account.id, mode, agentId),
-  )
-  await readRows(
-    ctx.db,
-    'update agents set signer_id = $3, signer_private_key_sealed = $4 where account_id = $1 and id = $2',
-    [account.id, agentId, 'signer', sealed],
-  )
-  await readRows(
-    ctx.db,
-    "update grants set slot = null, enclave_policy_id = 'policy' where account_id = $1 and id = $2",
-    [account.id, grant.id],
-  )
-  await readRows(
-    ctx.db,
-    "update wallets set owner_credential_id = 'credential', owner_public_key = '\\x01' where address = $1",
-    [wallet],
-  )
-  await readRows(ctx.db, 'delete from wallet_slots where account_id = $1 and wallet_address = $2', [account.id, wallet])
 }
 
 /** Builds a request of the seeded agent to pay from the seeded wallet. */

@@ -56,7 +56,7 @@ export function PasskeysSection() {
 }
 
 function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
-  const { name, wallets, created_at, last_used_at } = passkey
+  const { name, created_at, last_used_at } = passkey
   return (
     <ListItem
       actions={
@@ -67,15 +67,7 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
           confirmLabel="Remove passkey"
           onConfirm={onRemove}
         >
-          {wallets > 0 ? (
-            <p className="font-semibold text-danger">
-              This passkey owns {formatWallets(wallets)}. If you remove it, you can no longer sign in with it.{' '}
-              {wallets === 1 ? 'This wallet' : 'These wallets'} can then no longer be moved to a wallet passkey, so
-              nobody can sign new grants or withdraw the money.
-            </p>
-          ) : (
-            'You can no longer sign in with this passkey. Your device may still offer it until you delete it there as well.'
-          )}
+          You can no longer sign in with this passkey. Your device may still offer it until you delete it there as well.
         </ConfirmDialog>
       }
     >
@@ -85,16 +77,6 @@ function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly
         {last_used_at === null ? ', not used yet' : ', last used '}
         {last_used_at !== null && <TimeText at={last_used_at} isRelative />}
       </p>
-      {wallets > 0 && (
-        <p className="text-sm text-muted">
-          Owns {formatWallets(wallets)} that must be moved to a wallet passkey. Only this passkey can sign the{' '}
-          {wallets === 1 ? 'move' : 'moves'}.
-        </p>
-      )}
     </ListItem>
   )
-}
-
-function formatWallets(count: number): string {
-  return count === 1 ? 'one wallet' : `${count} wallets`
 }

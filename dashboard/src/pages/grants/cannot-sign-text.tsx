@@ -12,23 +12,15 @@ interface CannotSignTextProps {
 /** Explains why the user can't sign for a wallet, and who can. */
 export function CannotSignText({ wallet, creates }: CannotSignTextProps) {
   const { to } = useWorkspace()
-  const link = (text: string) => <TextLink to={to('wallets', wallet.address)}>{text}</TextLink>
-  if (wallet.needs_move) {
-    return (
-      <p>
-        “<bdi>{wallet.name}</bdi>” is still owned by a sign-in passkey, so nothing can be signed for it.{' '}
-        {link('Move it to a wallet passkey')} first.
-      </p>
-    )
-  }
   if (isOwnedByMe(wallet)) {
     return (
       <p>
-        You have not confirmed “<bdi>{wallet.name}</bdi>” with your passkey yet. {link('Confirm the wallet')} first.
+        You have not confirmed “<bdi>{wallet.name}</bdi>” with your passkey yet.{' '}
+        <TextLink to={to('wallets', wallet.address)}>Confirm the wallet</TextLink> first.
       </p>
     )
   }
-  const people = new Set(wallet.owners.flatMap(({ user_name }) => user_name ?? [])).size
+  const people = new Set(wallet.owners.map(({ user_name }) => user_name)).size
   const whom = people === 1 ? 'that person' : 'one of them'
   return (
     <p>

@@ -56,7 +56,7 @@ export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
           Resume
         </Button>
       )}
-      {wallet?.needs_move === false && <ButtonLink to={to('grants', grant.id, 'replace')}>Replace grant</ButtonLink>}
+      {wallet !== null && <ButtonLink to={to('grants', grant.id, 'replace')}>Replace grant</ButtonLink>}
       {isSignable && (
         <ConfirmDialog
           label="Revoke"

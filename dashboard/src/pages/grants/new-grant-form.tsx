@@ -102,7 +102,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
             variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={creation.isPending || existing !== undefined || wallet?.needs_move === true}
+            disabled={creation.isPending || existing !== undefined}
           >
             {wallet !== null && !canSign(wallet) ? 'Create grant' : 'Review and sign'}
           </Button>

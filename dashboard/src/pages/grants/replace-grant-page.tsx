@@ -9,7 +9,6 @@ import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { CannotSignText } from './cannot-sign-text.tsx'
 import { ReplaceForm } from './replace-form.tsx'
 import { useRecipients } from './use-recipients.ts'
 
@@ -55,13 +54,6 @@ function Replacement({ grant, recipients }: { readonly grant: Grant; readonly re
             : 'This grant has ended, so it can’t be replaced.'}{' '}
           <TextLink to={to('grants', grant.id)}>Back to the grant</TextLink>
         </p>
-      </Notice>
-    )
-  }
-  if (wallet?.needs_move === true) {
-    return (
-      <Notice tone="warning">
-        <CannotSignText wallet={wallet} />
       </Notice>
     )
   }

@@ -5,29 +5,18 @@ import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** Names the wallets whose owners should do something: add a second passkey, or move the wallet to a wallet passkey. */
+/** Names the wallets whose owners should add a second passkey. */
 export function WalletsNotice() {
   const { slug, mode } = useWorkspace()
   const { data: wallets = [] } = useQuery(walletsQuery(slug, mode))
-  const old = wallets.filter(({ needs_move }) => needs_move)
-  const atRisk = wallets.filter(({ is_at_risk, needs_move }) => is_at_risk && !needs_move)
-  if (old.length === 0 && atRisk.length === 0) return null
+  const atRisk = wallets.filter(({ is_at_risk }) => is_at_risk)
+  if (atRisk.length === 0) return null
   return (
     <Notice tone="warning">
-      {atRisk.length > 0 && (
-        <p>
-          <strong>At risk:</strong> <WalletLinks wallets={atRisk} />. If the only passkey of a wallet is lost, its money
-          is lost. Add a second passkey.
-        </p>
-      )}
-      {old.length > 0 && (
-        <p>
-          <WalletLinks wallets={old} />{' '}
-          {old.length === 1
-            ? 'still belongs to a sign-in passkey. You can’t create grants for it or withdraw until you move it to a wallet passkey.'
-            : 'still belong to sign-in passkeys. You can’t create grants for them or withdraw until you move them to wallet passkeys.'}
-        </p>
-      )}
+      <p>
+        <strong>At risk:</strong> <WalletLinks wallets={atRisk} />. If the only passkey of a wallet is lost, its money
+        is lost. Add a second passkey.
+      </p>
     </Notice>
   )
 }

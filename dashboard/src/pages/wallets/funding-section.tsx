@@ -30,10 +30,7 @@ export function FundingSection({ wallet }: { readonly wallet: Wallet }) {
         <Notice tone="warning">
           <p>
             Only one passkey owns this wallet. If it is lost, nobody can get the money out. The address is hidden until
-            you{' '}
-            {wallet.needs_move
-              ? 'move the wallet to a wallet passkey and then add a second one.'
-              : 'add a second passkey under “Owners”.'}
+            you add a second passkey under “Owners”.
           </p>
           <p>
             <Button onClick={accept}>Show the address anyway. I understand the risk</Button>

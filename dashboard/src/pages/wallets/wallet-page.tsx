@@ -19,9 +19,7 @@ import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DepositsSection } from './deposits-section.tsx'
 import { FundingSection } from './funding-section.tsx'
-import { MoveSection } from './move-section.tsx'
 import { OwnersSection } from './owners-section.tsx'
-import { ReopenSection } from './reopen-section.tsx'
 import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 
 export function WalletPage() {
@@ -54,7 +52,6 @@ export function WalletPage() {
         }
         actions={
           isAdmin(role) &&
-          !wallet.needs_move &&
           !mustConfirm(wallet) && <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
         }
       >
@@ -62,8 +59,7 @@ export function WalletPage() {
       </PageHeading>
       <Balance usdc={wallet.balance_usdc} />
       {wallet.coin !== null && <CoinBalance coin={wallet.coin} />}
-      {wallet.needs_move ? <MoveSection wallet={wallet} /> : <OwnersSection wallet={wallet} />}
-      <ReopenSection wallet={wallet} />
+      <OwnersSection wallet={wallet} />
       <FundingSection wallet={wallet} />
       <WalletGrants wallet={wallet} />
       <LatestPayments filter={{ wallet: wallet.address }} />
@@ -109,7 +105,7 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   const ended = grants?.filter(({ status }) => status === 'revoked') ?? []
   const isBlocked = isAdmin(role) && mustConfirm(wallet)
-  const canOpen = isAdmin(role) && !wallet.needs_move && !isBlocked
+  const canOpen = isAdmin(role) && !isBlocked
   const newGrant = `${to('grants', 'new')}?${new URLSearchParams({ wallet: wallet.address })}`
   return (
     <Section
@@ -129,7 +125,9 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
             )
           }
         >
-          {adviseOnGrants({ needsMove: wallet.needs_move, isBlocked })}
+          {isBlocked
+            ? 'Confirm the wallet first. Then you can create grants and withdraw.'
+            : 'Create a grant to let an agent spend from this wallet. An owner of the wallet must sign the grant.'}
         </EmptyState>
       )}
       {open.length > 0 && <GrantTable caption="Grants" grants={open} hiddenColumn="wallet" />}
@@ -140,16 +138,4 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
       )}
     </Section>
   )
-}
-
-function adviseOnGrants({
-  needsMove,
-  isBlocked,
-}: {
-  readonly needsMove: boolean
-  readonly isBlocked: boolean
-}): string {
-  if (needsMove) return 'Move the wallet first. Then you can create grants and withdraw.'
-  if (isBlocked) return 'Confirm the wallet first. Then you can create grants and withdraw.'
-  return 'Create a grant to let an agent spend from this wallet. An owner of the wallet must sign the grant.'
 }

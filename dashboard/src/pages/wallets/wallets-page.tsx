@@ -11,7 +11,6 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { isAdmin } from '../../format/roles.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { StatusBadge } from '../../components/status-badge.tsx'
 import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
 import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
@@ -73,7 +72,6 @@ function NameCell({ wallet }: { readonly wallet: Wallet }) {
     <span className="flex flex-wrap items-center gap-x-2">
       <bdi>{wallet.name}</bdi>
       <WalletRiskBadge wallet={wallet} />
-      {wallet.needs_move && <StatusBadge tone="warning">To be moved</StatusBadge>}
     </span>
   )
 }

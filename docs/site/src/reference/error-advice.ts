@@ -36,7 +36,6 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   grant_not_suspended: 'Nothing: the grant already allows payments.',
   grant_revoked: 'Create a new grant. A revoked grant stays revoked.',
   signer_not_configured: 'The operator sets `SIGNER_URL`. See [Host the signer page](../operate/signer-page.md).',
-  wallet_not_moved: "Move the wallet to a wallet passkey on the wallet's page, then try again.",
   signing_request_expired: 'Sign again. A signing request is valid for five minutes.',
   signing_request_stale: 'Reload the page, check the terms, and sign again.',
   signer_change_under_way: 'Wait until `details.retry_at`, then try again.',
@@ -71,7 +70,6 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   owner_limit_reached: "Remove one of the wallet's owners first.",
   last_wallet_owner:
     'Add another wallet passkey as an owner first. A wallet without an owner could never be used again.',
-  wallet_moved: 'Nothing: the wallet is already owned by wallet passkeys.',
   owner_request_not_found: 'Reload the page. The request was done or canceled.',
   last_passkey: 'Add a second passkey first.',
   session_not_found: 'Nothing: the session has ended.',

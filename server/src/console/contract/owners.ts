@@ -4,7 +4,7 @@ import { SigningRequestSchema } from './grants.ts'
 import { mode, ModeQuery, SlugAddressParams, SlugIdParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { walletAnswer } from './wallets.ts'
-import { credentialId, OwnerAuthentication, RequestOptions } from './webauthn.ts'
+import { credentialId, OwnerAuthentication } from './webauthn.ts'
 
 const THE_OWNER_SIGNS = { notNeeded: 'has no effect before an owner’s passkey signs' } as const
 const IS_SIGNED = { notNeeded: 'is the signature of an owner’s passkey over the change itself' } as const
@@ -61,29 +61,6 @@ export const OWNER_ROUTES = {
        */
       response: {
         200: Type.Object({ request_id: nullable(Type.String()), request: nullable(SigningRequestSchema) }),
-      },
-    },
-  },
-  /**
-   * Prepares the request that moves a wallet from the sign-in passkey that owns it to a wallet passkey of the caller.
-   */
-  openMove: {
-    method: 'POST',
-    url: '/console/workspaces/:slug/wallets/:address/move',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
-    schema: {
-      params: SlugAddressParams,
-      body: Type.Object({ mode, credential_id: credentialId }),
-      /**
-       * Both members are null if the enclave has moved the wallet already. Then the move is recorded, and nothing has
-       * to be signed.
-       */
-      response: {
-        200: Type.Object({
-          request_id: nullable(Type.String()),
-          /** The WebAuthn options for the sign-in passkey that owns the wallet. */
-          options: nullable(RequestOptions.properties.options),
-        }),
       },
     },
   },

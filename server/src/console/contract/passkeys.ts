@@ -7,8 +7,6 @@ import { CreationOptions, Registration } from './webauthn.ts'
 const PasskeySchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  /** How many wallets the passkey owns, in all workspaces of the person. */
-  wallets: Type.Integer(),
   created_at: isoTime(),
   last_used_at: nullable(isoTime()),
 })

@@ -17,9 +17,8 @@ import { credentialId } from './webauthn.ts'
 
 const OwnerSchema = Type.Object({
   credential_id: Type.String(),
-  /** The names are null for a sign-in passkey that its person has removed. */
-  name: nullable(Type.String()),
-  user_name: nullable(Type.String()),
+  name: Type.String(),
+  user_name: Type.String(),
   /** Whether the passkey belongs to the caller. */
   is_mine: Type.Boolean(),
   /** Whether the owner has signed the record of the wallet. Until then, the signer page signs nothing for the owner. */
@@ -32,22 +31,10 @@ const WalletSchema = Type.Object({
   mode,
   name: Type.String(),
   created_at: isoTime(),
-  /**
-   * The passkey that owns the wallet, and the person whose passkey it is. Both names are null if the passkey was
-   * removed.
-   */
-  owner: Type.Object({
-    passkey_name: nullable(Type.String()),
-    user_name: nullable(Type.String()),
-    /** Whether the passkey belongs to the caller. */
-    is_mine: Type.Boolean(),
-  }),
-  /** All owners, in the order in which they were added. If a sign-in passkey owns the wallet, it is the only owner. */
+  /** All owners, in the order in which they were added. */
   owners: list(OwnerSchema),
   /** Whether one lost passkey would lose the money: a live wallet with one owner (D61). */
   is_at_risk: Type.Boolean(),
-  /** Whether a sign-in passkey owns the wallet, so that the wallet has to be moved to a wallet passkey. */
-  needs_move: Type.Boolean(),
   /** From the chain; null while the chain cannot be reached. */
   balance_usdc: nullable(Type.String()),
   /** The native coin with which the wallet pays its gas. Null in lists, and if the gas is sponsored. */

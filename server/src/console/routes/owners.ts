@@ -1,6 +1,5 @@
 import { getWalletRecord } from '../../domain/owners/get-wallet-record.ts'
 import { openOwnerChange } from '../../domain/owners/open-owner-change.ts'
-import { openWalletMove } from '../../domain/owners/open-wallet-move.ts'
 import { signWalletRecord } from '../../domain/owners/sign-wallet-record.ts'
 import { submitOwnerSignature } from '../../domain/owners/submit-owner-signature.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -58,18 +57,6 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
       )
       if (opened === null) return { request_id: null, request: null }
       return { request_id: opened.requestId, request: formatSigningRequest(opened.request) }
-    },
-  })
-
-  http.route({
-    ...OWNER_ROUTES.openMove,
-    handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
-      const { mode, credential_id: credentialId } = request.body
-      const address = parseWalletAddress(request.params.address)
-      const opened = await mapEnclaveErrors(openWalletMove(ctx, { accountId, mode, address, credentialId, actor }))
-      if (opened === null) return { request_id: null, options: null }
-      return { request_id: opened.requestId, options: opened.options }
     },
   })
 

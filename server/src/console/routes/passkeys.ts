@@ -3,7 +3,6 @@ import { listPasskeys } from '../../domain/passkeys/queries.ts'
 import { openPasskeyRegistration } from '../../domain/passkeys/open-passkey-registration.ts'
 import type { Passkey } from '../../domain/passkeys/passkey.ts'
 import { removePasskey } from '../../domain/passkeys/remove-passkey.ts'
-import { countOwnedWallets } from '../../domain/wallets/queries.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
@@ -23,8 +22,7 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
     ...PASSKEY_ROUTES.list,
     handler: async (request) => {
       const { userId } = getCurrentSession(request)
-      const [passkeys, owned] = await Promise.all([listPasskeys(ctx, { userId }), countOwnedWallets(ctx, { userId })])
-      return { passkeys: passkeys.map((passkey) => formatPasskey(passkey, owned.get(passkey.credentialId) ?? 0)) }
+      return { passkeys: (await listPasskeys(ctx, { userId })).map(formatPasskey) }
     },
   })
 
@@ -48,7 +46,7 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
         response: parseRegistration(request.body),
         name,
       })
-      return reply.code(201).send({ passkey: formatPasskey(passkey, 0) })
+      return reply.code(201).send({ passkey: formatPasskey(passkey) })
     },
   })
 
@@ -64,11 +62,10 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
   })
 }
 
-function formatPasskey(passkey: Passkey, wallets: number): PasskeyView {
+function formatPasskey(passkey: Passkey): PasskeyView {
   return {
     id: passkey.credentialId,
     name: passkey.name,
-    wallets,
     created_at: passkey.createdAt.toISOString(),
     last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
   }

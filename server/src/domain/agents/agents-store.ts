@@ -227,14 +227,11 @@ export function insertAgent(accountId: string, mode: Mode, id: string, createdAt
   }
 }
 
-/**
- * Marks an agent as deleted. Also deletes the signer key that an agent may have from the time before wallets had slots,
- * because the key may not sign anything any more.
- */
+/** Marks an agent as deleted. */
 export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_agent_deleted',
-    text: `update agents set deleted_at = $4, signer_id = null, signer_private_key_sealed = null
+    text: `update agents set deleted_at = $4
       where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
     values: [accountId, mode, id, now],
     read: changed,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { readAudit } from '../../../../test/support/context/audit.ts'
-import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { openConnections } from '../../../../test/support/database/read-rows.ts'
 import { agent } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Account } from '../accounts/account.ts'
@@ -88,18 +88,6 @@ describe('createAgent', () => {
         ['a', 'b', 'third', 'last'],
       )
     }
-  })
-
-  test('the database rejects a deleted agent that still has its key', async () => {
-    const account = await createAccount(given.context, { name: 'Keyless', plan: 'developer', actor: OPERATOR })
-    await create(account, 'a')
-    const key = `signer_id = 'quorum', signer_private_key_sealed = 'sealed'`
-    const change = (changes: string) =>
-      readRows(given.context.db, `update agents set ${changes} where account_id = $1`, [account.id])
-    await change(key)
-    await assert.rejects(change('deleted_at = created_at'), { code: '23514' })
-    await change('deleted_at = created_at, signer_id = null, signer_private_key_sealed = null')
-    await assert.rejects(change(key), { code: '23514' })
   })
 
   function create(account: Account, id: string, mode: 'test' | 'live' = 'test') {

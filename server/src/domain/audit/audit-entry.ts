@@ -47,7 +47,6 @@ export const AUDIT_ACTIONS = [
   'wallet.record_signed',
   'wallet.owner_added',
   'wallet.owner_removed',
-  'wallet.moved',
   'withdrawal.requested',
   'withdrawal.submitted',
   'withdrawal.confirmed',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EnclaveRefused } from '../../enclave/errors.ts'
 import { compareRules, sameRules, type PolicyComparison, type PolicyRule } from '../../enclave/policy-rules.ts'
-import type { WalletSigner } from '../../enclave/wallet-move.ts'
+import type { WalletSigner } from '../../enclave/wallet-signer.ts'
 import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { listSlots } from '../wallets/slots-store.ts'

@@ -82,18 +82,18 @@ describe('deleteAgent', () => {
     await assert.rejects(remove(seeded), NO_AGENT)
   })
 
-  test("the agent's payments are kept, and its key is deleted", async () => {
+  test("the agent's payments are kept", async () => {
     const seeded = await seed(ctx)
     const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded)))
     await revoke(seeded)
     await remove(seeded)
     const rows = await readRows(
       ctx.db,
-      `select p.id, a.signer_id, a.signer_private_key_sealed from payments p
+      `select p.id from payments p
         join agents a on a.account_id = p.account_id and a.mode = p.mode and a.id = p.agent_id where p.id = $1`,
       [paid.id],
     )
-    assert.deepEqual(rows, [{ id: paid.id, signer_id: null, signer_private_key_sealed: null }])
+    assert.deepEqual(rows, [{ id: paid.id }])
   })
 
   test('an agent that does not exist, or is in the other mode or another workspace, is not found', async () => {
@@ -186,17 +186,12 @@ describe('deleteAgent', () => {
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '6' })))
     await revoke(seeded)
     await remove(seeded)
-    const { account, agentId } = seeded
     const hourLater = later(ctx, 60 * 60 * 1_000)
     const made = await createAgent(hourLater, { ...at(seeded), actor: OPERATOR })
     assert.deepEqual([made.activeSigners, made.pendingSigners, made.wallets], [0, 0, []])
     const found = await getAgent(hourLater, at(seeded))
     assert.deepEqual(found.createdAt, made.createdAt)
     assert.ok(found.createdAt.getTime() > Date.now() + 59 * 60 * 1_000)
-    const keys = 'select signer_id, signer_private_key_sealed from agents where account_id = $1 and id = $2'
-    assert.deepEqual(await readRows(ctx.db, keys, [account.id, agentId]), [
-      { signer_id: null, signer_private_key_sealed: null },
-    ])
     await seedGrant(ctx, seeded, { dailyCap: '10' })
     expectRefusal(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4.000001' })), 'daily_cap_exceeded')
     expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '4' })))

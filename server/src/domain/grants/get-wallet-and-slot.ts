@@ -1,4 +1,3 @@
-import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { findSlot } from '../wallets/slots-store.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
@@ -10,13 +9,9 @@ export interface GrantPlace {
   readonly slot: WalletSlot
 }
 
-/**
- * Returns the wallet of a grant, and the slot that the grant uses. Throws 409 `wallet_not_moved` for a wallet without
- * slots: its grants cannot be changed.
- */
+/** Returns the wallet of a grant, and the slot that the grant uses. */
 export async function getWalletAndSlot(ctx: Pick<Context, 'db'>, grant: Grant): Promise<GrantPlace> {
   const { accountId, mode, walletAddress, slot: number } = grant
-  if (number === null) throw problem('wallet_not_moved')
   const [wallet, slot] = await ctx.db.runRelaxedPair(
     findWallet(accountId, mode, walletAddress),
     findSlot({ accountId, mode, address: walletAddress }, number),

@@ -45,8 +45,8 @@ export interface Grant extends GrantPolicy {
   readonly agentId: string
   readonly walletAddress: Address
   readonly status: GrantStatus
-  /** The slot of the wallet whose policy has this grant's rules. Null for a grant of a wallet without slots. */
-  readonly slot: number | null
+  /** The slot of the wallet whose policy has this grant's rules. */
+  readonly slot: number
   readonly signingRequest: StoredSigningRequest | null
   readonly createdAt: Date
   readonly activatedAt: Date | null

@@ -188,7 +188,7 @@ export function endUnenforced(
   return {
     name: 'end_unenforced_grant',
     text: `update grants set status = 'revoked', revoked_at = $7, replaced_by = $8, signing_request = null
-      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and slot is not null
+      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4
         and status = 'active' and id <> $5 and id <> all ($6) returning ${COLUMNS}`,
     values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id, enforced, now, replacedBy],
     read: firstOrNull(GRANT_ROW, toGrant),

@@ -32,7 +32,7 @@ export interface IssuedRequest {
  * returned. This happens after a crash between the enclave's response and the record of it, or when a pending grant is
  * dropped.
  *
- * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `grant_not_active`, `grant_not_suspended`, `wallet_not_moved`,
+ * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `grant_not_active`, `grant_not_suspended`,
  * `signer_not_configured`, `signer_change_under_way`, `signing_request_stale`; 400 for a grant that has expired.
  */
 export async function issueSigningRequest(

@@ -26,8 +26,7 @@ export interface OpenGrantRequest extends GrantTerms {
 /**
  * Opens a pending grant in a free slot of the wallet. It has no effect until the owner signs its rules.
  *
- * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`, `wallet_not_moved`; 400
- * for terms that are not allowed.
+ * Errors: 404 `agent_not_found`, `wallet_not_found`; 409 `grant_exists`, `grant_limit_reached`; 400 for terms that are not allowed.
  */
 export async function openGrant(
   ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
@@ -50,7 +49,6 @@ export async function openGrant(
     // An agent that was deleted while we waited for the lock, and created again with the same id, is a different agent.
     if (agent?.createdAt.getTime() !== known.createdAt.getTime()) throw problem('agent_not_found')
     if (wallet === null) throw problem('wallet_not_found')
-    if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
     if (ofAgent > 0) throw problem('grant_exists')
     if (slot === null) {
       const [slots] = await transaction.batch([listSlots(wallet)])

@@ -22,7 +22,7 @@ import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
  * Until then the active grant stays in force, even if it is suspended or expired. An earlier replacement that is still
  * pending is dropped.
  *
- * Errors: 404; 409 `grant_not_active`, `signer_change_under_way`, `wallet_not_moved`; 400 for terms that are not
+ * Errors: 404; 409 `grant_not_active`, `signer_change_under_way`; 400 for terms that are not
  * allowed.
  */
 export async function openReplacement(

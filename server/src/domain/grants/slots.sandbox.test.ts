@@ -18,23 +18,20 @@ import {
 } from '../../../../test/support/context/grant-fixture.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { signInPerson, signUpPerson } from '../../../../test/support/context/people.ts'
-import { makeLegacy, seed, agent } from '../../../../test/support/context/seed.ts'
+import { agent } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { buildPolicyRules, type PolicyRule } from '../../enclave/policy-rules.ts'
 import { createAgent } from '../agents/create-agent.ts'
-import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { openGrant } from './open-grant.ts'
-import { openReplacement } from './open-replacement.ts'
 import { submitSignature } from './submit-signature.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
 const STALE = { status: 409, code: 'signing_request_stale' } as const
-const NOT_MOVED = { status: 409, code: 'wallet_not_moved' } as const
 const NO_SIGNATURE = { status: 400, code: 'signature_invalid' } as const
 
 describe('a grant is the content of a slot', () => {
@@ -257,24 +254,6 @@ describe('a grant is the content of a slot', () => {
       await assert.rejects(ask(owned, grant.id, 'activate'), { status: 500, code: 'enclave_record_differs' })
       assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
     })
-  })
-
-  test('grants of a wallet that was not moved are suspended, and changed in no other way', async () => {
-    const seeded = await seed(ctx)
-    await makeLegacy(ctx, seeded)
-    const { account, grant, mode, wallet } = seeded
-    const [accountId, actor] = [account.id, OPERATOR]
-    for (const change of ['revoke', 'resume'] as const) {
-      if (change === 'resume') await suspendGrant(ctx, { accountId, grantId: grant.id, actor })
-      await assert.rejects(issueSigningRequest(ctx, { accountId, grantId: grant.id, change, actor }), NOT_MOVED)
-    }
-    await assert.rejects(openReplacement(ctx, { accountId, grantId: grant.id, terms: makeTerms(), actor }), NOT_MOVED)
-    const another = agent('another')
-    await createAgent(ctx, { accountId, mode, id: another, actor })
-    await assert.rejects(
-      openGrant(ctx, { accountId, mode, agentId: another, wallet, ...makeTerms(), actor }),
-      NOT_MOVED,
-    )
   })
 
   async function openSuspended(): Promise<{ owned: Owned; grant: Grant }> {

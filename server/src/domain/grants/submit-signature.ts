@@ -21,7 +21,7 @@ import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
  * Sends the owner's signature to the enclave and records the result. The service verifies the signature first, and the
  * enclave verifies it again (D15).
  *
- * Errors: 400 `signature_invalid`; 409 `grant_not_pending` (nothing to sign), `grant_revoked`, `wallet_not_moved`,
+ * Errors: 400 `signature_invalid`; 409 `grant_not_pending` (nothing to sign), `grant_revoked`,
  * `signing_request_expired`, `signing_request_stale` (a newer request was prepared, the slot's rules changed, or the
  * grant was suspended meanwhile), `signer_change_under_way`; 500 `enclave_record_differs`: nothing was recorded, and
  * the same signature can be submitted again.

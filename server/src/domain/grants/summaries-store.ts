@@ -31,9 +31,6 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
     exists (
       select 1 from wallet_owners o join wallet_passkeys k on k.credential_id = o.credential_id
       where o.account_id = w.account_id and o.mode = w.mode and o.wallet_address = w.address and k.user_id = $2
-    ) or exists (
-      select 1 from passkeys k
-      where k.credential_id = w.owner_credential_id and k.public_key_cose = w.owner_public_key and k.user_id = $2
     ) as is_mine,
     case when g.status <> 'revoked' then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
   from g

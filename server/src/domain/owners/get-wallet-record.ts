@@ -25,7 +25,7 @@ export interface WalletRecord {
  * Returns the record of a wallet. Leaves out every signature over an earlier statement, for example over a statement
  * that contains another address of the enclave.
  *
- * Errors: 404 `wallet_not_found`; 409 `wallet_not_moved`.
+ * Errors: 404 `wallet_not_found`.
  */
 export async function getWalletRecord(
   ctx: Pick<Context, 'db' | 'enclave'>,
@@ -36,7 +36,6 @@ export async function getWalletRecord(
     listRecordOwners(accountId, mode, address),
   )
   if (wallet === null) throw problem('wallet_not_found')
-  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
   const slots = await ctx.db.runRelaxed(listSlots(wallet))
   const statement = buildWalletRecord(ctx.enclave, { wallet, slots })
   const challenge = Buffer.from(statement).toString('base64url')

@@ -2,7 +2,7 @@ import { EnclaveRefused } from '../../enclave/errors.ts'
 import { problem } from '../../values/problem.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import type { OwnerRequest, OwnersChangeDetails } from '../wallets/owner-request.ts'
+import type { OwnerRequest } from '../wallets/owner-request.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { insertOwner, listOwners } from '../wallets/owners-store.ts'
 import { deleteOwner } from '../wallets/wallet-owners-store.ts'
@@ -10,8 +10,6 @@ import { checkAskerIsMember } from './check-asker-is-member.ts'
 import { holdWalletPasskey } from '../wallets/wallet-passkeys-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { ChangeState, EnclaveChange } from './enclave-change.ts'
-
-export type OwnersRequest = Extract<OwnerRequest, { readonly details: OwnersChangeDetails }>
 
 const NOT_FOUND = 404
 
@@ -23,7 +21,7 @@ export function sameMembers(left: readonly string[], right: readonly string[]): 
 /** The change that adds one passkey to the quorum of a wallet's owners, or removes one (D61). */
 export function makeOwnersChange(
   { db, enclave }: Pick<Context, 'db' | 'enclave'>,
-  { wallet, request }: { wallet: Wallet; request: OwnersRequest },
+  { wallet, request }: { wallet: Wallet; request: OwnerRequest },
 ): EnclaveChange {
   const { credential_id: credentialId, before, after } = request.details
   const isAddition = request.kind === 'add_owner'

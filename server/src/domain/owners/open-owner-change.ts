@@ -10,17 +10,17 @@ import { withSignerLease } from '../grants/with-signer-lease.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/owners-store.ts'
 import { listCredentials } from '../wallets/list-credentials.ts'
+import type { OwnerRequest, OwnersChangeKind } from '../wallets/owner-request.ts'
 import { insertOwnerRequest } from '../wallets/owner-requests-store.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { getWalletPasskey } from '../wallets/queries.ts'
 import { OWNERS_MAX, type Wallet, type WalletPasskey } from '../wallets/wallet.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { findOpenRequests } from './find-open-requests.ts'
-import { makeOwnersChange, sameMembers, type OwnersRequest } from './make-owners-change.ts'
+import { makeOwnersChange, sameMembers } from './make-owners-change.ts'
 import { toFenced } from './queries.ts'
 import { reconcileOwners } from './reconcile-owners.ts'
 
-export type OwnersChangeKind = OwnersRequest['kind']
 
 /** A change of owners that waits for the signature of a current owner. */
 export interface PreparedOwnersChange {
@@ -42,7 +42,7 @@ interface AskedChange {
  * First, this function reads the owners from the enclave, and records a submitted change whose response was lost. If
  * that is the requested change, returns null, because there is nothing to sign.
  *
- * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
+ * Errors: 404 `wallet_not_found`, `passkey_not_found`, `owner_not_found`; 409
  * `signer_not_configured`, `owner_exists`, `owner_limit_reached`, `last_wallet_owner`, `signer_change_under_way`; 500
  * `enclave_record_differs`.
  */
@@ -58,7 +58,6 @@ export async function openOwnerChange(
   if (ctx.signer === null) throw problem('signer_not_configured')
   const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
-  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
   if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
   const { submitted, fenced } = await findOpenRequests(ctx, wallet)
   const signed = fenced === null ? null : toFenced(fenced)
@@ -73,20 +72,20 @@ export async function openOwnerChange(
   })
 }
 
-function isAsked(request: { kind: string; details: object }, { kind, credentialId }: AskedChange): boolean {
-  return request.kind === kind && 'credential_id' in request.details && request.details.credential_id === credentialId
+function isAsked({ kind, details }: OwnerRequest, asked: AskedChange): boolean {
+  return kind === asked.kind && details.credential_id === asked.credentialId
 }
 
 /** Returns the request for this change that can still be signed, or null. */
-async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnersRequest | null> {
+async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest | null> {
   const now = ctx.clock.now().getTime()
   const { open } = await findOpenRequests(ctx, wallet)
-  const [usable] = open.filter((one): one is OwnersRequest => one.kind === asked.kind && isAsked(one, asked))
+  const usable = open.find((one) => isAsked(one, asked))
   if (usable === undefined || usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
   return (await makeOwnersChange(ctx, { wallet, request: usable }).readState()) === 'before' ? usable : null
 }
 
-async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnersRequest> {
+async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest> {
   const { kind, credentialId, actor } = asked
   const [owners, members] = await Promise.all([
     ctx.db.runRelaxed(listOwners(wallet)),
@@ -99,7 +98,7 @@ async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promis
   }
   const after = kind === 'add_owner' ? await addOwner(ctx, owners, asked) : removeOwner(owners, credentialId)
   const createdAt = ctx.clock.now()
-  const request: OwnersRequest = {
+  const request: OwnerRequest = {
     accountId: wallet.accountId,
     id: createId('ownerRequest', createdAt),
     mode: wallet.mode,
@@ -142,7 +141,7 @@ function removeOwner(owners: readonly WalletPasskey[], credentialId: string): re
 }
 
 /** A passkey that is to be removed may not sign, so `credentials` does not contain it. */
-async function formatRequest(ctx: Context, wallet: Wallet, request: OwnersRequest): Promise<PreparedOwnersChange> {
+async function formatRequest(ctx: Context, wallet: Wallet, request: OwnerRequest): Promise<PreparedOwnersChange> {
   const credentials = await listCredentials(ctx, wallet)
   return {
     requestId: request.id,

@@ -17,7 +17,7 @@ export async function getOwnerRequest(
 ): Promise<OwnerRequest> {
   const isWellFormed = isId('ownerRequest', requestId)
   const request = isWellFormed ? await ctx.db.runRelaxed(findOwnerRequest(accountId, requestId)) : null
-  if (request === null || request.kind === 'withdraw') throw problem('owner_request_not_found')
+  if (request === null) throw problem('owner_request_not_found')
   return request
 }
 

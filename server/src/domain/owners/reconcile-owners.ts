@@ -4,7 +4,7 @@ import { fenceOf } from '../grants/signing-request.ts'
 import type { SignerLease } from '../grants/with-signer-lease.ts'
 import type { OwnerRequest } from '../wallets/owner-request.ts'
 import { clearOwnerRequestSubmitter } from '../wallets/owner-requests-store.ts'
-import { makeChange } from './make-change.ts'
+import { makeOwnersChange } from './make-owners-change.ts'
 import { toFenced } from './queries.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
@@ -19,7 +19,7 @@ export async function reconcileOwners(
   { submitted }: { submitted: readonly OwnerRequest[] },
 ): Promise<OwnerRequest | null> {
   for (const request of submitted) {
-    const change = makeChange(ctx, { wallet: lease.wallet, request })
+    const change = makeOwnersChange(ctx, { wallet: lease.wallet, request })
     if ((await change.readState()) !== 'after' || (await change.isRecorded())) {
       // Until its fence has passed, the request may still take effect, or the enclave's reads may not show its effect
       // yet.

@@ -14,11 +14,11 @@ import { getWalletRecord } from './get-wallet-record.ts'
  * belongs to the wallet whenever this owner signs. The owner may sign the record again. The later signature replaces
  * the earlier one.
  *
- * Errors: 400 `signature_invalid`; 404 `wallet_not_found`, `owner_not_found`; 409 `wallet_not_moved`,
+ * Errors: 400 `signature_invalid`; 404 `wallet_not_found`, `owner_not_found`; 409
  * `signing_request_stale`, `signer_not_configured`.
  */
 export async function signWalletRecord(
-  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'relyingParty' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'signer'>,
   {
     accountId,
     mode,

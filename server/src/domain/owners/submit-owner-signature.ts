@@ -11,7 +11,7 @@ import type { OwnerRequest } from '../wallets/owner-request.ts'
 import { markOwnerRequestSubmitted } from '../wallets/owner-requests-store.ts'
 import { extendSignerLease } from '../wallets/wallets-store.ts'
 import type { EnclaveChange } from './enclave-change.ts'
-import { makeChange } from './make-change.ts'
+import { makeOwnersChange } from './make-owners-change.ts'
 import { getOwnerRequest, getRequestedWallet, toFenced } from './queries.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
@@ -58,7 +58,7 @@ export async function submitOwnerSignature(
   if (request.doneAt !== null) return request
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
   const wallet = await getRequestedWallet(ctx, request)
-  const change = makeChange(ctx, { wallet, request })
+  const change = makeOwnersChange(ctx, { wallet, request })
   change.checkSigner(assertion.id)
   await checkOwnerSignature(ctx, {
     wallet,

@@ -12,15 +12,14 @@ import type { Plan } from '../plans/plan.ts'
 import { heldSince, unminedSum } from '../payments/pending-store.ts'
 import { spentSum } from '../spent-sum.ts'
 import { LOOKED_UP_DAYS } from '../unexplained-transfers/unexplained-transfer.ts'
-import { toSignerKey, type SignerKey } from '../payments/signing-store.ts'
+import type { SignerKey } from '../payments/signing-store.ts'
 
-const { agents, grants, payments, wallet_slots: slots, wallets } = tables
+const { grants, payments, wallet_slots: slots, wallets } = tables
 
 const FACTS_ROW = {
   agent_exists: computed.bool,
   wallet_exists: computed.bool,
   enclave_wallet_id: nullable(wallets.enclave_wallet_id),
-  signer_private_key_sealed: agents.signer_private_key_sealed,
   plan: computed.text,
   spent: computed.numeric,
   unmined: computed.numeric,
@@ -32,7 +31,7 @@ const GRANT_ROW = {
   id: grants.id,
   ...POLICY_ROW,
   slot: grants.slot,
-  slot_key: nullable(slots.signer_private_key_sealed),
+  slot_key: slots.signer_private_key_sealed,
 }
 
 /**
@@ -62,7 +61,7 @@ function grantText({ account, mode, wallet, agent }: PartyTerms): string {
     g.expires_at, g.x402, g.slot, s.signer_private_key_sealed as slot_key
   from wallets w
   join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
-  left join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
+  join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
     and s.wallet_address = g.wallet_address and s.slot = g.slot
   where w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}
     and g.agent_id = ${agent} and g.status = 'active' and g.suspended_at is null`
@@ -72,7 +71,7 @@ function grantText({ account, mode, wallet, agent }: PartyTerms): string {
 function factsText(terms: FactTerms): string {
   const { account, mode, wallet, agent, windowStart, block, since, newestAccount, newestId } = terms
   return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
-        w.enclave_wallet_id, a.signer_private_key_sealed,
+        w.enclave_wallet_id,
         (select plan from accounts where id = ${account}) as plan,
         ${spentSum({ account, mode, wallet, agent, since: windowStart })} as spent,
         ${unminedSum({ account, mode, wallet, block, since })} as unmined,
@@ -97,8 +96,7 @@ export interface Parties {
 /** The active grant that a payment would be made under. */
 export interface AdmissionGrant extends GrantPolicy {
   readonly grantId: string
-  /** The key of the grant's slot; null for a grant of a wallet without slots. */
-  readonly slotKey: SignerKey | null
+  readonly signerKey: SignerKey
 }
 
 /**
@@ -176,7 +174,7 @@ function toGrant(row: RowOf<typeof GRANT_ROW>): AdmissionGrant {
   return {
     grantId: row.id,
     ...toPolicy(row),
-    slotKey: row.slot === null ? null : toSignerKey(row.slot, row.slot_key),
+    signerKey: { slot: row.slot, sealed: row.slot_key },
   }
 }
 
@@ -204,8 +202,6 @@ export interface AdmissionFacts {
   readonly hasNewest: boolean
   /** Null if there is no such wallet. */
   readonly enclaveWalletId: string | null
-  /** The agent's own key, for a grant of a wallet without slots. Null if the agent has none. */
-  readonly agentKey: SignerKey | null
 }
 
 const FACT_PARAMETERS = { windowStart: '$5', block: '$6', since: '$7' } as const
@@ -272,8 +268,8 @@ export function readFactsOfMany(
   const terms = { ...PARTY_COLUMNS, ...times, newestAccount: '$9', newestId: '$10' }
   return {
     name: 'read_facts_of_many',
-    text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.signer_private_key_sealed, f.plan, f.spent,
-        f.unmined, f.has_unexplained, f.has_newest, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
+    text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.plan, f.spent, f.unmined,
+        f.has_unexplained, f.has_newest, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
           and p.idempotency_key = r.key) is not null as key_used
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::timestamptz[],
         $8::text[]) with ordinality as r (account_id, mode, wallet, agent_id, window_start, block, since, key, position)
@@ -302,7 +298,6 @@ function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
     hasUnexplained: row.has_unexplained,
     hasNewest: row.has_newest,
     enclaveWalletId: row.enclave_wallet_id,
-    agentKey: toSignerKey(null, row.signer_private_key_sealed),
   }
 }
 

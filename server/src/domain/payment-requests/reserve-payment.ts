@@ -98,8 +98,7 @@ export function makeReservation(
   { request, now, admission: { grant, facts, balance } }: TimedRequest & { readonly admission: AllowedAdmission },
 ): NewReservation {
   const { enclaveWalletId } = facts
-  const signerKey = grant.slotKey ?? facts.agentKey
-  if (enclaveWalletId === null || signerKey === null) throw new Error('a payment without a signer was allowed')
+  if (enclaveWalletId === null) throw new Error('a payment without a wallet was allowed')
 
   // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
   // `now`.
@@ -131,7 +130,7 @@ export function makeReservation(
     row,
     purchase,
     event: paymentEvent('payment.created', payment, now),
-    signing: { enclaveWalletId, signerKey },
+    signing: { enclaveWalletId, signerKey: grant.signerKey },
   }
 }
 

@@ -8,7 +8,7 @@ import {
   readAllowance,
   readRows,
 } from '../../../../test/support/database/read-rows.ts'
-import { makeLegacy, paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/wires/fake-enclave.ts'
 import { openEnclave } from '../../enclave/open-enclave.ts'
@@ -82,22 +82,16 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     enclave.close()
   })
 
-  for (const [what, prepare] of [
-    ['a slot, with its key', async () => undefined],
-    ['a wallet that was not moved, with the key of its agent', makeLegacy],
-  ] as const) {
-    test(`a payment under a grant of ${what}, is sent and sent again`, async () => {
-      const seeded = await seed(given.context)
-      await prepare(given.context, seeded)
-      given.enclave.behave = () => 'unavailable'
-      await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
-      given.enclave.behave = () => 'sign'
-      passFence()
-      const payment = expectPayment(await pay(seeded), 'replayed')
-      assert.equal(payment.txHash, given.enclave.accepted.get(referenceId(payment)))
-      assert.equal(requestsOf(seeded).length, 2)
-    })
-  }
+  test('a payment that was not sent is sent again', async () => {
+    const seeded = await seed(given.context)
+    given.enclave.behave = () => 'unavailable'
+    await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
+    given.enclave.behave = () => 'sign'
+    passFence()
+    const payment = expectPayment(await pay(seeded), 'replayed')
+    assert.equal(payment.txHash, given.enclave.accepted.get(referenceId(payment)))
+    assert.equal(requestsOf(seeded).length, 2)
+  })
 
   test('if the grant is suspended meanwhile, nothing is sent any more', async () => {
     const seeded = await seed(given.context)

@@ -1,26 +1,22 @@
-import { nullable } from '../../db/column.ts'
 import { one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { MissingGrantReason } from '../grants/missing-grant-store.ts'
 import type { Payment } from './payment.ts'
 
-const { agents, grants, wallet_slots: slots, wallets } = tables
+const { grants, wallet_slots: slots, wallets } = tables
 
-/** The key that signs is in the slot. If the wallet has no slots, the key is in the row of the agent. */
 const SIGNING_ROW = {
   enclave_wallet_id: wallets.enclave_wallet_id,
   slot: grants.slot,
-  slot_key: nullable(slots.signer_private_key_sealed),
-  agent_key: agents.signer_private_key_sealed,
+  slot_key: slots.signer_private_key_sealed,
   expires_at: grants.expires_at,
   status: grants.status,
   suspended_at: grants.suspended_at,
 }
 
-/** A signer's private key, encrypted. */
+/** The private key of a slot's signer, encrypted. */
 export interface SignerKey {
-  /** The slot that has the key. Null if the agent has it, because its wallet has no slots. */
-  readonly slot: number | null
+  readonly slot: number
   readonly sealed: Buffer
 }
 
@@ -38,12 +34,10 @@ export type SigningGrant =
 export function findSigningGrant(payment: Pick<Payment, 'accountId' | 'grantId'>): Query<SigningGrant> {
   return {
     name: 'find_signing_grant',
-    text: `select w.enclave_wallet_id, g.slot, s.signer_private_key_sealed as slot_key,
-        a.signer_private_key_sealed as agent_key, g.expires_at, g.status, g.suspended_at
+    text: `select w.enclave_wallet_id, g.slot, s.signer_private_key_sealed as slot_key, g.expires_at, g.status, g.suspended_at
       from grants g
       join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
-      join agents a on a.account_id = g.account_id and a.mode = g.mode and a.id = g.agent_id
-      left join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
+      join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
         and s.wallet_address = g.wallet_address and s.slot = g.slot
       where g.account_id = $1 and g.id = $2`,
     values: [payment.accountId, payment.grantId],
@@ -53,19 +47,9 @@ export function findSigningGrant(payment: Pick<Payment, 'accountId' | 'grantId'>
       return {
         missing: null,
         enclaveWalletId: row.enclave_wallet_id,
-        signerKey: requireKey(toSignerKey(row.slot, row.slot === null ? row.agent_key : row.slot_key)),
+        signerKey: { slot: row.slot, sealed: row.slot_key },
         expiresAt: row.expires_at,
       }
     }),
   }
-}
-
-/** Returns the key, or null if there is none. */
-export function toSignerKey(slot: number | null, sealed: Buffer | null): SignerKey | null {
-  return sealed === null ? null : { slot, sealed }
-}
-
-function requireKey(key: SignerKey | null): SignerKey {
-  if (key === null) throw new Error('an active grant has no key')
-  return key
 }

@@ -1,12 +1,11 @@
 import { paymentCallFailed } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { signerSealContext } from '../agents/signer-seal-context.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { attemptKey } from './attempt-key.ts'
 import { referenceId } from './derived-ids.ts'
 import { ATTEMPT_MS, type Payment } from './payment.ts'
 import { recordOutcome } from './record-outcome.ts'
-import type { SignerKey, SigningParties } from './signing-store.ts'
+import type { SigningParties } from './signing-store.ts'
 
 /**
  * The result of one attempt to send a payment. `expired` means that nothing was sent, because our estimate of the
@@ -41,7 +40,7 @@ function buildOrder(ctx: Context, payment: Payment, signing: SigningParties) {
   const { mode } = payment
   return {
     enclaveWalletId: signing.enclaveWalletId,
-    signerPrivateKey: ctx.sealer.open(signing.signerKey.sealed, sealContext(payment, signing.signerKey)),
+    signerPrivateKey: ctx.sealer.open(signing.signerKey.sealed, slotSealContext(payment, signing.signerKey.slot)),
     chainId: ctx.chains[mode].chainId,
     contract: ctx.chains[mode].usdc,
     to: payment.to,
@@ -53,10 +52,4 @@ function buildOrder(ctx: Context, payment: Payment, signing: SigningParties) {
     // attempt.
     expiresAt: payment.requestExpiresAt ?? ctx.enclave.toEnclaveTime(new Date(ctx.clock.now().getTime() + ATTEMPT_MS)),
   }
-}
-
-function sealContext(payment: Payment, { slot }: SignerKey): string {
-  if (payment.agentId === null) throw new Error('only its owner signs a withdrawal')
-  if (slot !== null) return slotSealContext(payment, slot)
-  return signerSealContext(payment.accountId, payment.mode, payment.agentId)
 }

@@ -3,7 +3,6 @@ import { usdcDomain, type SignatureForm, type TransferAuthorization } from '../.
 import { microUsdc } from '../../values/money.ts'
 import { paymentCallFailed } from '../../values/problem.ts'
 import { writePaymentHeader } from '../../x402/write-payment-header.ts'
-import { signerSealContext } from '../agents/signer-seal-context.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
@@ -42,7 +41,7 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
   const form = (await unlessDown(payment, chain.readCode(payment.walletAddress))) === '0x' ? 'ecdsa' : 'erc1271'
   const answer = await ctx.enclave.signAuthorization({
     enclaveWalletId: signing.enclaveWalletId,
-    signerPrivateKey: ctx.sealer.open(signing.signerKey.sealed, keyContext(payment, signing)),
+    signerPrivateKey: ctx.sealer.open(signing.signerKey.sealed, slotSealContext(payment, signing.signerKey.slot)),
     domain,
     authorization,
     form,
@@ -106,12 +105,6 @@ function toAuthorization(payment: Payment, order: PurchaseOrder): TransferAuthor
 
 export function placeOf({ accountId, id }: Pick<Payment, 'accountId' | 'id'>): PurchasePlace {
   return { accountId, paymentId: id }
-}
-
-function keyContext(payment: Payment, { signerKey: { slot } }: SigningParties): string {
-  if (payment.agentId === null) throw new Error('a purchase has no agent')
-  if (slot !== null) return slotSealContext(payment, slot)
-  return signerSealContext(payment.accountId, payment.mode, payment.agentId)
 }
 
 /**

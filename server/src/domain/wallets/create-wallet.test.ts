@@ -6,7 +6,7 @@ import type { SoftwarePasskey } from '../../../../sandbox/src/software-passkey.t
 import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../../test/support/context/people.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { WalletSigner } from '../../enclave/wallet-move.ts'
+import type { WalletSigner } from '../../enclave/wallet-signer.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
@@ -36,7 +36,6 @@ describe('createWallet', () => {
     assert.equal(wallet.name, 'Treasury')
     const found = await ctx.db.runRelaxed(findWallet(account.id, 'test', wallet.address))
     assert.deepEqual(found, wallet)
-    assert.equal(found.signInOwner, null)
     const owners = await ctx.db.runRelaxed(listOwners(wallet))
     assert.deepEqual(
       owners.map((one) => [one.credentialId, one.userId]),

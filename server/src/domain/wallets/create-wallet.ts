@@ -5,7 +5,7 @@ import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { sameSigners } from '../../enclave/wallet-move.ts'
+import { sameSigners } from '../../enclave/wallet-signer.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
@@ -48,7 +48,7 @@ export async function createWallet(
   if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
   const { wallet: made, slots } = await createAtEnclave(ctx, { name, owner })
   const createdAt = ctx.clock.now()
-  const wallet: Wallet = { accountId, mode, name, ...made, signInOwner: null, createdAt }
+  const wallet: Wallet = { accountId, mode, name, ...made, createdAt }
   const sealed = slots.map(({ privateKey, ...slot }) => {
     const context = slotSealContext({ accountId, mode, walletAddress: wallet.address }, slot.slot)
     return { ...slot, privateKeySealed: ctx.sealer.seal(privateKey, context) }

@@ -4,7 +4,6 @@ import { cose, decodeClientDataJSON, decodeCredentialPublicKey } from '@simplewe
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context, RelyingParty } from '../context.ts'
 import { checkCounter } from '../passkeys/check-counter.ts'
-import { advanceCounter, findPasskey } from '../passkeys/passkeys-store.ts'
 import { advanceWalletCounter, listOwners } from './owners-store.ts'
 import type { OwnerPasskey, Wallet } from './wallet.ts'
 
@@ -25,8 +24,7 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 
 /**
  * Verifies that an owner of the wallet signed exactly these bytes (D15): credential, challenge, origin, relying party,
- * user presence and verification, and the signature. A wallet passkey must have been used on the signer page. If the
- * wallet still belongs to a sign-in passkey, that passkey must have been used on our own site.
+ * user presence and verification, and the signature. The passkey must have been used on the signer page.
  *
  * `requestedAt` is when the owner was asked to sign. If the passkey's signature counter went back since an earlier
  * request, somebody may have copied the passkey, and the signature is rejected.
@@ -35,7 +33,7 @@ export function toSpki(publicKeyCose: Uint8Array): string {
  * was prepared earlier; 409 `signer_not_configured`, `wallet_passkey_counter_went_back`.
  */
 export async function checkOwnerSignature(
-  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'relyingParty' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'signer'>,
   {
     wallet,
     challenge,
@@ -43,33 +41,15 @@ export async function checkOwnerSignature(
     assertion,
   }: { wallet: Wallet; challenge: Uint8Array; requestedAt: Date; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
-  const { owners, site } = await findOwnersAndSite(ctx, wallet)
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  const owners = await ctx.db.runRelaxed(listOwners(wallet))
   const owner = owners.find(({ credentialId }) => credentialId === assertion.id)
   if (owner === undefined) throw problem('signature_invalid')
   if (signsAnotherRequest(assertion, challenge)) throw problem('signing_request_stale')
-  const counter = await verifySignature({ owner, site, challenge, assertion })
-  const now = ctx.clock.now()
-  const use = { counter, now, requestedAt }
-  const outcome = await ctx.db.runDurable(
-    wallet.signInOwner === null ? advanceWalletCounter(owner.credentialId, use) : advanceCounter(owner, use),
-  )
+  const counter = await verifySignature({ owner, site: ctx.signer, challenge, assertion })
+  const use = { counter, now: ctx.clock.now(), requestedAt }
+  const outcome = await ctx.db.runDurable(advanceWalletCounter(owner.credentialId, use))
   await checkCounter(ctx, { outcome, passkey: owner, counter, code: 'wallet_passkey_counter_went_back' })
-}
-
-/** A passkey that owns a wallet, with the person to whom it belongs. */
-type Owner = OwnerPasskey & { readonly userId: string }
-
-/** Returns the passkeys that may sign for the wallet, and the site where they are used. */
-async function findOwnersAndSite(
-  ctx: Pick<Context, 'db' | 'relyingParty' | 'signer'>,
-  { signInOwner, ...wallet }: Wallet,
-): Promise<{ owners: readonly Owner[]; site: RelyingParty }> {
-  if (signInOwner !== null) {
-    const found = await ctx.db.runRelaxed(findPasskey(signInOwner.credentialId))
-    return { owners: [{ ...signInOwner, userId: found?.user.id ?? '' }], site: ctx.relyingParty }
-  }
-  if (ctx.signer === null) throw problem('signer_not_configured')
-  return { owners: await ctx.db.runRelaxed(listOwners(wallet)), site: ctx.signer }
 }
 
 /** Verifies an owner's signature, and returns the signature counter that the authenticator reported. */

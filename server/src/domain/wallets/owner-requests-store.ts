@@ -4,7 +4,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import type { OwnerRequest, OwnerRequestContent } from './owner-request.ts'
+import type { OwnerRequest, OwnersChangeDetails, OwnersChangeKind } from './owner-request.ts'
 import type { Wallet } from './wallet.ts'
 
 const { owner_requests: requests } = tables
@@ -13,8 +13,8 @@ const REQUEST_ROW = {
   ...pick(requests, 'account_id', 'id'),
   mode: narrow<Mode>(requests.mode),
   wallet_address: narrow<Address>(requests.wallet_address),
-  kind: requests.kind,
-  details: narrow<object>(requests.details),
+  kind: narrow<OwnersChangeKind>(requests.kind),
+  details: narrow<OwnersChangeDetails>(requests.details),
   ...pick(requests, 'expires_at', 'created_at', 'created_by'),
   submitted_by: narrow<Actor>(requests.submitted_by),
   done_at: requests.done_at,
@@ -42,11 +42,11 @@ export function insertOwnerRequest(request: OwnerRequest): Query<boolean> {
   }
 }
 
-/** Uses the primary key. */
+/** Finds a request that changes the owners of a wallet. Uses the primary key. */
 export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequest | null> {
   return {
     name: 'find_owner_request',
-    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2`,
+    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2 and kind <> 'withdraw'`,
     values: [accountId, id],
     read: firstOrNull(REQUEST_ROW, toRequest),
   }
@@ -121,10 +121,9 @@ export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): 
 }
 
 function toRequest(row: RowOf<typeof REQUEST_ROW>): OwnerRequest {
-  // Only `insertOwnerRequest` writes the details, so they fit the kind.
-  const content = { kind: row.kind, details: row.details } as OwnerRequestContent
   return {
-    ...content,
+    kind: row.kind,
+    details: row.details,
     accountId: row.account_id,
     id: row.id,
     mode: row.mode,

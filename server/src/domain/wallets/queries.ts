@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { findWalletPasskey } from './owners-store.ts'
 import { listWalletPasskeyRows, type OwnedWalletPasskey } from './wallet-passkeys-store.ts'
 import { WALLETS_LISTED_MAX, type WalletPasskey, type WalletSummary } from './wallet.ts'
-import { countWalletsByOwner, findWalletSummary, listWalletSummaries } from './wallets-store.ts'
+import { findWalletSummary, listWalletSummaries } from './wallets-store.ts'
 
 /** Returns a wallet of the workspace and mode, or throws 404 `wallet_not_found`. */
 export async function getWallet(
@@ -23,17 +23,6 @@ export async function listWallets(
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<WalletSummary[]> {
   return await ctx.db.runSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX), accountId)
-}
-
-/**
- * Returns how many wallets each of a user's passkeys owns, in the workspaces that the user belongs to. Passkeys without
- * wallets are left out.
- */
-export async function countOwnedWallets(
-  ctx: Pick<Context, 'db'>,
-  { userId }: { userId: string },
-): Promise<ReadonlyMap<string, number>> {
-  return new Map(await ctx.db.runRelaxed(countWalletsByOwner(userId)))
 }
 
 /** Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. */

@@ -104,17 +104,6 @@ export function saveRecordAssertion(
   }
 }
 
-/** Gives the wallet to a quorum of wallet passkeys. Returns false if no sign-in passkey owns the wallet any more. */
-export function markMoved({ accountId, mode, address }: WalletKey, ownerQuorumId: string): Query<boolean> {
-  return {
-    name: 'mark_wallet_moved',
-    text: `update wallets set owner_quorum_id = $4, owner_credential_id = null, owner_public_key = null
-      where account_id = $1 and mode = $2 and address = $3 and owner_credential_id is not null`,
-    values: [accountId, mode, address, ownerQuorumId],
-    read: changed,
-  }
-}
-
 function toOwner(row: RowOf<typeof OWNER_ROW>): WalletOwner {
   return {
     walletAddress: row.wallet_address,

@@ -73,7 +73,7 @@ export function isWalletPasskeyUsed(userId: string, credentialId: string): Query
   return {
     name: 'is_wallet_passkey_used',
     text: `select exists (select 1 from wallet_owners where credential_id = $2) or exists (
-        select 1 from owner_requests where created_by = $1 and kind in ('add_owner', 'move')
+        select 1 from owner_requests where created_by = $1 and kind = 'add_owner'
           and details->>'credential_id' = $2 and submitted_by is not null and done_at is null) as used`,
     values: [userId, credentialId],
     read: one({ used: computed.bool }, (row) => row.used),

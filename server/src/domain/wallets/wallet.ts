@@ -13,11 +13,6 @@ export interface Wallet {
   readonly enclaveWalletId: string
   /** The owner at the enclave: a key quorum, any member of which may sign. Its members are the owners' passkeys. */
   readonly ownerQuorumId: string
-  /**
-   * The sign-in passkey that owns the wallet, if the wallet was created before wallet passkeys existed and has not been
-   * moved since. Such a wallet has no slots. Null for every other wallet.
-   */
-  readonly signInOwner: OwnerPasskey | null
   readonly createdAt: Date
 }
 
@@ -51,8 +46,6 @@ export interface WalletSlot {
 
 /** What members of the workspace see of a wallet. */
 export interface WalletSummary extends Wallet {
-  /** The user whose passkey owns the wallet. Null once that user has removed the passkey. */
-  readonly ownedBy: { readonly userId: string; readonly userName: string; readonly passkeyName: string } | null
   /** The number of grants on the wallet that are not revoked. */
   readonly grants: number
 }

@@ -1,36 +1,28 @@
-import { computed, listOf, narrow, nullable, pick, required, type RowOf } from '../../db/column.ts'
+import { computed, listOf, narrow, pick, required, type RowOf } from '../../db/column.ts'
 import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { OwnerPasskey, Wallet, WalletSummary } from './wallet.ts'
+import type { Wallet, WalletSummary } from './wallet.ts'
 
-const { wallets, users } = tables
+const { wallets } = tables
 
 const ADDRESS_ROW = { address: narrow<Address>(wallets.address) }
 
 const WALLET_ROW = {
   ...pick(wallets, 'account_id', 'mode'),
   ...ADDRESS_ROW,
-  ...pick(wallets, 'name', 'enclave_wallet_id', 'owner_quorum_id'),
-  ...pick(wallets, 'owner_credential_id', 'owner_public_key'),
-  created_at: wallets.created_at,
+  ...pick(wallets, 'name', 'enclave_wallet_id', 'owner_quorum_id', 'created_at'),
 }
 
-const SUMMARY_ROW = {
-  ...WALLET_ROW,
-  passkey_name: nullable(computed.text),
-  user_id: nullable(users.id),
-  user_name: nullable(users.name),
-  grants: computed.int8,
-}
+const SUMMARY_ROW = { ...WALLET_ROW, grants: computed.int8 }
 
 const COLUMNS = listOf(WALLET_ROW)
 
 export function insertWallet(wallet: Wallet): Query<boolean> {
   return {
     name: 'insert_wallet',
-    text: `insert into wallets (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    text: `insert into wallets (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       wallet.accountId,
       wallet.mode,
@@ -38,8 +30,6 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
       wallet.name,
       wallet.enclaveWalletId,
       wallet.ownerQuorumId,
-      wallet.signInOwner?.credentialId ?? null,
-      wallet.signInOwner === null ? null : Buffer.from(wallet.signInOwner.publicKeyCose),
       wallet.createdAt,
     ],
     read: changed,
@@ -65,66 +55,30 @@ export function countWallets(accountId: string, mode: Mode): Query<number> {
   }
 }
 
-/**
- * The summaries of `wallets w`, each with its first owner. Uses the primary keys, and `grants_by_wallet`. A sign-in
- * passkey must match by its public key too, because anybody can register a passkey of their own under a credential id
- * that is not in use.
- */
-const SUMMARY = {
-  columns: `w.account_id, w.mode, w.address, w.name, w.enclave_wallet_id, w.owner_quorum_id, w.owner_credential_id,
-      w.owner_public_key, w.created_at, coalesce(o.name, p.name) as passkey_name, u.id as user_id, u.name as user_name,
-      (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
-        and g.wallet_address = w.address and g.status <> 'revoked') as grants`,
-  joins: `left join passkeys p on p.credential_id = w.owner_credential_id and p.public_key_cose = w.owner_public_key
-      left join lateral (
-        select k.name, k.user_id from wallet_owners wo join wallet_passkeys k on k.credential_id = wo.credential_id
-        where wo.account_id = w.account_id and wo.mode = w.mode and wo.wallet_address = w.address
-        order by wo.added_at, wo.credential_id limit 1
-      ) o on true
-      left join users u on u.id = coalesce(o.user_id, p.user_id)`,
-} as const
+/** The summary of `wallets w`. Uses `grants_by_wallet`. */
+const SUMMARY = `${COLUMNS}, (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
+        and g.wallet_address = w.address and g.status <> 'revoked') as grants`
 
-/** Uses the primary keys. */
+/** Uses the primary key. */
 export function findWalletSummary(accountId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
   return {
     name: 'find_wallet_summary',
-    text: `select ${SUMMARY.columns} from wallets w ${SUMMARY.joins}
+    text: `select ${SUMMARY} from wallets w
       where w.account_id = $1 and w.mode = $2 and w.address = $3`,
     values: [accountId, mode, address],
     read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
 
-/** Lists the newest `limit` wallets, the oldest of them first. Uses the primary keys. */
+/** Lists the newest `limit` wallets, the oldest of them first. Uses the primary key. */
 export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
   return {
     name: 'list_wallet_summaries',
-    text: `select ${SUMMARY.columns} from (
+    text: `select ${SUMMARY} from (
         select ${COLUMNS} from wallets where account_id = $1 and mode = $2 order by created_at desc, address desc limit $3
-      ) w ${SUMMARY.joins} order by w.created_at, w.address`,
+      ) w order by w.created_at, w.address`,
     values: [accountId, mode, limit],
     read: all(SUMMARY_ROW, toSummary),
-  }
-}
-
-/**
- * Returns how many wallets in the user's workspaces each of their sign-in passkeys owns. Uses `members_by_user` and
- * primary keys.
- */
-export function countWalletsByOwner(userId: string): Query<[credentialId: string, wallets: number][]> {
-  return {
-    name: 'count_wallets_by_owner',
-    text: `select w.owner_credential_id, count(*) as wallets
-      from members m
-      join wallets w on w.account_id = m.account_id
-      join passkeys p on p.credential_id = w.owner_credential_id and p.public_key_cose = w.owner_public_key
-      where m.user_id = $1 and p.user_id = $1
-      group by w.owner_credential_id`,
-    values: [userId],
-    read: all({ owner_credential_id: required(wallets.owner_credential_id), wallets: computed.int8 }, (row) => [
-      row.owner_credential_id,
-      Number(row.wallets),
-    ]),
   }
 }
 
@@ -223,10 +177,7 @@ export function releaseSignerLease(wallet: Wallet, until: Date): Query<boolean> 
 }
 
 function toSummary(row: RowOf<typeof SUMMARY_ROW>): WalletSummary {
-  const { user_id: userId, user_name: userName, passkey_name: passkeyName } = row
-  const ownedBy =
-    userId === null || userName === null || passkeyName === null ? null : { userId, userName, passkeyName }
-  return { ...toWallet(row), ownedBy, grants: Number(row.grants) }
+  return { ...toWallet(row), grants: Number(row.grants) }
 }
 
 function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
@@ -237,11 +188,6 @@ function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
     name: row.name,
     enclaveWalletId: row.enclave_wallet_id,
     ownerQuorumId: row.owner_quorum_id,
-    signInOwner: toOwner(row.owner_credential_id, row.owner_public_key),
     createdAt: row.created_at,
   }
-}
-
-function toOwner(credentialId: string | null, publicKeyCose: Uint8Array | null): OwnerPasskey | null {
-  return credentialId === null || publicKeyCose === null ? null : { credentialId, publicKeyCose }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { makeLegacy, RECIPIENT, seedWallet } from '../../../../test/support/context/seed.ts'
+import { RECIPIENT, seedWallet } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import {
@@ -79,12 +79,6 @@ describe('issueWithdrawalRequest', () => {
     const unsigned = { ...ctx, signer: null }
     await assert.rejects(issueWithdrawal(unsigned, withdrawer), { status: 409, code: 'signer_not_configured' })
     assert.deepEqual(await countTraces(withdrawer), { requests: 0, entries: 0, payments: 0 })
-  })
-
-  test('from a wallet that a sign-in passkey owns, nothing can be withdrawn before it is moved', async () => {
-    const withdrawer = await openWithdrawer(ctx)
-    await makeLegacy(ctx, withdrawer.seeded)
-    await assert.rejects(issueWithdrawal(ctx, withdrawer), { status: 409, code: 'wallet_not_moved' })
   })
 
   test('a wallet without grants can be withdrawn from, to another wallet of the workspace', async () => {

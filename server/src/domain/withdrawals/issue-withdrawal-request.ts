@@ -40,7 +40,7 @@ export interface IssuedWithdrawal {
  * grants, their limits and the plan's allowance do not apply. `amount` null means everything that no other payment has
  * reserved. Nothing is reserved until the signature is submitted.
  *
- * Errors: 400 `address_invalid`; 404 `wallet_not_found`; 409 `wallet_not_moved`, `signer_not_configured`; 403
+ * Errors: 400 `address_invalid`; 404 `wallet_not_found`; 409 `signer_not_configured`; 403
  * `insufficient_balance`, `insufficient_gas`.
  *
  * @throws ChainUnavailable
@@ -58,7 +58,6 @@ export async function issueWithdrawalRequest(
 ): Promise<IssuedWithdrawal> {
   const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
-  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
   if (ctx.signer === null) throw problem('signer_not_configured')
   checkRecipient(to, { wallet: address, usdc: ctx.chains[mode].usdc })
 

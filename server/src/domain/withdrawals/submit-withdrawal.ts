@@ -35,7 +35,7 @@ const RESULT_NOT_SAVED =
  * is not known stays pending, and the reconciler ends it as soon as there is proof (decision 0026).
  *
  * Errors: 400 `signature_invalid`; 403 `insufficient_balance`, `insufficient_gas`; 404 `withdrawal_not_found`; 409
- * `signing_request_expired`, `signing_request_stale`, `wallet_not_moved`, `signer_not_configured`.
+ * `signing_request_expired`, `signing_request_stale`, `signer_not_configured`.
  *
  * @throws ChainUnavailable if the balance cannot be read. Then nothing was recorded.
  */
@@ -51,7 +51,6 @@ export async function submitWithdrawal(
   const { request, wallet } = await getRequestAndWallet(ctx, { accountId, requestId })
   if (request.isSubmitted) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
-  if (wallet.signInOwner !== null) throw problem('wallet_not_moved')
   const transfer = toOwnerTransfer(ctx, { wallet, request })
   const { challenge } = ctx.enclave.buildOwnerTransfer(transfer)
   await checkOwnerSignature(ctx, { wallet, challenge, requestedAt: request.createdAt, assertion })

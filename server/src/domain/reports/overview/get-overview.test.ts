@@ -245,9 +245,7 @@ describe('the overview', () => {
   test('an unsigned grant and a deleted agent complete no step', async () => {
     const seeded = await seed(ctx)
     await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
-    const gone =
-      'update agents set deleted_at = $1, signer_id = null, signer_private_key_sealed = null where account_id = $2'
-    await readRows(ctx.db, gone, [NOW, seeded.account.id])
+    await readRows(ctx.db, 'update agents set deleted_at = $1 where account_id = $2', [NOW, seeded.account.id])
     const { steps } = await read(seeded, '24h')
     assert.deepEqual([steps.grant, steps.agent], [false, false])
   })
