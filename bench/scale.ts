@@ -80,8 +80,8 @@ async function seedKeys(databaseUrl: string, accountId: string, count: number): 
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query(
-    `insert into api_keys (account_id, id, mode, secret_hash, created_at)
-      select $2, id, 'test', decode(hash, 'hex'), $3 from ${source}`,
+    `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+      select $2, id, 'test', decode(hash, 'hex'), 'abcd', $3 from ${source}`,
     [JSON.stringify(rows), accountId, now],
   )
   await client.query(

@@ -63,8 +63,8 @@ const TARGETS = `jsonb_to_recordset($1::jsonb) as t ("accountId" text, "agentId"
 
 const SEED = [
   `insert into accounts select "accountId", lower("accountId"), 'Bench', 'scale', $2::timestamptz from ${TARGETS}`,
-  `insert into api_keys (account_id, id, mode, secret_hash, created_at)
-    select "accountId", key_id, 'test', decode(hash, 'hex'), $2::timestamptz from ${TARGETS}`,
+  `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+    select "accountId", key_id, 'test', decode(hash, 'hex'), 'abcd', $2::timestamptz from ${TARGETS}`,
   `insert into rate_windows (subject, bucket)
     select decode(hash, 'hex'), bucket from ${TARGETS}, unnest('{${Object.keys(BUCKETS).join(',')}}'::text[]) bucket`,
   `insert into agents (account_id, mode, id, created_at)

@@ -63,7 +63,7 @@ create table api_keys (
   created_by text,
   agent_id text,
   scopes text[],
-  last4 text,
+  last4 text not null,
   held_at timestamp with time zone,
   confirmed_at timestamp with time zone,
   constraint api_keys_pkey PRIMARY KEY (account_id, id),
@@ -283,7 +283,7 @@ create table events (
   type text not null,
   created_at timestamp with time zone not null,
   data jsonb not null,
-  data_text text,
+  data_text text not null,
   constraint events_pkey PRIMARY KEY (account_id, id),
   constraint events_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );

@@ -353,8 +353,8 @@ export interface components {
             grant_id: string;
             /** @description `pending` until the chain confirms the payment, or until it has failed. */
             status: "pending" | "confirmed" | "failed";
-            /** @description Why the payment failed. `enclave_refused`: the enclave refused to sign it. `never_received`: it did not reach the enclave in time, and is not sent any more. `reverted`: its transaction was reverted. `transfer_missing`: its transaction does not contain the transfer. `replaced`: another transaction of the wallet took its place. `authorization_expired`: the signed authorization of a purchase was not used, and can no longer be. `authorization_canceled`: it was canceled on the chain. `never_mined`: the enclave gave up on it; only payments of older versions have this code. Null unless the status is `failed`. */
-            failure_code: ("enclave_refused" | "never_received" | "never_mined" | "reverted" | "transfer_missing" | "replaced" | "authorization_expired" | "authorization_canceled") | null;
+            /** @description Why the payment failed. `enclave_refused`: the enclave refused to sign it. `never_received`: it did not reach the enclave in time, and is not sent any more. `reverted`: its transaction was reverted. `transfer_missing`: its transaction does not contain the transfer. `replaced`: another transaction of the wallet took its place. `authorization_expired`: the signed authorization of a purchase was not used, and can no longer be. `authorization_canceled`: it was canceled on the chain. Null unless the status is `failed`. */
+            failure_code: ("enclave_refused" | "never_received" | "reverted" | "transfer_missing" | "replaced" | "authorization_expired" | "authorization_canceled") | null;
             /** @description The hash of the transaction on the chain. */
             tx_hash: string | null;
             /**
@@ -501,7 +501,7 @@ export interface components {
             /** @description A failed entry has moved no money. A deposit is always `confirmed`. */
             status: "pending" | "confirmed" | "failed";
             /** @description Why the payment or withdrawal failed. Null unless the status is `failed`. */
-            failure_code: ("enclave_refused" | "never_received" | "never_mined" | "reverted" | "transfer_missing" | "replaced" | "authorization_expired" | "authorization_canceled") | null;
+            failure_code: ("enclave_refused" | "never_received" | "reverted" | "transfer_missing" | "replaced" | "authorization_expired" | "authorization_canceled") | null;
             /** @description The hash of the transaction on the chain. Null while it is not known. */
             tx_hash: string | null;
             /** @description The agent that paid. Null unless the type is `payment`. */
@@ -688,7 +688,7 @@ export interface components {
         };
         /**
          * Event
-         * @description A change, exactly as webhooks deliver it. `type` says which members `data` has. Events are kept for 30 days and never changed: after an upgrade from version 0.1.0, the payments in older events do not have the members kind, agent_id, grant_id, failure_code and confirmed_at.
+         * @description A change, exactly as webhooks deliver it. `type` says which members `data` has. Events are kept for 30 days and never changed.
          */
         Event: components["schemas"]["PaymentCreatedEvent"] | components["schemas"]["PaymentConfirmedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["InboundReceivedEvent"] | components["schemas"]["PermissionGrantedEvent"] | components["schemas"]["PermissionRevokedEvent"] | components["schemas"]["WebhookTestEvent"];
         /**

@@ -79,14 +79,6 @@ describe('events over HTTP', () => {
       assert.equal(stored && formatEvent(stored, seeded.account.slug), text, 'what a delivery sends')
     })
 
-    test('from before its text was stored is returned with its data', async () => {
-      const seeded = await seed(given.context)
-      const { id } = await insert(seeded, { data: { payment: PAYMENT } })
-      await readRows(given.context.db, 'update events set data_text = null where id = $1', [id])
-      const answer = await given.call({ path: `/v1/events/${id}`, key: seeded.key })
-      assert.deepEqual(readBody<{ event: { data: unknown } }>(answer, 200).event.data, { payment: PAYMENT })
-    })
-
     test('of another mode or workspace, or one that does not exist, is 404, and is in no list', async () => {
       const [seeded, other] = [await seed(given.context), await seed(given.context)]
       const theirs = await insert(other)

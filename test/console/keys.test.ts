@@ -86,7 +86,7 @@ describe('API keys in the dashboard', () => {
     assert.equal((await list())[1]?.state, 'expired')
   })
 
-  test('a key for one agent and some scopes is shown as such, its rotation keeps both, and a key from before shows no characters', async () => {
+  test('a key for one agent and some scopes is shown as such, and its rotation keeps both', async () => {
     await fixture.browser.ask('POST', fixture.at('agents'), { mode: 'test', id: 'ko\u0308der' }, 201)
     const terms = { agent_id: 'ko\u0308der', scopes: ['wallet:transfer', 'wallet:read'] }
     const made = await create(terms)
@@ -98,8 +98,6 @@ describe('API keys in the dashboard', () => {
       assert.deepEqual({ agent_id: listed?.agent_id, scopes: listed?.scopes, last4: listed?.last4 }, shown)
       assert.equal(JSON.parse((await callApi(secret)).text).agent_id, 'köder')
     }
-    await readRows(server.context.db, 'update api_keys set last4 = null where id = $1', [rotated.key.id])
-    assert.equal((await list()).find(({ id }) => id === rotated.key.id)?.last4, null)
   })
 
   test('a key for an agent that this workspace and mode do not have is not created', async () => {

@@ -260,8 +260,8 @@ describe('after the database was restored', () => {
     const now = ctx.clock.now()
     await readRows(
       ctx.db,
-      `insert into api_keys (account_id, id, mode, secret_hash, created_at)
-        select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256((i || $1)::bytea), $2 from generate_series(1, 2100) i`,
+      `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+        select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256((i || $1)::bytea), 'abcd', $2 from generate_series(1, 2100) i`,
       [seeded.account.id, now],
     )
     const { keys } = await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: now })

@@ -211,8 +211,8 @@ const INSERTS: readonly string[] = [
       recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
     select ${ACCOUNT}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 1, $3, $3
     from ${NUMBERS}`,
-  `insert into api_keys (account_id, id, mode, secret_hash, created_at)
-    select ${ACCOUNT}, 'key_' || n, 'test', ${HASH}, $3 from ${NUMBERS}`,
+  `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+    select ${ACCOUNT}, 'key_' || n, 'test', ${HASH}, 'abcd', $3 from ${NUMBERS}`,
   `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
       created_at, expires_at)
     select ${ACCOUNT}, 'con_' || n, 'test', 'agent ' || n, 'usr_' || n, $3, 'cli_' || n, '{wallet:read}', ${HASH}, $3,

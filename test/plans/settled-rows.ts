@@ -193,6 +193,7 @@ export const SETTLED: readonly string[] = [
     type: `'type' || n % 7`,
     created_at: ago('minute'),
     data: `jsonb_build_object('payment', jsonb_build_object('id', ${idOf('pay')}))`,
+    data_text: `'{}'`,
   }),
   rows(
     'webhook_endpoints',
@@ -281,6 +282,7 @@ export const SETTLED: readonly string[] = [
     id: idOf('key'),
     mode: 'mode_of(n)',
     secret_hash: hash(`'key' || t.k || '_' || n`),
+    last4: `'abcd'`,
     created_at: ago('hour'),
     created_by: user(ref(1)),
     agent_id: `case when n % 2 = 1 then ${agent} end`,

@@ -5,7 +5,7 @@ interface RefusalText {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Why there was no active grant. Requests that were rejected by an earlier version have no such reason. */
+/** Why there was no active grant. */
 const GRANT_REASONS: Readonly<Record<string, string>> = {
   none: 'no grant on the wallet',
   pending: 'the grant was not signed yet',

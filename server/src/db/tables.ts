@@ -41,7 +41,7 @@ export const tables = {
     created_by: nullable(column('api_keys.created_by', 'text')),
     agent_id: nullable(column('api_keys.agent_id', 'text')),
     scopes: nullable(column('api_keys.scopes', 'text[]')),
-    last4: nullable(column('api_keys.last4', 'text')),
+    last4: column('api_keys.last4', 'text'),
     held_at: nullable(column('api_keys.held_at', 'timestamptz')),
     confirmed_at: nullable(column('api_keys.confirmed_at', 'timestamptz')),
   },
@@ -170,7 +170,7 @@ export const tables = {
     type: column('events.type', 'text'),
     created_at: column('events.created_at', 'timestamptz'),
     data: column('events.data', 'jsonb'),
-    data_text: nullable(column('events.data_text', 'text')),
+    data_text: column('events.data_text', 'text'),
   },
   grants: {
     account_id: column('grants.account_id', 'text'),

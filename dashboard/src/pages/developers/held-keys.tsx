@@ -143,7 +143,7 @@ function HeldKey({ entry, isChosen, onChoose }: HeldKeyProps) {
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <strong className="break-words">{name}</strong>
           <StatusBadge tone={mode === 'live' ? 'warning' : 'neutral'}>{mode === 'live' ? 'Live' : 'Test'}</StatusBadge>
-          {last4 !== null && <KeyCharacters mode={mode} last4={last4} />}
+          <KeyCharacters mode={mode} last4={last4} />
         </p>
         <div id={id} className="grid gap-0.5 text-sm text-muted">
           <p>
@@ -191,7 +191,7 @@ function KeyNames({ title, keys }: { readonly title: string; readonly keys: read
         {keys.map(({ id, name, mode, last4 }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-2">
             <span className="break-words">{name}</span>
-            {last4 !== null && <KeyCharacters mode={mode} last4={last4} />}
+            <KeyCharacters mode={mode} last4={last4} />
           </li>
         ))}
       </ul>

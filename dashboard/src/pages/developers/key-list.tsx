@@ -99,7 +99,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
           <StatusBadge tone="success">Active</StatusBadge>
         )}
         {entry.by_former_member && <StatusBadge tone="warning">By a former member</StatusBadge>}
-        {entry.last4 !== null && <KeyCharacters mode={entry.mode} last4={entry.last4} />}
+        <KeyCharacters mode={entry.mode} last4={entry.last4} />
       </p>
       <p className="text-sm">
         {entry.agent_id === null ? (
@@ -159,7 +159,7 @@ function EndedKey({ entry }: { readonly entry: ApiKey }) {
     <ListItem actions={<StatusBadge tone="neutral">{entry.revoked_at === null ? 'Expired' : 'Revoked'}</StatusBadge>}>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <strong>{entry.name}</strong>
-        {entry.last4 !== null && <KeyCharacters mode={entry.mode} last4={entry.last4} />}
+        <KeyCharacters mode={entry.mode} last4={entry.last4} />
       </p>
       <p className="text-sm">
         {entry.agent_id === null ? 'For all agents' : <>Only as {entry.agent_id}</>}: <Scopes entry={entry} />

@@ -35,13 +35,6 @@ export function FailureText({ detail: { payment } }: { readonly detail: PaymentD
           could not be reached, it reported an error, or Bursar was stopped. No money moved. {again}
         </Prose>
       )
-    case 'never_mined':
-      return (
-        <Prose>
-          The enclave signed the payment, but the transaction was never included in a block. No money moved. {again}{' '}
-          Check the balance of {wallet} first.
-        </Prose>
-      )
     case 'replaced':
       return (
         <Prose>

@@ -24,11 +24,6 @@ describe('the progress of a payment', () => {
       'failed skipped skipped',
     ],
     ['never received', { ...reserved, status: 'failed', failure_code: 'never_received' }, 'failed skipped skipped'],
-    [
-      'never mined',
-      { ...reserved, status: 'failed', failure_code: 'never_mined', tx_hash: '0x1' },
-      'done failed skipped',
-    ],
     ['replaced', { ...reserved, status: 'failed', failure_code: 'replaced', tx_hash: '0x1' }, 'done failed skipped'],
     ['reverted', { ...reserved, status: 'failed', failure_code: 'reverted', tx_hash: '0x1' }, 'done done failed'],
     ['without its transfer', { ...reserved, status: 'failed', failure_code: 'transfer_missing' }, 'done done failed'],

@@ -13,14 +13,13 @@ type PaymentState = Pick<
 >
 
 /** The reasons for which a signed payment is never included in a block. */
-const ENDED_UNSEEN: readonly string[] = ['never_mined', 'replaced', 'authorization_expired', 'authorization_canceled']
+const ENDED_UNSEEN: readonly string[] = ['replaced', 'authorization_expired', 'authorization_canceled']
 
 /** The states of a payment's timeline steps: signed by the enclave, included in a block, confirmed. */
 export function progressOf(payment: PaymentState): Progress {
   const { status, failure_code, tx_hash, accepted_at, block_number } = payment
-  // Payments of older versions have no `accepted_at`. If they were signed, they have a transaction hash or are
-  // confirmed.
-  const isSigned = accepted_at !== null || tx_hash !== null || status === 'confirmed'
+  // A purchase has no `accepted_at`. It is signed at the latest when it has a transaction hash.
+  const isSigned = accepted_at !== null || tx_hash !== null
   const isSeen = block_number !== null || status === 'confirmed'
   if (status === 'failed') {
     if (failure_code === 'enclave_refused' || failure_code === 'never_received') {

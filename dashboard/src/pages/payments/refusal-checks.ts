@@ -28,8 +28,7 @@ export interface Check {
 /**
  * Returns the checks and their results, or null if no check has this code. Three checks are not always listed. The
  * check of the plan is listed in live mode, because the plan limits only live payments. The check that the grant allows
- * purchases is listed for purchases. It is also listed whenever it failed, because older versions did not record that a
- * request was a purchase. The check of gas is listed if it failed. Otherwise it may not have run, because it runs only
+ * purchases is listed for purchases. The check of gas is listed if it failed. Otherwise it may not have run, because it runs only
  * if wallets pay for gas themselves.
  */
 export function listChecks(
@@ -38,7 +37,7 @@ export function listChecks(
 ): readonly Check[] | null {
   const applies: Readonly<Partial<Record<CheckCode, boolean>>> = {
     plan_cap_exceeded: mode === 'live',
-    purchases_not_allowed: isPurchase || code === 'purchases_not_allowed',
+    purchases_not_allowed: isPurchase,
     insufficient_gas: code === 'insufficient_gas',
   }
   const checks = CHECKS.filter((check) => applies[check] ?? true)

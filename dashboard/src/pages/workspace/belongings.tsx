@@ -62,7 +62,7 @@ function Keys({ keys, member, isMe, kept, onKeep }: BelongingsProps & Pick<Owned
             <div className="grid min-w-0 gap-0.5">
               <p className="flex flex-wrap items-center gap-x-2">
                 <strong className="break-words">{key.name}</strong>
-                {key.last4 !== null && <KeyCharacters mode={key.mode} last4={key.last4} />}
+                <KeyCharacters mode={key.mode} last4={key.last4} />
               </p>
               <p id={`${id}-${key.id}`} className="text-sm text-muted">
                 {key.mode === 'live' ? 'Live' : 'Test'}

@@ -29,7 +29,7 @@ export function DepartureNotice({ departure }: { readonly departure: Departure |
 
 function KeyNames({ label, keys }: { readonly label: string; readonly keys: KeysLeftBehind['keys_revoked'] }) {
   if (keys.length === 0) return null
-  const names = keys.map(({ name, mode, last4 }) => `${name} (${mode}${last4 === null ? '' : `, …${last4}`})`)
+  const names = keys.map(({ name, mode, last4 }) => `${name} (${mode}, …${last4})`)
   return (
     <p>
       {label}: {names.join(', ')}

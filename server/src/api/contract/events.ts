@@ -65,8 +65,7 @@ export function describeEvents(): Readonly<Record<string, object>> {
       title: 'Event',
       description:
         'A change, exactly as webhooks deliver it. `type` says which members `data` has. Events are kept for 30 days and ' +
-        'never changed: after an upgrade from version 0.1.0, the payments in older events do not have the members kind, ' +
-        'agent_id, grant_id, failure_code and confirmed_at.',
+        'never changed.',
       oneOf: TYPES.map((type) => ({ $ref: referenceOf(type) })),
       discriminator: {
         propertyName: 'type',

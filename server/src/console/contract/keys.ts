@@ -15,8 +15,8 @@ const ApiKeySchema = Type.Object({
   agent_id: nullable(Type.String()),
   /** Null if the key has all scopes. */
   scopes: nullable(list(scope)),
-  /** The last four characters of the secret. Null for a key from before these characters were stored. */
-  last4: nullable(Type.String()),
+  /** The last four characters of the secret. */
+  last4: Type.String(),
   created_at: isoTime(),
   /** The person who created the key. Null if the operator did. */
   created_by: nullable(Type.String()),

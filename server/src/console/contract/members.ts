@@ -19,8 +19,8 @@ const MadeKeySchema = Type.Object({
   name: Type.String(),
   /** The only agent as which the key may pay. Null if it may pay as every agent. */
   agent_id: nullable(Type.String()),
-  /** The last four characters of the secret. Null for a key from before these characters were stored. */
-  last4: nullable(Type.String()),
+  /** The last four characters of the secret. */
+  last4: Type.String(),
 })
 
 export type MadeKey = Shape<typeof MadeKeySchema>

@@ -62,7 +62,7 @@ const PaymentDetailSchema = Type.Object({
     /** When the payment was confirmed, or failed. */
     settled_at: nullable(isoTime()),
     block_number: nullable(Type.Integer()),
-    /** Null for a withdrawal, and for a payment from before credentials were stored. */
+    /** Null for a withdrawal. */
     credential: nullable(CredentialSchema),
     /**
      * The limits under which the payment was admitted, and what the agent had spent in the 24 hours before. Null for

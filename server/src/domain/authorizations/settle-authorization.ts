@@ -67,8 +67,7 @@ async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Pr
     const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
     return confirmed ?? (await getPayment(ctx, payment))
   } catch (error) {
-    // Another payment has this Transfer log already. Only a process of an older version can have recorded the log for
-    // that payment.
+    // Another payment has this Transfer log already, so the log cannot prove this purchase too.
     if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     return await recordNotFound(ctx, payment, use.txHash)
   }

@@ -291,7 +291,7 @@ describe('the end of a purchase (D66)', () => {
     for (const one of [old, recent]) assert.equal((await getPayment(given.context, one)).status, 'confirmed')
   })
 
-  test('a process of an older version can neither fail a purchase with a code of its own nor confirm it without a log', async () => {
+  test('the database rejects a purchase that failed with a code of transfers, or was confirmed without a log', async () => {
     const { db, clock } = given.context
     const purchase = await open()
     for (const code of ['never_received', 'reverted', 'transfer_missing', 'replaced'] as const) {

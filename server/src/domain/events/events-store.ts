@@ -1,4 +1,4 @@
-import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -12,10 +12,9 @@ const STORED_ROW = {
   created_at: events.created_at,
 }
 
-const EVENT_ROW = { ...STORED_ROW, data_text: computed.text }
+const EVENT_ROW = { ...STORED_ROW, data_text: events.data_text }
 
-/** Rows written before the column `data_text` existed have only `data`, which `jsonb` formats in its own way. */
-const COLUMNS = `${listOf(STORED_ROW)}, coalesce(data_text, data::text) as data_text`
+const COLUMNS = listOf(EVENT_ROW)
 
 export interface EventRange {
   readonly accountId: string

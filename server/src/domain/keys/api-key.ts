@@ -12,8 +12,8 @@ export interface ApiKey {
   readonly agentId: string | null
   /** The scopes of the key, at least one (D56). Null means all scopes, including those that are added later. */
   readonly scopes: readonly Scope[] | null
-  /** The last four characters of the secret. Null for keys from before these characters were stored. */
-  readonly last4: string | null
+  /** The last four characters of the secret. */
+  readonly last4: string
   readonly secretHash: Buffer
   readonly createdAt: Date
   /** The user who created the key. Null if the operator created it. */

@@ -73,8 +73,8 @@ describe('API keys', () => {
     const now = given.clock.now()
     await readRows(
       given.context.db,
-      `insert into api_keys (account_id, id, mode, secret_hash, created_at, revoked_at)
-        select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256(i::text::bytea), $2, $2 from generate_series(1, 2000) i`,
+      `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at, revoked_at)
+        select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256(i::text::bytea), 'abcd', $2, $2 from generate_series(1, 2000) i`,
       [account.id, now],
     )
     const counted = await readPlan(given.context.db, ['api_keys'], countUsableKeys(account.id, 'test', now))

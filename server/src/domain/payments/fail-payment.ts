@@ -10,7 +10,7 @@ import { markFailed } from './payments-store.ts'
  * Payments that fail with these codes had been accepted by the enclave, so they still count against the month's
  * allowance (D27).
  */
-const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'never_mined', 'replaced']
+const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing', 'replaced']
 
 /**
  * Moves a pending payment to `failed`, exactly once, and reports it in the same transaction. A failed payment no

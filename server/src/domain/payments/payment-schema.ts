@@ -22,8 +22,8 @@ export const PaymentSchema = Type.Object(
           'reach the enclave in time, and is not sent any more. `reverted`: its transaction was reverted. ' +
           '`transfer_missing`: its transaction does not contain the transfer. `replaced`: another transaction of the ' +
           'wallet took its place. `authorization_expired`: the signed authorization of a purchase was not used, and can no ' +
-          'longer be. `authorization_canceled`: it was canceled on the chain. `never_mined`: the enclave gave up on it; only payments of older versions have this ' +
-          'code. Null unless the status is `failed`.',
+          'longer be. `authorization_canceled`: it was canceled on the chain. Null unless the status is ' +
+          '`failed`.',
       }),
     ),
     tx_hash: nullable(Type.String({ description: 'The hash of the transaction on the chain.' })),

@@ -58,8 +58,6 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
  * Why a payment failed:
  * - `enclave_refused`: the enclave refused to sign the payment.
  * - `never_received`: the enclave never received the payment, and the send window is over.
- * - `never_mined`: the enclave gave up on the payment. Only old records have this code, from before a payment needed
- *   proof to end.
  * - `reverted`: the transaction or user operation was mined, but it was reverted.
  * - `transfer_missing`: the transaction was mined, but does not contain this payment's transfer.
  * - `replaced`: another transaction of the wallet used the nonce of this payment's transaction.
@@ -69,7 +67,6 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 export const FAILURE_CODES = [
   'enclave_refused',
   'never_received',
-  'never_mined',
   'reverted',
   'transfer_missing',
   'replaced',
@@ -118,10 +115,7 @@ export interface Payment {
   readonly amountUsdc: string
   readonly memo: string | null
   readonly idempotencyKey: string | null
-  /**
-   * The id of the API key or OAuth connection that requested the payment. Null for payments that are older than this
-   * field.
-   */
+  /** The id of the API key or OAuth connection that requested the payment. Null for a withdrawal. */
   readonly credentialId: string | null
   readonly status: PaymentStatus
   readonly failureCode: FailureCode | null
@@ -160,9 +154,7 @@ export interface Payment {
   /** The nonce of the plain transaction that contains the transfer. Null while unknown. */
   readonly senderNonce: bigint | null
   readonly pendingReason: PendingReason | null
-  /**
-   * The number of the newest block before the payment was recorded. Null for payments that are older than this field.
-   */
+  /** The number of the newest block before the payment was recorded. Without it, the payment cannot be searched for. */
   readonly firstBlock: bigint | null
   /** The last block that we searched for the payment's transfer. */
   readonly searchedBlock: bigint | null
@@ -200,7 +192,7 @@ export function isFenceOver(
   { fencedUntil, requestExpiresAt, attemptUntil }: Pick<Payment, 'fencedUntil' | 'requestExpiresAt' | 'attemptUntil'>,
   providerNow: Date,
 ): boolean {
-  // Payments of older versions of Bursar have no `requestExpiresAt`. Their requests expired when the attempt ended.
+  // An attempt that has just been claimed has no `requestExpiresAt` yet. Its request will expire when the attempt ends.
   const latest = Math.max(fencedUntil?.getTime() ?? 0, (requestExpiresAt ?? attemptUntil)?.getTime() ?? 0)
   return latest === 0 || providerNow.getTime() >= latest + PAYMENT_FENCE_MARGIN_MS
 }

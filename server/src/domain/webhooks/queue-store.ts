@@ -16,7 +16,7 @@ const DUE_ROW = {
   ...pick(endpoints, 'url', 'secret_sealed'),
   previous_sealed: nullable(computed.bytea),
   event_created_at: tables.events.created_at,
-  data_text: computed.text,
+  data_text: tables.events.data_text,
   slug: accounts.slug,
 }
 
@@ -228,7 +228,7 @@ export function lockDueDeliveries(
         from webhook_endpoints where account_id = due.account_id and id = due.endpoint_id limit 1
       ) endpoint
       cross join lateral (
-        select created_at as event_created_at, coalesce(data_text, data::text) as data_text
+        select created_at as event_created_at, data_text
         from events where account_id = due.account_id and id = due.event_id limit 1
       ) event
       cross join lateral (select slug from accounts where id = due.account_id limit 1) account

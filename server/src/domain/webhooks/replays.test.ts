@@ -365,8 +365,8 @@ describe('replays', () => {
     )
     await readRows(
       real.db,
-      `insert into events (account_id, id, mode, type, created_at, data)
-        select $1, id, 'test', 'payment.failed', $2, '{}' from unnest($3::text[]) as ids (id)`,
+      `insert into events (account_id, id, mode, type, created_at, data, data_text)
+        select $1, id, 'test', 'payment.failed', $2, '{}', '{}' from unnest($3::text[]) as ids (id)`,
       [account.id, NOW, ids],
     )
     await readRows(

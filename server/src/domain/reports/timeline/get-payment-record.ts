@@ -21,7 +21,7 @@ export interface PaymentRecord {
   readonly payment: Payment
   /** Null for a withdrawal. */
   readonly admission: Admission | null
-  /** Null for a withdrawal, and for payments from before the credential was recorded. */
+  /** Null for a withdrawal. */
   readonly credential: Credential | null
   /** What the payment buys. Null if it is no purchase. */
   readonly purchase: Purchase | null
