@@ -7,7 +7,7 @@ import { listRecentChanges } from '../../server/src/domain/reports/changes/list-
 import { seedPayment } from '../support/context/payment-rows.ts'
 import { addWalletOwner, answer } from '../support/context/people.ts'
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
-import { insertOwner } from '../../server/src/domain/wallets/owners-store.ts'
+import { insertOwner } from '../../server/src/domain/wallets/wallet-owners-store.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { expectError, send } from '../support/http-client.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'

@@ -26,7 +26,7 @@ import {
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
 import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusals-store.ts'
-import { insertWalletPasskey } from '../../server/src/domain/wallets/owners-store.ts'
+import { insertWalletPasskey } from '../../server/src/domain/wallets/wallet-passkeys-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'
 import { countAttempt } from '../../server/src/limiter/limiter-store.ts'

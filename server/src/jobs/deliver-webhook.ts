@@ -1,7 +1,7 @@
 import type { AttemptError, AttemptOutcome, ClaimedDelivery } from '../domain/webhooks/delivery.ts'
 import { postJson } from '../lib/outbound/post-json.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
-import { signDelivery } from './sign-delivery.ts'
+import { signDelivery } from '../domain/webhooks/sign-delivery.ts'
 
 /** How much of a response is read and stored (D45). */
 export const RESPONSE_BYTES_MAX = 16 * 1024

@@ -1,6 +1,6 @@
 import { listDueAuthorizations, postponeLooks } from '../domain/payments/authorizations-store.ts'
-import { nextLookAt } from '../domain/authorizations/look-schedule.ts'
-import { settleAuthorizations } from '../domain/authorizations/settle-authorizations.ts'
+import { nextLookAt } from '../domain/payments/authorizations/look-schedule.ts'
+import { settleAuthorizations } from '../domain/payments/authorizations/settle-authorizations.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { endPaymentWaits } from '../domain/reconciliation/wait-for-payment.ts'

@@ -30,7 +30,7 @@ const TRUSTING_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/domain/purchases/seal-purchase.ts', 'we wrote and sealed it, and its parts have limits'],
   ['server/src/mcp/describe-tool.ts', 'it copies a schema of ours'],
   ['server/src/api/routes/events.ts', 'we wrote the event'],
-  ['server/src/console/webhooks/events.ts', 'we wrote the event'],
+  ['server/src/console/routes/events.ts', 'we wrote the event'],
   ['server/src/enclave/enclave-client.ts', 'bounded-fetch.ts has checked the response'],
   ['server/src/provider-check/provider-wire.ts', 'only an operator starts this program'],
 ])

@@ -8,8 +8,8 @@ import type { Actor } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context, RelyingParty } from '../../../server/src/domain/context.ts'
 import { openOwnerChange } from '../../../server/src/domain/owners/open-owner-change.ts'
 import { submitOwnerSignature } from '../../../server/src/domain/owners/submit-owner-signature.ts'
-import { listOwners } from '../../../server/src/domain/wallets/owners-store.ts'
-import type { OwnerRequest } from '../../../server/src/domain/wallets/owner-request.ts'
+import { listOwners } from '../../../server/src/domain/wallets/wallet-owners-store.ts'
+import type { OwnerRequest } from '../../../server/src/domain/owners/owner-request.ts'
 import type { Owned } from './grant-fixture.ts'
 
 export interface WantedChange {

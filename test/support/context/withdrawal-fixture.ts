@@ -1,7 +1,7 @@
 import type { SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { Payment } from '../../../server/src/domain/payments/payment.ts'
-import { insertOwner } from '../../../server/src/domain/wallets/owners-store.ts'
+import { insertOwner } from '../../../server/src/domain/wallets/wallet-owners-store.ts'
 import {
   issueWithdrawalRequest,
   type IssuedWithdrawal,

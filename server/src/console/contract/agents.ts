@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { AGENT_STATES } from '../../domain/agents/agent-state.ts'
-import { AgentSchema as PublicAgentSchema } from '../../domain/grants/agent-schema.ts'
+import { AgentSchema as PublicAgentSchema } from '../../domain/agents/agent-schema.ts'
 import { list } from '../../values/schema-fields.ts'
 import { agentId, Empty, mode, ModeQuery, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'

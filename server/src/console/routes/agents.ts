@@ -1,6 +1,6 @@
 import { createAgent } from '../../domain/agents/create-agent.ts'
 import { getAgent, listAgents } from '../../domain/agents/queries.ts'
-import { deleteAgent } from '../../domain/grants/delete-agent.ts'
+import { deleteAgent } from '../../domain/agents/delete-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { AGENT_ROUTES } from '../contract/agents.ts'

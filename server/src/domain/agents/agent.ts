@@ -3,9 +3,6 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import type { AgentState } from './agent-state.ts'
 
-/** The length of the rolling window of the 24-hour limit (D16). */
-export const CAP_WINDOW_MS = 24 * 60 * 60 * 1_000
-
 /**
  * A wallet from which an agent can currently spend, with the limits of the agent's grant. An agent has one
  * `SpendableWallet` for each of its grants that is active, unexpired and not suspended (D9).
@@ -35,9 +32,4 @@ export interface Agent {
   readonly activeSigners: number
   readonly pendingSigners: number
   readonly wallets: readonly SpendableWallet[]
-}
-
-/** Returns the start of the 24-hour window that ends now. A payment made exactly at the start is outside the window. */
-export function windowStart(now: Date): Date {
-  return new Date(now.getTime() - CAP_WINDOW_MS)
 }

@@ -4,9 +4,9 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
-import { spentSum, TERMS_OF_GRANT } from '../spent-sum.ts'
+import { spentSum, TERMS_OF_GRANT, windowStart } from '../grants/spent-window.ts'
 import { decideAgentState, type LiveGrantState } from './agent-state.ts'
-import { windowStart, type Agent, type SpendableGrant, type SpendableWallet } from './agent.ts'
+import type { Agent, SpendableGrant, SpendableWallet } from './agent.ts'
 
 const { agents, grants } = tables
 

@@ -6,7 +6,7 @@ import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Grant, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
-const { grants } = tables
+const { agents, grants } = tables
 
 /** The columns that contain the policy of a grant. */
 export const POLICY_ROW = {
@@ -72,6 +72,16 @@ export function findGrant(accountId: string, id: string): Query<Grant | null> {
     text: `select ${COLUMNS} from grants where account_id = $1 and id = $2`,
     values: [accountId, id],
     read: firstOrNull(GRANT_ROW, toGrant),
+  }
+}
+
+/** When the agent of a new grant was created. Null if there is no such agent. */
+export function findAgentCreation(accountId: string, mode: Mode, agentId: string): Query<Date | null> {
+  return {
+    name: 'find_agent_creation',
+    text: 'select created_at from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null',
+    values: [accountId, mode, agentId],
+    read: firstOrNull({ created_at: agents.created_at }, (row) => row.created_at),
   }
 }
 

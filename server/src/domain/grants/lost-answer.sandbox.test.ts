@@ -27,7 +27,7 @@ import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
-import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-request.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-fence.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS

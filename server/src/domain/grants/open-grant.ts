@@ -4,7 +4,6 @@ import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { findAgent } from '../agents/agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +12,7 @@ import { findWallet } from '../wallets/wallets-store.ts'
 import { describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import type { Grant, GrantPolicy } from './grant.ts'
-import { countLiveGrants, findFreeSlot, insertGrant } from './grants-store.ts'
+import { countLiveGrants, findAgentCreation, findFreeSlot, insertGrant } from './grants-store.ts'
 
 export interface OpenGrantRequest extends GrantTerms {
   readonly accountId: string
@@ -36,18 +35,18 @@ export async function openGrant(
   const createdAt = ctx.clock.now()
   const { usdc } = ctx.chains[mode]
   const policy = checkPolicy(request, { usdc, defaultContracts: [usdc], now: createdAt })
-  const known = await ctx.db.runRelaxed(findAgent(accountId, mode, agentId, createdAt))
-  if (known === null) throw problem('agent_not_found')
+  const agentCreatedAt = await ctx.db.runRelaxed(findAgentCreation(accountId, mode, agentId))
+  if (agentCreatedAt === null) throw problem('agent_not_found')
   return await ctx.db.transaction(async (transaction) => {
-    const [, agent, wallet, ofAgent, slot] = await transaction.batch([
+    const [, stillCreatedAt, wallet, ofAgent, slot] = await transaction.batch([
       lockAccount(accountId),
-      findAgent(accountId, mode, agentId, createdAt),
+      findAgentCreation(accountId, mode, agentId),
       findWallet(accountId, mode, address),
       countLiveGrants(accountId, mode, address, agentId),
       findFreeSlot(accountId, mode, address),
     ])
     // An agent that was deleted while we waited for the lock, and created again with the same id, is a different agent.
-    if (agent?.createdAt.getTime() !== known.createdAt.getTime()) throw problem('agent_not_found')
+    if (stillCreatedAt?.getTime() !== agentCreatedAt.getTime()) throw problem('agent_not_found')
     if (wallet === null) throw problem('wallet_not_found')
     if (ofAgent > 0) throw problem('grant_exists')
     if (slot === null) {

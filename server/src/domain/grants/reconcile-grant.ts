@@ -7,7 +7,7 @@ import type { Grant } from './grant.ts'
 import { rulesOf } from './grant-rules.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { recordChange, type StatusChange } from './record-change.ts'
-import { findSubmittedRequest, issuedAt } from './signing-request.ts'
+import { findSubmittedRequest, issuedAt } from './signing-fence.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /**

@@ -14,7 +14,7 @@ import { recordChange } from './record-change.ts'
 import { recordResume } from './record-resume.ts'
 import { grantRevoked } from './grant-problems.ts'
 import { sendSignedRequest } from './send-signed-request.ts'
-import { isOutdated, issuedAt } from './signing-request.ts'
+import { isOutdated, issuedAt } from './signing-fence.ts'
 import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**

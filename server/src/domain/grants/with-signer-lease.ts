@@ -8,7 +8,7 @@ import {
   isFencedFor,
   SIGNING_REQUEST_MS,
   type FencedRequest,
-} from './signing-request.ts'
+} from './signing-fence.ts'
 
 /** How long a lease lasts. All calls to the enclave that are made while one lease is held take less time together. */
 const SIGNER_CHANGE_LEASE_MS = 60_000

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { problem } from '../../values/problem.ts'
 import { findMember } from '../members/members-store.ts'
-import type { OwnerRequest } from '../wallets/owner-request.ts'
+import type { OwnerRequest } from './owner-request.ts'
 
 /**
  * Checks that the person who asked to become an owner is still a member of the workspace. Otherwise, somebody who was

@@ -1,4 +1,4 @@
-import { deleteEndedOwnerRequests } from '../wallets/owner-requests-store.ts'
+import { deleteEndedOwnerRequests } from './owner-requests-store.ts'
 import type { Context } from '../context.ts'
 
 /** How long a request is kept after it has expired. The audit log keeps its outcome. */

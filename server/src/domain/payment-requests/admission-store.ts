@@ -10,7 +10,7 @@ import type { GrantPolicy } from '../grants/grant.ts'
 import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import { heldSince, unminedSum } from '../payments/pending-store.ts'
-import { spentSum } from '../spent-sum.ts'
+import { spentSum } from '../grants/spent-window.ts'
 import { LOOKED_UP_DAYS } from '../unexplained-transfers/unexplained-transfer.ts'
 import type { SignerKey } from '../payments/signing-store.ts'
 

@@ -1,5 +1,5 @@
 import type { MicroUsdc } from '../../values/money.ts'
-import { windowStart } from '../agents/agent.ts'
+import { windowStart } from '../grants/spent-window.ts'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import { findPaymentByKey } from '../payments/payments-store.ts'

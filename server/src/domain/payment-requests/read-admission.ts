@@ -1,7 +1,7 @@
 import type { BalanceSnapshot } from '../../chain/balance-snapshots.ts'
 import type { Query } from '../../db/query.ts'
 import type { GasFunds } from '../../values/gas.ts'
-import { CAP_WINDOW_MS, windowStart } from '../agents/agent.ts'
+import { CAP_WINDOW_MS, windowStart } from '../grants/spent-window.ts'
 import type { Context } from '../context.ts'
 import { findMissingGrantReason } from '../grants/missing-grant-store.ts'
 import type { Payment } from '../payments/payment.ts'

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
-import { windowStart } from '../agents/agent.ts'
+import { windowStart } from '../grants/spent-window.ts'
 import type { Context, LedgerMemory } from '../context.ts'
 import { addToAllowance, lockFreeAllowances } from '../plans/plans-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'

@@ -1,6 +1,6 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
 import type { Context } from '../context.ts'
-import { settleWalletPayments } from '../authorizations/settle-wallet-payments.ts'
+import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
 import { ensureLedgerCompared } from '../unexplained-transfers/compare-ledger.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import type { Admission, FundedRequest } from './read-admission.ts'

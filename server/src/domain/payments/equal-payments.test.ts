@@ -13,7 +13,7 @@ import { microUsdc } from '../../values/money.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { ATTEMPT_MS, PAYMENT_FENCE_MARGIN_MS, SEND_WINDOW_MS, type Payment, type TxHash } from './payment.ts'
-import { settleAuthorizations } from '../authorizations/settle-authorizations.ts'
+import { settleAuthorizations } from './authorizations/settle-authorizations.ts'
 import { reconcilePayment } from '../reconciliation/reconcile-payment.ts'
 import { referenceId } from './derived-ids.ts'
 

@@ -4,7 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
 import { isReceiptDue, type Payment } from '../payments/payment.ts'
-import { settleAuthorizations } from '../authorizations/settle-authorizations.ts'
+import { settleAuthorizations } from '../payments/authorizations/settle-authorizations.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 
 type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>

@@ -5,8 +5,7 @@ import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { lockUser } from '../passkeys/passkeys-store.ts'
 import { toSpki } from './owner-passkey.ts'
-import { insertWalletPasskey, WALLET_PASSKEY_INDEX } from './owners-store.ts'
-import { countWalletPasskeys } from './wallet-passkeys-store.ts'
+import { countWalletPasskeys, insertWalletPasskey, WALLET_PASSKEY_INDEX } from './wallet-passkeys-store.ts'
 import { WALLET_PASSKEYS_MAX, type OwnerPasskey, type WalletPasskey } from './wallet.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { toSpki } from './owner-passkey.ts'
-import { listOwners } from './owners-store.ts'
+import { listOwners } from './wallet-owners-store.ts'
 import type { OwnerCredential } from './signing-request.ts'
 import type { Wallet } from './wallet.ts'
 

@@ -4,7 +4,8 @@ import { cose, decodeClientDataJSON, decodeCredentialPublicKey } from '@simplewe
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context, RelyingParty } from '../context.ts'
 import { checkCounter } from '../passkeys/check-counter.ts'
-import { advanceWalletCounter, listOwners } from './owners-store.ts'
+import { listOwners } from './wallet-owners-store.ts'
+import { advanceWalletCounter } from './wallet-passkeys-store.ts'
 import type { OwnerPasskey, Wallet } from './wallet.ts'
 
 /**

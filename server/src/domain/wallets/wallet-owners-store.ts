@@ -4,7 +4,8 @@ import { tables } from '../../db/tables.ts'
 import type { OwnerAssertion } from '../../enclave/signable-request.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import type { OwnerPasskey, Wallet } from './wallet.ts'
+import type { OwnerPasskey, Wallet, WalletPasskey } from './wallet.ts'
+import { PASSKEY_ROW, toWalletPasskey } from './wallet-passkeys-store.ts'
 
 const { wallet_owners: owners, wallet_passkeys: passkeys, users } = tables
 
@@ -41,6 +42,31 @@ const RECORD_ROW = {
 }
 
 type WalletKey = Pick<Wallet, 'accountId' | 'mode' | 'address'>
+
+export function insertOwner(
+  { accountId, mode, address }: WalletKey,
+  { credentialId, addedAt }: { credentialId: string; addedAt: Date },
+): Query<boolean> {
+  return {
+    name: 'insert_wallet_owner',
+    text: `insert into wallet_owners (account_id, mode, wallet_address, credential_id, added_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [accountId, mode, address, credentialId, addedAt],
+    read: changed,
+  }
+}
+
+/** The wallet passkeys that own a wallet, in the order in which they were added. Uses primary keys. */
+export function listOwners({ accountId, mode, address }: WalletKey): Query<WalletPasskey[]> {
+  return {
+    name: 'list_wallet_owners',
+    text: `select p.user_id, p.credential_id, p.public_key, p.name, p.transports, p.created_at
+      from wallet_owners o join wallet_passkeys p on p.credential_id = o.credential_id
+      where o.account_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
+    values: [accountId, mode, address],
+    read: all(PASSKEY_ROW, toWalletPasskey),
+  }
+}
 
 /** The owners of these wallets, each wallet's first owner first. Uses primary keys. */
 export function listWalletOwners(accountId: string, mode: Mode, addresses: readonly Address[]): Query<WalletOwner[]> {

@@ -1,6 +1,8 @@
-import { computed } from '../../db/column.ts'
-import { all, changed, one, type Query } from '../../db/query.ts'
-import { PASSKEY_ROW, toWalletPasskey } from './owners-store.ts'
+import { computed, listOf, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { CounterOutcome } from '../passkeys/passkey.ts'
+import { COUNTER_ROW, toCounterOutcome } from '../passkeys/passkeys-store.ts'
 import type { WalletPasskey } from './wallet.ts'
 
 /** A wallet passkey, and how many wallets it owns in all workspaces. */
@@ -9,7 +11,61 @@ export interface OwnedWalletPasskey {
   readonly wallets: number
 }
 
+const { wallet_passkeys: passkeys } = tables
+
+export const PASSKEY_ROW = pick(passkeys, 'user_id', 'credential_id', 'public_key', 'name', 'transports', 'created_at')
+const COLUMNS = listOf(PASSKEY_ROW)
+
+export const WALLET_PASSKEY_INDEX = 'wallet_passkeys_pkey'
+
 const OWNED_ROW = { ...PASSKEY_ROW, wallets: computed.int8 }
+
+export function insertWalletPasskey(passkey: WalletPasskey): Query<boolean> {
+  return {
+    name: 'insert_wallet_passkey',
+    text: `insert into wallet_passkeys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
+    values: [
+      passkey.userId,
+      passkey.credentialId,
+      Buffer.from(passkey.publicKeyCose),
+      passkey.name,
+      passkey.transports,
+      passkey.createdAt,
+    ],
+    read: changed,
+  }
+}
+
+/**
+ * Stores a wallet passkey's new signature counter, with the rules of `advanceCounter`. `requestedAt` is when the owner
+ * was asked for the signature. Uses the primary key.
+ */
+export function advanceWalletCounter(
+  credentialId: string,
+  { counter, now, requestedAt }: { counter: number; now: Date; requestedAt: Date },
+): Query<CounterOutcome> {
+  return {
+    name: 'move_wallet_passkey_counter',
+    text: `with known as (select 1 from wallet_passkeys where credential_id = $1),
+        moved as (
+          update wallet_passkeys set counter = greatest(counter, $2), counted_at = $3
+          where credential_id = $1 and (counter < $2 or counter = 0 or coalesce(counted_at >= $4, false))
+          returning 1)
+      select exists (select 1 from known) as is_known, exists (select 1 from moved) as is_moved`,
+    values: [credentialId, counter, now, requestedAt],
+    read: one(COUNTER_ROW, toCounterOutcome),
+  }
+}
+
+/** Uses the primary key. */
+export function findWalletPasskey(credentialId: string): Query<WalletPasskey | null> {
+  return {
+    name: 'find_wallet_passkey',
+    text: `select ${COLUMNS} from wallet_passkeys where credential_id = $1`,
+    values: [credentialId],
+    read: firstOrNull(PASSKEY_ROW, toWalletPasskey),
+  }
+}
 
 /**
  * Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. Uses `wallet_passkeys_by_user` and
@@ -86,5 +142,16 @@ export function deleteWalletPasskey(userId: string, credentialId: string): Query
     text: 'delete from wallet_passkeys where user_id = $1 and credential_id = $2',
     values: [userId, credentialId],
     read: changed,
+  }
+}
+
+export function toWalletPasskey(row: RowOf<typeof PASSKEY_ROW>): WalletPasskey {
+  return {
+    userId: row.user_id,
+    credentialId: row.credential_id,
+    publicKeyCose: row.public_key,
+    name: row.name,
+    transports: row.transports,
+    createdAt: row.created_at,
   }
 }

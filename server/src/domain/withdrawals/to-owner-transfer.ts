@@ -1,7 +1,7 @@
 import type { OwnerTransfer } from '../../enclave/send-transfer.ts'
 import type { Context } from '../context.ts'
 import { attemptKey } from '../payments/attempt-key.ts'
-import type { WithdrawalRequest } from '../wallets/withdrawal-request.ts'
+import type { WithdrawalRequest } from '../owners/withdrawal-request.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 
 /** A withdrawal is sent only once, because the service does not keep the owner's signature. */

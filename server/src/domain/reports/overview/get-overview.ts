@@ -1,6 +1,6 @@
 import { idBoundary } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
-import { windowStart } from '../../agents/agent.ts'
+import { windowStart } from '../../grants/spent-window.ts'
 import type { Context } from '../../context.ts'
 import { addPurchases } from '../../purchases/add-purchases.ts'
 import { countUndelivered } from '../../purchases/purchase-sums-store.ts'

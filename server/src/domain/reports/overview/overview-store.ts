@@ -8,7 +8,7 @@ import { grantState } from '../../grants/grant-state.ts'
 import { REFUSALS_KEPT_MAX } from '../../refusals/refusal.ts'
 import { textOfMode } from '../../../db/bounded-scan-query.ts'
 import type { CapUse, Steps } from './overview.ts'
-import { spentSum, TERMS_OF_GRANT } from '../../spent-sum.ts'
+import { spentSum, TERMS_OF_GRANT } from '../../grants/spent-window.ts'
 
 const { grants, payments, wallets } = tables
 

@@ -4,9 +4,8 @@ import { tables } from '../../../db/tables.ts'
 import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../../values/money.ts'
-import { windowStart } from '../../agents/agent.ts'
+import { spentSum, TERMS_OF_GRANT, windowStart } from '../../grants/spent-window.ts'
 import type { Grant } from '../../grants/grant.ts'
-import { spentSum, TERMS_OF_GRANT } from '../../spent-sum.ts'
 
 /** A wallet with its grants, as the database has them: without the balance and the labels. */
 export interface WalletRow {

@@ -5,7 +5,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { OwnerRequest, OwnersChangeDetails, OwnersChangeKind } from './owner-request.ts'
-import type { Wallet } from './wallet.ts'
+import type { Wallet } from '../wallets/wallet.ts'
 
 const { owner_requests: requests } = tables
 

@@ -17,9 +17,9 @@ import { openConnections, readRows } from '../../../../test/support/database/rea
 import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createAccount } from '../accounts/create-account.ts'
-import { createAgent } from '../agents/create-agent.ts'
-import { getAgent, listAgents } from '../agents/queries.ts'
-import { countAgents } from '../agents/agents-store.ts'
+import { createAgent } from './create-agent.ts'
+import { getAgent, listAgents } from './queries.ts'
+import { countAgents } from './agents-store.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { decideAuthorizationRequest } from '../connections/decide-authorization-request.ts'
 import type { Context } from '../context.ts'
@@ -29,8 +29,8 @@ import { revokeKey } from '../keys/revoke-key.ts'
 import { rotateKey } from '../keys/rotate-key.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { deleteAgent } from './delete-agent.ts'
-import { openGrant } from './open-grant.ts'
-import { markRevoked } from './grants-store.ts'
+import { openGrant } from '../grants/open-grant.ts'
+import { markRevoked } from '../grants/grants-store.ts'
 
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const DAY_MS = 24 * 60 * 60 * 1_000

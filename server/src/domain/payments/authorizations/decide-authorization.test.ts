@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Receipt, ReceiptAuthorization, Transfer } from '../../chain/parse-receipt.ts'
-import type { Address } from '../../values/address.ts'
-import { microUsdc } from '../../values/money.ts'
-import type { TxHash } from '../payments/payment.ts'
+import type { Receipt, ReceiptAuthorization, Transfer } from '../../../chain/parse-receipt.ts'
+import type { Address } from '../../../values/address.ts'
+import { microUsdc } from '../../../values/money.ts'
+import type { TxHash } from '../payment.ts'
 import { decideAuthorization, type Ending } from './decide-authorization.ts'
 
 const USDC = `0x${'1'.repeat(40)}` as Address

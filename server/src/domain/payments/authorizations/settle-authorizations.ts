@@ -1,5 +1,5 @@
-import type { Mode } from '../../values/mode.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { Mode } from '../../../values/mode.ts'
+import type { Payment } from '../payment.ts'
 import { readEvidence } from './read-evidence.ts'
 import { settleAuthorization, type SettleContext } from './settle-authorization.ts'
 

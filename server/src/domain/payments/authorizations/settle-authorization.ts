@@ -1,16 +1,12 @@
-import { violatesUnique } from '../../db/errors.ts'
-import type { Transaction } from '../../db/transaction.ts'
-import type { Context } from '../context.ts'
-import { appendEnd } from '../payments/append-end.ts'
-import { failPayment } from '../payments/fail-payment.ts'
-import { getPayment } from '../payments/get-payment.ts'
-import type { Payment, TxHash } from '../payments/payment.ts'
-import { TRANSFER_LOG_INDEX } from '../payments/payments-store.ts'
-import {
-  markAuthorizationConfirmed,
-  markAuthorizationMined,
-  noteTransferNotFound,
-} from '../payments/authorizations-store.ts'
+import { violatesUnique } from '../../../db/errors.ts'
+import type { Transaction } from '../../../db/transaction.ts'
+import type { Context } from '../../context.ts'
+import { appendEnd } from '../append-end.ts'
+import { failPayment } from '../fail-payment.ts'
+import { getPayment } from '../get-payment.ts'
+import type { Payment, TxHash } from '../payment.ts'
+import { TRANSFER_LOG_INDEX } from '../payments-store.ts'
+import { markAuthorizationConfirmed, markAuthorizationMined, noteTransferNotFound } from '../authorizations-store.ts'
 import { decideAuthorization, type AuthorizationEvidence, type AuthorizationOutcome } from './decide-authorization.ts'
 
 export type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
-import { settlePayments } from '../payments/settle-payments.ts'
-import { listAwaitingChainOfWallet } from '../payments/pending-store.ts'
-import { settleAuthorizations } from './settle-authorizations.ts'
+import { settlePayments } from './settle-payments.ts'
+import { listAwaitingChainOfWallet } from './pending-store.ts'
+import { settleAuthorizations } from './authorizations/settle-authorizations.ts'
 
 /**
  * How many payments are settled at most. A wallet rarely has as many pending payments between two rounds of the

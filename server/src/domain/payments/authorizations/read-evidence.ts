@@ -1,8 +1,8 @@
-import type { AuthorizationKey } from '../../chain/authorization-event.ts'
-import type { AuthorizationState, TimedAuthorization } from '../../chain/authorization-reader.ts'
-import type { Chain, ReceiptsAtHead } from '../../chain/open-chain.ts'
-import type { FoundAuthorization, Search } from '../../chain/search-reader.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { AuthorizationKey } from '../../../chain/authorization-event.ts'
+import type { AuthorizationState, TimedAuthorization } from '../../../chain/authorization-reader.ts'
+import type { Chain, ReceiptsAtHead } from '../../../chain/open-chain.ts'
+import type { FoundAuthorization, Search } from '../../../chain/search-reader.ts'
+import type { Payment } from '../payment.ts'
 import type { AuthorizationEvidence } from './decide-authorization.ts'
 
 /**

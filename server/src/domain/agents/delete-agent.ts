@@ -2,14 +2,14 @@ import { parseAgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { findAgent, markDeleted } from '../agents/agents-store.ts'
+import { findAgent, markDeleted } from './agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import { revokeByAgent } from '../connections/connections-store.ts'
 import type { Context } from '../context.ts'
 import { describeKey } from '../keys/api-key.ts'
 import { revokeKeysOfAgent } from '../keys/keys-store.ts'
-import { listLiveGrants } from './grants-store.ts'
+import { listLiveGrants } from '../grants/grants-store.ts'
 
 /** The error lists at most this many grants, as the reasons why the agent cannot be deleted. */
 const GRANTS_NAMED_MAX = 50

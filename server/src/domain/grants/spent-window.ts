@@ -1,3 +1,11 @@
+/** The length of the rolling window of the 24-hour limit (D16). */
+export const CAP_WINDOW_MS = 24 * 60 * 60 * 1_000
+
+/** Returns the start of the 24-hour window that ends now. A payment made exactly at the start is outside the window. */
+export function windowStart(now: Date): Date {
+  return new Date(now.getTime() - CAP_WINDOW_MS)
+}
+
 /** The SQL expressions for a workspace, a mode, a wallet, an agent, and the start of the 24-hour window. */
 export interface SpentTerms {
   readonly account: string

@@ -6,7 +6,7 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
-import { createWallet } from './create-wallet.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
 import { listOpenOwnerRequests } from './owner-requests-store.ts'
 
 describe('listOpenOwnerRequests', () => {

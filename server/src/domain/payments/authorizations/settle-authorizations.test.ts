@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { expectPayment } from '../../../../test/support/context/expect-outcome.ts'
-import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
-import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
-import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { expectPayment } from '../../../../../test/support/context/expect-outcome.ts'
+import { seedPayment } from '../../../../../test/support/context/payment-rows.ts'
+import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import {
   listEventTypes,
   openConnections,
   readAllowance,
   readRows,
-} from '../../../../test/support/database/read-rows.ts'
-import { RpcRefusal, type FakeReceipt, type FakeTransfer } from '../../../../test/support/wires/fake-chain.ts'
-import { countBlocks, limitLogRanges } from '../../../../test/support/wires/limit-log-ranges.ts'
-import { createPayment } from '../payment-requests/create-payment.ts'
-import { formatPayment } from '../payments/format-payment.ts'
-import { postponeLooks } from '../payments/authorizations-store.ts'
-import { getPayment } from '../payments/get-payment.ts'
-import type { Payment, TxHash } from '../payments/payment.ts'
-import { markConfirmed, markFailed } from '../payments/payments-store.ts'
-import { sumUnmined } from '../payments/pending-store.ts'
-import { settlePayments } from '../payments/settle-payments.ts'
-import { refreshPayment } from '../reconciliation/refresh-payment.ts'
-import { waitForPayment } from '../reconciliation/wait-for-payment.ts'
+} from '../../../../../test/support/database/read-rows.ts'
+import { RpcRefusal, type FakeReceipt, type FakeTransfer } from '../../../../../test/support/wires/fake-chain.ts'
+import { countBlocks, limitLogRanges } from '../../../../../test/support/wires/limit-log-ranges.ts'
+import { createPayment } from '../../payment-requests/create-payment.ts'
+import { formatPayment } from '../format-payment.ts'
+import { postponeLooks } from '../authorizations-store.ts'
+import { getPayment } from '../get-payment.ts'
+import type { Payment, TxHash } from '../payment.ts'
+import { markConfirmed, markFailed } from '../payments-store.ts'
+import { sumUnmined } from '../pending-store.ts'
+import { settlePayments } from '../settle-payments.ts'
+import { refreshPayment } from '../../reconciliation/refresh-payment.ts'
+import { waitForPayment } from '../../reconciliation/wait-for-payment.ts'
 import { settleAuthorizations } from './settle-authorizations.ts'
-import { settleWalletPayments } from './settle-wallet-payments.ts'
+import { settleWalletPayments } from '../settle-wallet-payments.ts'
 
 const CONFIRMATIONS = 3
 const FIRST_BLOCK = 95n

@@ -1,4 +1,4 @@
-import { AUTHORIZATION_FIRST_LOOK_MS, type Payment } from '../payments/payment.ts'
+import { AUTHORIZATION_FIRST_LOOK_MS, type Payment } from '../payment.ts'
 
 /**
  * While a purchase is younger than this, the next look comes after `SOON_MS`. Most authorizations are used within

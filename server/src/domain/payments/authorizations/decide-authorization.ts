@@ -1,7 +1,7 @@
-import type { AuthorizationKey } from '../../chain/authorization-event.ts'
-import type { AuthorizationState } from '../../chain/authorization-reader.ts'
-import type { Receipt, ReceiptAuthorization, Transfer } from '../../chain/parse-receipt.ts'
-import type { TxHash } from '../payments/payment.ts'
+import type { AuthorizationKey } from '../../../chain/authorization-event.ts'
+import type { AuthorizationState } from '../../../chain/authorization-reader.ts'
+import type { Receipt, ReceiptAuthorization, Transfer } from '../../../chain/parse-receipt.ts'
+import type { TxHash } from '../payment.ts'
 
 /** A transaction that ended the authorization, according to the logs, and its receipt. */
 export interface Ending {

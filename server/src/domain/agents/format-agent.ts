@@ -1,7 +1,7 @@
 import { formatAmount } from '../../values/money.ts'
-import type { Agent } from '../agents/agent.ts'
+import type { Agent } from './agent.ts'
 import type { PublicAgent } from './agent-schema.ts'
-import { remainingMicro } from './decide-limits.ts'
+import { remainingMicro } from '../grants/decide-limits.ts'
 
 /** Formats an agent, with what it may spend now (D8, D9), for `/v1` and the dashboard. */
 export function formatAgent(agent: Agent): Omit<PublicAgent, 'account_slug'> {
