@@ -90,7 +90,7 @@ export async function rotateKey(member: ConsoleFixture, { key }: IssuedApiKey): 
 }
 
 export function membershipOf({ context }: ConsoleServer, { userId, account }: ConsoleFixture) {
-  return getMembership(context, { userId, slug: account.slug, role: 'viewer' })
+  return getMembership(context, { userId, slug: account.slug, right: 'read' })
 }
 
 export async function makeKeys({ member, agentId }: Maker): Promise<Credential[]> {

@@ -114,7 +114,7 @@ export async function listServedRoutes({ config, context, clock }: ConsoleServer
   const served: object[] = []
   http.addHook('onRoute', ({ method, url, config: access }) => {
     if (!url.startsWith('/console/') || url.endsWith('*') || method === 'HEAD') return
-    served.push({ method, url, role: access?.role, proof: access?.proof, bucket: access?.bucket })
+    served.push({ method, url, needs: access?.needs, proof: access?.proof, bucket: access?.bucket })
   })
   await addConsole(http, context, config)
   await http.ready()

@@ -5,6 +5,7 @@ import { READS } from '../../server/src/console/contract/route.ts'
 import type { Account } from '../../server/src/domain/accounts/account.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
+import { may } from '../../server/src/values/role.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
 import { ATTEMPT_LIMITS } from '../../server/src/limiter/attempts.ts'
 import { seedAccount } from '../support/context/connection-rows.ts'
@@ -38,7 +39,7 @@ describe('every endpoint of the dashboard', () => {
 
   test('is declared in the contract, and requires what it declares', async () => {
     const served = await listServedRoutes(server)
-    const declared = ENDPOINTS.map(({ method, url, role, proof, bucket }) => ({ method, url, role, proof, bucket }))
+    const declared = ENDPOINTS.map(({ method, url, needs, proof, bucket }) => ({ method, url, needs, proof, bucket }))
     assert.deepEqual(served.map(sortable).toSorted(), declared.map(sortable).toSorted())
   })
 
@@ -47,9 +48,9 @@ describe('every endpoint of the dashboard', () => {
     const http = openHttp(config, { clock, logger: context.logger })
     enforceAccess(http, context)
     const handler = async () => ({})
-    const access = { role: 'viewer', proof: READS, bucket: 'dashboard' } as const
+    const access = { needs: 'read', proof: READS, bucket: 'dashboard' } as const
     assert.throws(() => http.get('/console/open', handler), /must declare/)
-    for (const missing of ['role', 'proof', 'bucket']) {
+    for (const missing of ['needs', 'proof', 'bucket']) {
       const rest = Object.fromEntries(Object.entries(access).filter(([name]) => name !== missing))
       assert.throws(() => http.get('/console/half', { config: rest }, handler), /must declare/, missing)
     }
@@ -58,9 +59,9 @@ describe('every endpoint of the dashboard', () => {
     await http.close()
   })
 
-  for (const { role, method, url, path, body } of ENDPOINTS) {
+  for (const { needs, method, url, path, body } of ENDPOINTS) {
     const change = method !== 'GET'
-    test(`${method} ${url} requires ${role}`, async () => {
+    test(`${method} ${url} needs ${needs}`, async () => {
       const before = await readState()
       const call = (browser: Browser, headers?: readonly string[]) => browser.call(method, fill(path), body, headers)
       const nobody = new Browser(server)
@@ -70,13 +71,14 @@ describe('every endpoint of the dashboard', () => {
           expectError(await call(browser, crossSite), { type: 'forbidden', code: 'cross_origin' })
         }
       }
-      if (role !== 'none') {
+      if (needs !== 'nothing') {
         assert.equal(expectError(await call(nobody), { type: 'unauthenticated' }).code, undefined)
       }
       const isOfWorkspace = url.includes('/:slug')
-      assert.equal(isOfWorkspace, role !== 'none' && role !== 'session', 'a role in a workspace needs a workspace')
+      const right = needs === 'nothing' || needs === 'session' ? null : needs
+      assert.equal(isOfWorkspace, right !== null, 'a right in a workspace needs a workspace')
       if (isOfWorkspace) expectError(await call(stranger), { type: 'not_found' })
-      if (role === 'admin' || role === 'owner') {
+      if (right !== null && !may('viewer', right)) {
         expectError(await call(viewer), { type: 'forbidden', code: 'role_insufficient' })
       }
       assert.equal(await readState(), before, 'nothing was left behind')

@@ -201,7 +201,7 @@ describe('deposits, events and connections in the dashboard', () => {
   describe('connections', () => {
     test('show when they were last used, and can be filtered by mode', async () => {
       const { slug } = fixture.account
-      const membership = await getMembership(server.context, { userId: fixture.userId, slug, role: 'owner' })
+      const membership = await getMembership(server.context, { userId: fixture.userId, slug, right: 'manageOwners' })
       const used = await seedTokens(server.context, { membership })
       await seedTokens(server.context, { membership, mode: 'live' })
       const list = async (query: string) => {

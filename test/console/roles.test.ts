@@ -7,7 +7,7 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { createInvitation } from '../../server/src/domain/members/create-invitation.ts'
 import { getMembership } from '../../server/src/domain/members/queries.ts'
-import type { Role } from '../../server/src/domain/members/role.ts'
+import type { Role } from '../../server/src/values/role.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { AgentId } from '../../server/src/values/agent-id.ts'
 import type { ProblemType } from '../../server/src/values/problem.ts'
@@ -247,7 +247,11 @@ describe('who may do what in a workspace', () => {
       [account.id],
     )
     const { slug } = account
-    const membership = await getMembership(server.context, { userId: String(owner?.['user_id']), slug, role: 'owner' })
+    const membership = await getMembership(server.context, {
+      userId: String(owner?.['user_id']),
+      slug,
+      right: 'manageOwners',
+    })
     await seedTokens(server.context, { membership })
     const sql = 'select id from connections where account_id = $1 and revoked_at is null order by id desc limit 1'
     const [row] = await readRows(server.context.db, sql, [account.id])

@@ -204,8 +204,9 @@ describe('workspaces in the dashboard', () => {
 
   test('the audit log also names people who have left, and marks them; the operator has no name', async () => {
     const member = await openVisitor(server, 'Lea')
-    const account = (await getMembership(server.context, { userId: owner.userId, slug: workspace.slug, role: 'owner' }))
-      .account
+    const account = (
+      await getMembership(server.context, { userId: owner.userId, slug: workspace.slug, right: 'manageOwners' })
+    ).account
     await addMember(server.context, { account, userId: member.userId, role: 'viewer', actor: OPERATOR })
     await member.browser.ask('DELETE', at(`members/${member.userId}`))
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
@@ -227,7 +228,7 @@ describe('workspaces in the dashboard', () => {
 
   test('a connection is listed, and can be ended at once', async () => {
     const { userId } = owner
-    const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
+    const membership = await getMembership(server.context, { userId, slug: workspace.slug, right: 'manageOwners' })
     const client = await registerClient(server.context, {
       name: '<b>Claude</b>',
       redirectUris: ['http://127.0.0.1/callback', 'https://claude.example:8443/callback'],
@@ -274,7 +275,7 @@ describe('workspaces in the dashboard', () => {
   ] as const) {
     test(`the page for a request that redirects to ${redirectUri} names ${host}`, async () => {
       const { userId } = owner
-      const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
+      const membership = await getMembership(server.context, { userId, slug: workspace.slug, right: 'manageOwners' })
       const client = await registerClient(server.context, {
         name: 'A client',
         redirectUris: [redirectUri],
@@ -301,7 +302,7 @@ describe('workspaces in the dashboard', () => {
 
   test('a client with a metadata document is identified by the host of its URL', async () => {
     const { userId } = owner
-    const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
+    const membership = await getMembership(server.context, { userId, slug: workspace.slug, right: 'manageOwners' })
     const redirectUri = 'http://127.0.0.1:5000/callback'
     const client = await recordDocumentClient(server.context, {
       url: 'https://claude.example:8443/oauth/client.json',
@@ -334,7 +335,7 @@ describe('workspaces in the dashboard', () => {
 
   test('an unknown, a decided and an expired request are not shown', async () => {
     const { userId } = owner
-    const membership = await getMembership(server.context, { userId, slug: workspace.slug, role: 'owner' })
+    const membership = await getMembership(server.context, { userId, slug: workspace.slug, right: 'manageOwners' })
     const missing = { type: 'not_found', code: 'authorization_request_not_found' } as const
     for (const handle of ['x', 'svc_oar_x', '%00', 'svc_oar_'.padEnd(57, 'a')]) {
       await owner.browser.refuse('GET', `/console/authorization-requests/${handle}`, missing)

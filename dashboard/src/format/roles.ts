@@ -1,4 +1,4 @@
-import { mayAct, mayInvite, ROLES } from '@bursar/server/src/domain/members/role.ts'
+import { mayManage, ROLES } from '@bursar/server/src/values/role.ts'
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 
 export const ROLE_TEXTS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
@@ -7,12 +7,7 @@ export const ROLE_TEXTS: Readonly<Record<Role, { readonly title: string; readonl
   viewer: { title: 'Viewer', meaning: 'can see everything but change nothing' },
 }
 
-/** Whether a role may approve applications, create agents and manage members. */
-export function isAdmin(role: Role): boolean {
-  return mayAct(role, 'admin')
-}
-
 /** The roles that a user with this role may assign and remove, the lowest first. */
 export function assignableRoles(role: Role): readonly Role[] {
-  return ROLES.filter((assigned) => mayInvite(role, assigned)).toReversed()
+  return ROLES.filter((assigned) => mayManage(role, assigned)).toReversed()
 }

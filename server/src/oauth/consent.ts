@@ -51,7 +51,7 @@ async function parseDecision(
   if (decision !== 'approve') throw invalid('decision', 'must be approve or deny')
   const [mode, agentId, scopes] = [parseMode(form), parseAgent(form), parseGrantedScopes(form)]
   const slug = getParameter(form, 'workspace')
-  const membership = await getMembership(ctx, { userId: session.userId, slug, role: 'admin' })
+  const membership = await getMembership(ctx, { userId: session.userId, slug, right: 'manageConnections' })
   return { approve: true, membership, mode, agentId, scopes }
 }
 

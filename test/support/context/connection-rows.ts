@@ -15,7 +15,7 @@ import type { TokenRefusal, Tokens } from '../../../server/src/domain/connection
 import type { Context } from '../../../server/src/domain/context.ts'
 import { readProcessMs } from '../../../server/src/lib/clock.ts'
 import type { Membership } from '../../../server/src/domain/members/member.ts'
-import type { Role } from '../../../server/src/domain/members/role.ts'
+import type { Role } from '../../../server/src/values/role.ts'
 import type { AgentId } from '../../../server/src/values/agent-id.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'

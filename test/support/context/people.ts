@@ -11,7 +11,7 @@ import { createWorkspace } from '../../../server/src/domain/members/create-works
 import type { IssuedSession } from '../../../server/src/domain/sessions/issue-session.ts'
 import { openSignIn } from '../../../server/src/domain/sessions/open-sign-in.ts'
 import { openSignUp } from '../../../server/src/domain/sessions/open-sign-up.ts'
-import type { Role } from '../../../server/src/domain/members/role.ts'
+import type { Role } from '../../../server/src/values/role.ts'
 import type { Session } from '../../../server/src/domain/sessions/session.ts'
 import { signIn } from '../../../server/src/domain/sessions/sign-in.ts'
 import { signUp } from '../../../server/src/domain/sessions/sign-up.ts'

@@ -11,7 +11,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -51,7 +51,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
             </span>
           </span>
         }
-        actions={isAdmin(role) && <ButtonLink to={newGrant}>New grant</ButtonLink>}
+        actions={may(role, 'manageGrants') && <ButtonLink to={newGrant}>New grant</ButtonLink>}
       >
         <bdi className="wrap-anywhere">{agent.id}</bdi>
       </PageHeading>
@@ -59,12 +59,12 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
         {grants === undefined ? (
           <QueryState error={error} onRetry={refetch} />
         ) : (
-          <Limits grants={grants} newGrant={isAdmin(role) ? newGrant : null} />
+          <Limits grants={grants} newGrant={may(role, 'manageGrants') ? newGrant : null} />
         )}
       </Section>
       <LatestPayments filter={{ agent: agent.id }} />
       <AgentConnections agentId={agent.id} />
-      {isAdmin(role) && <AgentDeletion agentId={agent.id} />}
+      {may(role, 'manageAgents') && <AgentDeletion agentId={agent.id} />}
     </>
   )
 }

@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentList } from './agent-list.tsx'
 import { NewAgentForm } from './new-agent-form.tsx'
@@ -14,7 +14,7 @@ export function AgentsPage() {
   const { slug, mode, name, role } = useWorkspace()
   const { data: agents, error, refetch } = useQuery(agentsQuery(slug, mode))
   const [isAdding, setAdding] = useState(false)
-  const add = isAdmin(role) && !isAdding && (
+  const add = may(role, 'manageAgents') && !isAdding && (
     <Button variant="primary" onClick={() => setAdding(true)}>
       New agent
     </Button>

@@ -9,7 +9,7 @@ import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextButton } from '../../components/text-link.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { CreateAgentForm } from './create-agent-form.tsx'
 import type { AgentGrants } from './use-agent-grants.ts'
 import { AgentLimits } from './agent-limits.tsx'
@@ -86,7 +86,7 @@ function Picker(props: AgentPickerProps & { readonly agents: readonly Agent[] })
         />
       )}
       {agent !== null && <ChosenAgent agent={agent} limits={limits} isBuying={isBuying} />}
-      {isAdmin(workspace.role) && (
+      {may(workspace.role, 'manageAgents') && (
         <div ref={creation}>
           {isFormShown ? (
             <CreateAgentForm

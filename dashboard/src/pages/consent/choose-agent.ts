@@ -1,7 +1,7 @@
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 
 interface WorkspaceHints {
   /** The workspace that the user last opened. */
@@ -27,7 +27,7 @@ export function chooseWorkspace(workspaces: readonly Workspace[], hints: Workspa
 
 /** The workspaces in which the user may approve. */
 export function listApprovable(workspaces: readonly Workspace[]): readonly Workspace[] {
-  return workspaces.filter(({ role }) => isAdmin(role))
+  return workspaces.filter(({ role }) => may(role, 'manageConnections'))
 }
 
 /** The name of a workspace in a list. If several have the same name, the slug is added. */
@@ -75,7 +75,7 @@ interface Approval {
 /** Why the request can't be approved now, as a sentence. Null if it can. The server checks again. */
 export function findApprovalBlocker({ role, agents, agent, areLimitsShown, draft }: Approval): string | null {
   if (role === null) return 'To approve, create a workspace first.'
-  if (!isAdmin(role)) return 'Viewers can’t approve. Ask an owner or admin of this workspace.'
+  if (!may(role, 'manageConnections')) return 'Viewers can’t approve. Ask an owner or admin of this workspace.'
   if (agents === undefined) return 'The agents of this workspace are still loading.'
   // If the user has typed an ID, they want a new agent. It must be created first, even if another agent is picked.
   if (agent !== null && (draft ?? '').trim() !== '') {

@@ -8,7 +8,7 @@ import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { SignedInAs } from '../../components/signed-in-as.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
 import { chooseAgent, chooseWorkspace, findApprovalBlocker } from './choose-agent.ts'
@@ -60,7 +60,7 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
         <div className="grid min-w-0 content-start gap-6">
           <ClientSummary client={request.client} />
           <SignedInAs userName={user.name} here={`/consent?request=${encodeURIComponent(handle)}`} />
-          {workspace !== null && !isAdmin(workspace.role) && (
+          {workspace !== null && !may(workspace.role, 'manageConnections') && (
             // On narrow screens the buttons are far below, so the reason why the user cannot approve is repeated here.
             // Screen readers read the reason at the buttons.
             <div aria-hidden="true" className="lg:hidden">

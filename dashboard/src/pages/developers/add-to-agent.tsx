@@ -11,7 +11,7 @@ import { RadioGroupField } from '../../components/radio-group-field.tsx'
 import { Section } from '../../components/section.tsx'
 import { ProgramLink, TextLink } from '../../components/text-link.tsx'
 import { findReach } from '../../format/address-reach.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { cursorInstallLink, listAgentHosts, type AgentHost } from './agent-hosts.ts'
 
@@ -27,7 +27,7 @@ export function AddToAgent() {
       title="Add to your agent"
       lead="Give your application this URL. It then sends you here, to choose the agent and the mode and to approve. It can pay only what the grants of that agent allow."
     >
-      {!isAdmin(role) && (
+      {!may(role, 'manageConnections') && (
         <p className="text-muted">Only owners and admins can approve an application, and your role is {role}.</p>
       )}
       {workspace === undefined ? (

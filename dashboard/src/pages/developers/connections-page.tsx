@@ -11,7 +11,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatClientHosts } from '../../format/client-hosts.ts'
 import { formatScopeList } from '../../format/scope-texts.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AddToAgent } from './add-to-agent.tsx'
 import { ConnectionProblems } from './connection-problems.tsx'
@@ -56,7 +56,7 @@ function ConnectionRow({ connection }: { readonly connection: Connection }) {
   const queries = useQueryClient()
   const { client, agent_id, scopes, user_name, created_at, expires_at, last_used_at } = connection
   const hosts = formatClientHosts(client)
-  const actions = isAdmin(role) && (
+  const actions = may(role, 'manageConnections') && (
     <ConfirmDialog
       label="Disconnect"
       labelDetail={hosts}

@@ -18,7 +18,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatRemaining } from '../../format/format-remaining.ts'
 import { formatTrigger } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AttemptList } from './attempt-list.tsx'
 import { DeliveryRequest } from './delivery-request.tsx'
@@ -54,7 +54,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
     mutationFn: () => replayDelivery(slug, delivery.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
-  const mayReplay = isAdmin(role) && body !== null && webhook?.status === 'enabled'
+  const mayReplay = may(role, 'manageWebhooks') && body !== null && webhook?.status === 'enabled'
   return (
     <>
       <PageHeading
@@ -83,7 +83,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
         <Notice>
           <p>
             This endpoint is disabled, so nothing is sent to it.
-            {isAdmin(role) && (
+            {may(role, 'manageWebhooks') && (
               <>
                 {' '}
                 <TextLink to={to('developers', 'webhooks', webhook.id)}>Enable it</TextLink> to resend the event.

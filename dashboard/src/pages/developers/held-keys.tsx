@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { ApiKey } from '@bursar/server/src/console/contract/keys.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { heldKeysQuery } from '../../api/queries.ts'
 import { confirmHeldKeys, type HeldKeysDecision } from '../../api/keys.ts'
 import { liveKey } from '../../api/query-key.ts'
@@ -48,7 +49,7 @@ export function HeldKeys() {
         <HeldKeysSection
           key={keys.map(({ id }) => id).join()}
           keys={keys}
-          isOwner={role === 'owner'}
+          isOwner={may(role, 'confirmHeldKeys')}
           onDecide={decide}
         />
       )}

@@ -12,7 +12,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
 import { formatRemaining } from '../../format/format-remaining.ts'
 import { formatScopeList } from '../../format/scope-texts.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface KeyListProps {
@@ -57,7 +57,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
   const isRotated = entry.grace_until !== null
   const isHeld = entry.state === 'held'
   const label = isRotated ? `the old key of ${entry.name}` : entry.name
-  const actions = isAdmin(role) && (
+  const actions = may(role, 'manageKeys') && (
     <>
       {!isRotated && !isHeld && (
         <ConfirmDialog

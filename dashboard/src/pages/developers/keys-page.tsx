@@ -12,7 +12,7 @@ import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { HeldKeys } from './held-keys.tsx'
 import { IssuedKey } from './issued-key.tsx'
@@ -42,7 +42,7 @@ export function KeysPage() {
     await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
     setIssued((before) => [key, ...before])
   }
-  const mayWrite = isAdmin(role)
+  const mayWrite = may(role, 'manageKeys')
   const createButton = (
     <Button
       variant="primary"

@@ -17,7 +17,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { explainDisabled, formatEventTypes } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import { TestEventResult } from './test-event-result.tsx'
@@ -61,7 +61,7 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
     mutationFn: () => sendTestEvent(slug, webhook.id),
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
-  const mayWrite = isAdmin(role)
+  const mayWrite = may(role, 'manageWebhooks')
   return (
     <>
       <PageHeading

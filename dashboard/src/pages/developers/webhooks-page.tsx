@@ -14,7 +14,7 @@ import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatEventTypes } from '../../format/webhook-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import { NextStep } from './next-step.tsx'
@@ -52,7 +52,7 @@ export function WebhooksPage() {
   const [issued, setIssued] = useState<IssuedWebhook | null>(null)
   const [saved, setSaved] = useState<IssuedWebhook | null>(null)
   const [isCreating, setCreating] = useState(false)
-  const mayWrite = isAdmin(role)
+  const mayWrite = may(role, 'manageWebhooks')
   const createButton = (
     <Button
       variant="primary"

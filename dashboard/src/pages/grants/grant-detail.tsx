@@ -6,7 +6,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainGrantState } from '../../format/grant-state-text.ts'
 import { canSign } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { SignerStatus } from '../../components/signer-status.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -42,7 +42,7 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
             <span>{explainGrantState(grant)}</span>
           </span>
         }
-        actions={isAdmin(role) && <GrantActions grant={grant} wallet={wallet} actions={actions} />}
+        actions={may(role, 'manageGrants') && <GrantActions grant={grant} wallet={wallet} actions={actions} />}
       >
         Grant for <bdi className="wrap-anywhere">{grant.agent_id}</bdi>
       </PageHeading>

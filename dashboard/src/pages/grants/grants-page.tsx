@@ -10,7 +10,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { GRANT_GROUPS, isInGroup } from '../../format/grant-state-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantTable } from './grant-table.tsx'
 import { GroupFilter } from './group-filter.tsx'
@@ -19,7 +19,7 @@ export function GrantsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
   const [parameters] = useSearchParams()
   const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode))
-  const newGrant = isAdmin(role) && (
+  const newGrant = may(role, 'manageGrants') && (
     <ButtonLink variant="primary" to={to('grants', 'new')}>
       New grant
     </ButtonLink>

@@ -6,7 +6,7 @@ import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewGrantForm } from './new-grant-form.tsx'
 import { useRecipients } from './use-recipients.ts'
@@ -25,19 +25,19 @@ export function NewGrantPage() {
         breadcrumb={<TextLink to={to('grants')}>Grants</TextLink>}
         lead="Set how much an agent can spend. The grant takes effect once the wallet’s owner has signed it."
       />
-      {!isAdmin(role) && (
+      {!may(role, 'manageGrants') && (
         <Notice>
           <p>Viewers can’t create grants. Ask an owner or admin of this workspace.</p>
         </Notice>
       )}
-      {isAdmin(role) && !isReady && (
+      {may(role, 'manageGrants') && !isReady && (
         <QueryState
           error={agents.error ?? wallets.error}
           lines={6}
           onRetry={() => Promise.all([agents.refetch(), wallets.refetch()])}
         />
       )}
-      {isAdmin(role) && isReady && wallets.data.length === 0 && (
+      {may(role, 'manageGrants') && isReady && wallets.data.length === 0 && (
         <EmptyState
           title="Create a wallet first"
           action={
@@ -49,7 +49,7 @@ export function NewGrantPage() {
           A grant lets an agent pay from a wallet. Create a wallet, then come back.
         </EmptyState>
       )}
-      {isAdmin(role) && isReady && wallets.data.length > 0 && (
+      {may(role, 'manageGrants') && isReady && wallets.data.length > 0 && (
         <NewGrantForm
           agents={agents.data}
           wallets={wallets.data}

@@ -7,7 +7,7 @@ import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ReplaceForm } from './replace-form.tsx'
 import { useRecipients } from './use-recipients.ts'
@@ -38,7 +38,7 @@ export function ReplaceGrantPage() {
 function Replacement({ grant, recipients }: { readonly grant: Grant; readonly recipients: readonly Recipient[] }) {
   const { slug, mode, role, to } = useWorkspace()
   const { data: wallet } = useQuery(walletQuery(slug, mode, grant.wallet))
-  if (!isAdmin(role)) {
+  if (!may(role, 'manageGrants')) {
     return (
       <Notice>
         <p>Viewers can’t replace grants. Ask an owner or admin of this workspace.</p>

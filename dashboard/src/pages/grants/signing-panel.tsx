@@ -6,7 +6,7 @@ import { grantQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
 import { canSign, formatOwners } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { NoSignerNotice } from '../../components/signer-status.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
@@ -36,7 +36,7 @@ export function SigningPanel({ grant, wallet, recipients, signature }: SigningPa
           <ChangesList changes={listChanges(old, grant)} recipients={recipients} />
         </div>
       )}
-      {wallet !== null && isAdmin(role) && canSign(wallet) ? (
+      {wallet !== null && may(role, 'manageGrants') && canSign(wallet) ? (
         <div className="grid justify-items-start gap-2">
           <NoSignerNotice />
           <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start('activate')}>

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../components/button-link.tsx'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may, type Right } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface Step {
@@ -13,6 +13,8 @@ interface Step {
   readonly title: string
   readonly meaning: string
   readonly action: string
+  /** The right that the step needs. */
+  readonly right: Right
   readonly parts: readonly string[]
 }
 
@@ -22,6 +24,7 @@ const STEPS: readonly Step[] = [
     title: 'Create a wallet',
     meaning: 'A wallet holds USDC. Your passkey owns it: agents can only spend with a grant that you sign.',
     action: 'Create a wallet',
+    right: 'manageWallets',
     parts: ['wallets'],
   },
   {
@@ -29,6 +32,7 @@ const STEPS: readonly Step[] = [
     title: 'Fund the wallet',
     meaning: 'Send USDC to its address.',
     action: 'Go to wallets',
+    right: 'manageWallets',
     parts: ['wallets'],
   },
   {
@@ -36,6 +40,7 @@ const STEPS: readonly Step[] = [
     title: 'Create an agent',
     meaning: 'An agent is the name under which your software pays.',
     action: 'Create an agent',
+    right: 'manageAgents',
     parts: ['agents'],
   },
   {
@@ -43,6 +48,7 @@ const STEPS: readonly Step[] = [
     title: 'Sign a grant',
     meaning: 'A grant sets how much the agent can spend, to which recipients and until when.',
     action: 'Create a grant',
+    right: 'manageGrants',
     parts: ['grants', 'new'],
   },
   {
@@ -50,6 +56,7 @@ const STEPS: readonly Step[] = [
     title: 'Create an API key',
     meaning: 'Your software uses the key to call the API.',
     action: 'Create an API key',
+    right: 'manageKeys',
     parts: ['developers', 'keys'],
   },
   {
@@ -57,6 +64,7 @@ const STEPS: readonly Step[] = [
     title: 'Send a payment',
     meaning: 'Use the example requests, which already contain your IDs.',
     action: 'Show examples',
+    right: 'read',
     parts: ['developers', 'examples'],
   },
 ]
@@ -74,14 +82,14 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
     <Section
       title="Get started"
       lead={
-        isAdmin(role)
+        STEPS.every(({ right }) => may(role, right))
           ? `Steps to your agent’s first payment: ${done} of ${STEPS.length} done.`
           : 'An owner or admin of this workspace must complete these steps before an agent’s first payment.'
       }
     >
       <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
         {STEPS.map((step, index) => {
-          const { key, title, meaning, action, parts } = step
+          const { key, title, meaning, action, right, parts } = step
           const isDone = steps[key]
           const isNext = step === next
           return (
@@ -107,7 +115,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
                   </p>
                 )}
               </div>
-              {isNext && isAdmin(role) && (
+              {isNext && may(role, right) && (
                 <p className="col-start-2 sm:col-start-3">
                   <ButtonLink variant="primary" to={to(...parts)}>
                     {action}

@@ -5,7 +5,7 @@ import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { ALLOW_PURCHASES } from '../../navigation/paths.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { detailOf } from './refusal-checks.ts'
@@ -24,11 +24,15 @@ export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
   return (
     <div className="grid gap-4 rounded-xl border border-line bg-surface p-4 sm:p-5">
       <p>{text}</p>
-      {!isAdmin(role) && <p className="text-muted">An owner or admin of the workspace can change this.</p>}
+      {!may(role, 'manageGrants') && <p className="text-muted">An owner or admin of the workspace can change this.</p>}
       {links.length > 0 && (
         <p className="flex flex-wrap gap-3">
           {links.map((link, index) => (
-            <ButtonLink key={link.text} to={link.to} variant={index === 0 && isAdmin(role) ? 'primary' : 'plain'}>
+            <ButtonLink
+              key={link.text}
+              to={link.to}
+              variant={index === 0 && may(role, 'manageGrants') ? 'primary' : 'plain'}
+            >
               {link.text}
             </ButtonLink>
           ))}

@@ -6,7 +6,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'
 import { Section } from '../../components/section.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewRecipientForm } from './new-recipient-form.tsx'
 import { RecipientRow } from './recipient-row.tsx'
@@ -24,7 +24,7 @@ export function RecipientsPage() {
         breadcrumb={name}
         lead="Names for the addresses that your agents pay. Names are only shown in this workspace. Grants allow addresses, not names."
       />
-      {isAdmin(role) && (
+      {may(role, 'labelRecipients') && (
         <Section title="Add a recipient">
           <NewRecipientForm onSubmit={actions.label} />
         </Section>
@@ -33,7 +33,7 @@ export function RecipientsPage() {
         {recipients === undefined && <QueryState error={error} onRetry={refetch} />}
         {recipients?.length === 0 && (
           <EmptyState title="No recipients yet">
-            {isAdmin(role)
+            {may(role, 'labelRecipients')
               ? 'Add the addresses that your agents pay. Grants and payments then show their names.'
               : 'An owner or admin of this workspace can add recipients.'}
           </EmptyState>
@@ -45,7 +45,7 @@ export function RecipientsPage() {
                 key={recipient.address}
                 recipient={recipient}
                 grants={grantsFor(grants, recipient.address)}
-                actions={isAdmin(role) ? actions : null}
+                actions={may(role, 'labelRecipients') ? actions : null}
               />
             ))}
           </List>

@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
 
@@ -19,7 +19,7 @@ interface FaucetProps {
 /** A way to get test USDC: a button, or a link to a public faucet. */
 export function Faucet({ wallet, faucet }: FaucetProps) {
   const { role } = useWorkspace()
-  if (faucet.kind === 'endpoint') return isAdmin(role) && <FaucetButton wallet={wallet} />
+  if (faucet.kind === 'endpoint') return may(role, 'manageWallets') && <FaucetButton wallet={wallet} />
   return (
     <p>
       Test USDC is free. <ExternalLink href={faucet.url}>Get some at {new URL(faucet.url).host}</ExternalLink>.

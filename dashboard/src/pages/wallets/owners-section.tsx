@@ -12,7 +12,7 @@ import { Section } from '../../components/section.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { canSign, mustConfirm, type WalletOwner } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx'
 import { useSigner } from '../../components/use-signer.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -38,7 +38,7 @@ export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {
     onSettled: refresh,
   })
   const { owners } = wallet
-  const isChangeable = isAdmin(role) && canSign(wallet)
+  const isChangeable = may(role, 'manageWallets') && canSign(wallet)
   const canRemove = ({ credential_id }: WalletOwner) =>
     isChangeable && owners.some((other) => other.credential_id !== credential_id && other.is_mine && other.has_record)
   return (
@@ -57,7 +57,7 @@ export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {
             key={owner.credential_id}
             actions={
               <>
-                {isAdmin(role) && owner.is_mine && !owner.has_record && (
+                {may(role, 'manageWallets') && owner.is_mine && !owner.has_record && (
                   <Button
                     variant="primary"
                     disabled={confirmation.isPending}

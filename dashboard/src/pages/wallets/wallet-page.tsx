@@ -13,7 +13,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
 import { formatOwners, mustConfirm } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -51,7 +51,7 @@ export function WalletPage() {
           </span>
         }
         actions={
-          isAdmin(role) &&
+          may(role, 'withdraw') &&
           !mustConfirm(wallet) && <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
         }
       >
@@ -104,8 +104,8 @@ function WalletGrants({ wallet }: { readonly wallet: Wallet }) {
   const { data: grants, error, refetch } = useQuery(grantsQuery(slug, mode, { wallet: wallet.address }))
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   const ended = grants?.filter(({ status }) => status === 'revoked') ?? []
-  const isBlocked = isAdmin(role) && mustConfirm(wallet)
-  const canOpen = isAdmin(role) && !isBlocked
+  const isBlocked = may(role, 'manageGrants') && mustConfirm(wallet)
+  const canOpen = may(role, 'manageGrants') && !isBlocked
   const newGrant = `${to('grants', 'new')}?${new URLSearchParams({ wallet: wallet.address })}`
   return (
     <Section

@@ -9,7 +9,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
@@ -19,7 +19,7 @@ export function WalletsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
   const { data: wallets, error, refetch } = useQuery(walletsQuery(slug, mode))
   const [isAdding, setAdding] = useState(false)
-  const add = isAdmin(role) && !isAdding && (
+  const add = may(role, 'manageWallets') && !isAdding && (
     <Button variant="primary" onClick={() => setAdding(true)}>
       New wallet
     </Button>

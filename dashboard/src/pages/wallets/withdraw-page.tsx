@@ -11,7 +11,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { useAction } from '../../components/use-action.ts'
 import { formatShortAddress } from '../../format/address.ts'
 import { canSign } from '../../format/owner-text.ts'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { CannotSignText } from '../grants/cannot-sign-text.tsx'
 import { useRecipients } from '../grants/use-recipients.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -56,10 +56,10 @@ function WithdrawSteps({ wallet }: { readonly wallet: Wallet }) {
     mutationFn: (withdrawal: Withdrawal) => prepareWithdrawal(signed, withdrawal),
     onSuccess: (_, withdrawal) => setDraft(withdrawal),
   })
-  if (!isAdmin(role) || !canSign(wallet)) {
+  if (!may(role, 'withdraw') || !canSign(wallet)) {
     return (
       <Notice>
-        {isAdmin(role) ? (
+        {may(role, 'withdraw') ? (
           <CannotSignText wallet={wallet} />
         ) : (
           <p>Viewers can’t withdraw. Ask an owner or admin of this workspace.</p>

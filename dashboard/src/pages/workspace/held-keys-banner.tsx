@@ -1,5 +1,6 @@
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { SessionWorkspace } from '@bursar/server/src/console/contract/session.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { pathTo } from '../../navigation/paths.ts'
@@ -11,7 +12,7 @@ interface HeldKeysBannerProps {
 
 /** Says that the workspace's API keys do not work until an owner has confirmed them after a restore of the service. */
 export function HeldKeysBanner({ workspace, mode }: HeldKeysBannerProps) {
-  const isOwner = workspace.role === 'owner'
+  const mayConfirm = may(workspace.role, 'confirmHeldKeys')
   return (
     <div role="status" className="empty:absolute">
       {workspace.has_held_keys && (
@@ -24,7 +25,7 @@ export function HeldKeysBanner({ workspace, mode }: HeldKeysBannerProps) {
             </p>
             <p>
               <TextLink to={pathTo(workspace.slug, mode, 'developers', 'keys')}>
-                {isOwner ? 'Check and confirm the keys' : 'See the keys'}
+                {mayConfirm ? 'Check and confirm the keys' : 'See the keys'}
               </TextLink>
             </p>
           </div>

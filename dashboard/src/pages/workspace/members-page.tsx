@@ -4,7 +4,7 @@ import { membersQuery } from '../../api/queries.ts'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { isAdmin } from '../../format/roles.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { DepartureNotice, type Departure } from './departure-notice.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { MemberRow } from './member-row.tsx'
@@ -30,7 +30,7 @@ export function MembersPage() {
           ))}
         </List>
       )}
-      {isAdmin(role) && <InvitationsSection />}
+      {may(role, 'manageMembers') && <InvitationsSection />}
     </>
   )
 }

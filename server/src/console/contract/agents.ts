@@ -19,7 +19,7 @@ export const AGENT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/agents',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -30,7 +30,7 @@ export const AGENT_ROUTES = {
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/agents',
-    config: { role: 'admin', proof: { notNeeded: 'has no effect without a grant' }, bucket: 'dashboard' },
+    config: { needs: 'manageAgents', proof: { notNeeded: 'has no effect without a grant' }, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       body: Type.Object({ mode, id: agentId }),
@@ -40,7 +40,7 @@ export const AGENT_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/agents/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       querystring: ModeQuery,
@@ -50,7 +50,7 @@ export const AGENT_ROUTES = {
   delete: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/agents/:id',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageAgents', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, querystring: ModeQuery, response: { 200: Empty } },
   },
 } as const satisfies ConsoleRoutes

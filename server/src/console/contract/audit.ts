@@ -31,7 +31,7 @@ export const AUDIT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/audit',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ before: Type.Optional(id) }),

@@ -22,7 +22,7 @@ export const CONNECTION_ERROR_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/connection-errors',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode }),

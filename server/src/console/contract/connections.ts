@@ -50,7 +50,7 @@ export const CONNECTION_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/connections',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode: Type.Optional(mode) }),
@@ -60,7 +60,7 @@ export const CONNECTION_ROUTES = {
   revoke: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/connections/:id',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageConnections', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: Empty } },
   },
   /**
@@ -69,7 +69,7 @@ export const CONNECTION_ROUTES = {
   getAuthorizationRequest: {
     method: 'GET',
     url: '/console/authorization-requests/:handle',
-    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'session', proof: READS, bucket: 'dashboard' },
     schema: {
       params: Type.Object({ handle: Type.String() }),
       response: { 200: Type.Object({ request: AuthorizationRequestSchema }) },

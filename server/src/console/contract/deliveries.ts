@@ -63,13 +63,13 @@ export const DELIVERY_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/deliveries',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, querystring: DeliveriesQuery, response: { 200: DeliveryPageSchema } },
   },
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/deliveries/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: DeliveryDetailSchema } },
   },
   /** Sends the event again to the same webhook endpoint, as a new delivery. */
@@ -77,7 +77,7 @@ export const DELIVERY_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/deliveries/:id/replay',
     config: {
-      role: 'admin',
+      needs: 'manageWebhooks',
       proof: { notNeeded: 'sends to the address that the owner chose' },
       bucket: 'dashboard',
     },

@@ -30,7 +30,7 @@ export const EVENT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/events',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({
@@ -44,7 +44,7 @@ export const EVENT_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/events/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, querystring: ModeQuery, response: { 200: EventDetailSchema } },
   },
 } as const satisfies ConsoleRoutes

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { ROLES } from '../../domain/members/role.ts'
+import { ROLES } from '../../values/role.ts'
 import { NAME_CHARS_MAX } from '../../values/limits.ts'
 import { MODES } from '../../values/mode.ts'
 

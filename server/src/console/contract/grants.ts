@@ -77,7 +77,7 @@ export const GRANT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/grants',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode, agent: Type.Optional(agentId), wallet: Type.Optional(address) }),
@@ -87,13 +87,13 @@ export const GRANT_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/grants/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: grantAnswer } },
   },
   open: {
     method: 'POST',
     url: '/console/workspaces/:slug/grants',
-    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    config: { needs: 'manageGrants', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       body: Type.Object({ mode, agent_id: agentId, wallet: address, ...terms }),
@@ -103,7 +103,7 @@ export const GRANT_ROUTES = {
   openReplacement: {
     method: 'POST',
     url: '/console/workspaces/:slug/grants/:id/replacement',
-    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    config: { needs: 'manageGrants', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: TermsBody, response: { 201: grantAnswer } },
   },
   /**
@@ -113,7 +113,7 @@ export const GRANT_ROUTES = {
   issueSigningRequest: {
     method: 'POST',
     url: '/console/workspaces/:slug/grants/:id/signing-request',
-    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    config: { needs: 'manageGrants', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       body: Type.Object({ change: Type.Enum([...GRANT_CHANGES]) }),
@@ -124,7 +124,7 @@ export const GRANT_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/grants/:id/signature',
     config: {
-      role: 'admin',
+      needs: 'manageGrants',
       proof: { notNeeded: 'is the signature of the owner’s passkey over the grant itself' },
       bucket: 'dashboard',
     },
@@ -133,7 +133,7 @@ export const GRANT_ROUTES = {
   suspend: {
     method: 'POST',
     url: '/console/workspaces/:slug/grants/:id/suspend',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageGrants', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 200: grantAnswer } },
   },
 } as const satisfies ConsoleRoutes

@@ -37,14 +37,14 @@ export const INVITATION_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/invitations',
-    config: { role: 'admin', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'manageMembers', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ invitations: list(InvitationSchema) }) } },
   },
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/invitations',
     // Requires a passkey proof if the invitation makes someone an owner or admin.
-    config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
+    config: { needs: 'manageMembers', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       body: Type.Object({ role }),
@@ -54,7 +54,7 @@ export const INVITATION_ROUTES = {
   revoke: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/invitations/:id',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageMembers', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: Empty } },
   },
   /**
@@ -64,13 +64,13 @@ export const INVITATION_ROUTES = {
   lookUp: {
     method: 'POST',
     url: '/console/invitations/look-up',
-    config: { role: 'none', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'nothing', proof: READS, bucket: 'dashboard' },
     schema: { body: TokenBody, response: { 200: Type.Object({ invitation: OfferedInvitationSchema }) } },
   },
   accept: {
     method: 'POST',
     url: '/console/invitations/accept',
-    config: { role: 'session', proof: THE_INVITER_PROVED, bucket: 'dashboard' },
+    config: { needs: 'session', proof: THE_INVITER_PROVED, bucket: 'dashboard' },
     schema: { body: TokenBody, response: { 200: Type.Object({ workspace: WorkspaceSchema }) } },
   },
 } as const satisfies ConsoleRoutes

@@ -54,7 +54,7 @@ export const KEY_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/keys',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -64,7 +64,7 @@ export const KEY_ROUTES = {
   issue: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'manageKeys', proof: 'required', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       body: Type.Object({ mode, ...KeyTermsSchema.properties }),
@@ -75,7 +75,7 @@ export const KEY_ROUTES = {
   listHeld: {
     method: 'GET',
     url: '/console/workspaces/:slug/held-keys',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       response: { 200: Type.Object({ keys: list(ApiKeySchema) }) },
@@ -85,7 +85,7 @@ export const KEY_ROUTES = {
   confirmHeld: {
     method: 'POST',
     url: '/console/workspaces/:slug/held-keys',
-    config: { role: 'owner', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'confirmHeldKeys', proof: 'required', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       body: Type.Object({ confirm: Type.Array(id, { maxItems: HELD_KEYS_LISTED_MAX, uniqueItems: true }) }),
@@ -97,7 +97,7 @@ export const KEY_ROUTES = {
   rotate: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys/:id/rotate',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'manageKeys', proof: 'required', bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       body: EmptyBody,
@@ -107,7 +107,7 @@ export const KEY_ROUTES = {
   revoke: {
     method: 'POST',
     url: '/console/workspaces/:slug/keys/:id/revoke',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageKeys', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 200: Type.Object({ key: ApiKeySchema }) } },
   },
 } as const satisfies ConsoleRoutes

@@ -55,21 +55,21 @@ export const MEMBER_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/members',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ members: list(MemberSchema) }) } },
   },
   /** What stops working when the member leaves the workspace or becomes a viewer. */
   listBelongings: {
     method: 'GET',
     url: '/console/workspaces/:slug/members/:user_id/belongings',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: UserParams, response: { 200: BelongingsSchema } },
   },
   changeRole: {
     method: 'PATCH',
     url: '/console/workspaces/:slug/members/:user_id',
     // Requires a passkey proof if the person's old or new role is owner or admin.
-    config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
+    config: { needs: 'manageMembers', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: UserParams,
       body: Type.Object({ role, keep_keys: Type.Optional(keepKeys) }),
@@ -79,9 +79,8 @@ export const MEMBER_ROUTES = {
   remove: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/members/:user_id',
-    // Viewers may call this endpoint, because every member may remove themselves. Removing an owner or admin requires a
-    // passkey proof.
-    config: { role: 'viewer', proof: 'conditional', bucket: 'dashboard' },
+    // Removing somebody else needs `manageMembers`. Removing an owner or admin requires a passkey proof.
+    config: { needs: 'leave', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: UserParams,
       querystring: Type.Object({ keep_keys: Type.Optional(keptKeysText) }),

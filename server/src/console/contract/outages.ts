@@ -13,7 +13,7 @@ export const OUTAGE_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/outages',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,

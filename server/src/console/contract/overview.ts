@@ -71,7 +71,7 @@ export const OVERVIEW_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/overview',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode, range }),
@@ -85,7 +85,7 @@ export const OVERVIEW_ROUTES = {
   hosts: {
     method: 'GET',
     url: '/console/workspaces/:slug/overview/hosts',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -96,7 +96,7 @@ export const OVERVIEW_ROUTES = {
   listenToChanges: {
     method: 'GET',
     url: '/console/workspaces/:slug/changes',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, querystring: ModeQuery },
   },
 } as const satisfies ConsoleRoutes

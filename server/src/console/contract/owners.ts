@@ -34,13 +34,13 @@ export const OWNER_ROUTES = {
   getRecord: {
     method: 'GET',
     url: '/console/workspaces/:slug/wallets/:address/record',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugAddressParams, querystring: ModeQuery, response: { 200: RecordSchema } },
   },
   signRecord: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/record',
-    config: { role: 'admin', proof: IS_SIGNED, bucket: 'dashboard' },
+    config: { needs: 'manageWallets', proof: IS_SIGNED, bucket: 'dashboard' },
     schema: {
       params: SlugAddressParams,
       body: Type.Object({ mode, assertion: OwnerAuthentication }),
@@ -51,7 +51,7 @@ export const OWNER_ROUTES = {
   openChange: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets/:address/owner-requests',
-    config: { role: 'admin', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
+    config: { needs: 'manageWallets', proof: THE_OWNER_SIGNS, bucket: 'dashboard' },
     schema: {
       params: SlugAddressParams,
       body: Type.Object({ mode, change: Type.Enum(['add', 'remove']), credential_id: credentialId }),
@@ -67,7 +67,7 @@ export const OWNER_ROUTES = {
   submitSignature: {
     method: 'POST',
     url: '/console/workspaces/:slug/owner-requests/:id/signature',
-    config: { role: 'admin', proof: IS_SIGNED, bucket: 'dashboard' },
+    config: { needs: 'manageWallets', proof: IS_SIGNED, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: SignatureBody, response: { 200: walletAnswer } },
   },
 } as const satisfies ConsoleRoutes

@@ -17,19 +17,19 @@ export const PASSKEY_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/passkeys',
-    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'session', proof: READS, bucket: 'dashboard' },
     schema: { response: { 200: Type.Object({ passkeys: list(PasskeySchema) }) } },
   },
   open: {
     method: 'POST',
     url: '/console/passkeys/options',
-    config: { role: 'session', proof: 'required', bucket: 'sign_in' },
+    config: { needs: 'session', proof: 'required', bucket: 'sign_in' },
     schema: { body: EmptyBody, response: { 200: CreationOptions } },
   },
   add: {
     method: 'POST',
     url: '/console/passkeys',
-    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'session', proof: 'required', bucket: 'dashboard' },
     schema: {
       body: Type.Object({ response: Registration, name }),
       response: { 201: Type.Object({ passkey: PasskeySchema }) },
@@ -38,7 +38,7 @@ export const PASSKEY_ROUTES = {
   remove: {
     method: 'DELETE',
     url: '/console/passkeys/:id',
-    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'session', proof: 'required', bucket: 'dashboard' },
     schema: { params: IdParams, response: { 200: Empty } },
   },
 } as const satisfies ConsoleRoutes

@@ -118,7 +118,7 @@ export const PAYMENT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode, ...filter, before }),
@@ -129,13 +129,13 @@ export const PAYMENT_ROUTES = {
   export: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/export',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, querystring: ExportQuery },
   },
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, querystring: ModeQuery, response: { 200: PaymentDetailSchema } },
   },
 } as const satisfies ConsoleRoutes

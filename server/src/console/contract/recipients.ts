@@ -11,7 +11,7 @@ export const RECIPIENT_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/recipients',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -22,7 +22,7 @@ export const RECIPIENT_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/recipients',
     config: {
-      role: 'admin',
+      needs: 'labelRecipients',
       proof: { notNeeded: 'labels an address that can be paid only once an owner has signed it' },
       bucket: 'dashboard',
     },
@@ -35,7 +35,7 @@ export const RECIPIENT_ROUTES = {
   remove: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/recipients/:address',
-    config: { role: 'admin', proof: { notNeeded: 'only removes a label' }, bucket: 'dashboard' },
+    config: { needs: 'labelRecipients', proof: { notNeeded: 'only removes a label' }, bucket: 'dashboard' },
     schema: { params: SlugAddressParams, querystring: ModeQuery, response: { 200: Empty } },
   },
 } as const satisfies ConsoleRoutes

@@ -32,7 +32,7 @@ export const REFUSAL_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/refusals',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({ mode, agent, before }),
@@ -42,7 +42,7 @@ export const REFUSAL_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/refusals/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       querystring: ModeQuery,

@@ -1,13 +1,13 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Role } from '../../domain/members/role.ts'
+import type { Right } from '../../values/role.ts'
 
-/** Who may call an endpoint, and how often. `enforce-access.ts` enforces the role and the rate limit. */
+/** Who may call an endpoint, and how often. `enforce-access.ts` enforces the right and the rate limit. */
 export interface Access {
   /**
-   * Who may call the endpoint. `none`: anyone. `session`: anyone who is signed in. Otherwise: a member of the workspace
-   * that the path names, with at least this role.
+   * What the caller needs. `nothing`: anyone may call. `session`: anyone who is signed in. Otherwise: a member of the
+   * workspace that the path names, whose role has this right.
    */
-  readonly role: 'none' | 'session' | Role
+  readonly needs: 'nothing' | 'session' | Right
   readonly proof: Proof
   /**
    * The rate limit. Every request counts against `dashboard`. A request that begins a sign-in or a sign-up also counts

@@ -41,7 +41,7 @@ export const SESSION_ROUTES = {
   find: {
     method: 'GET',
     url: '/console/session',
-    config: { role: 'none', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'nothing', proof: READS, bucket: 'dashboard' },
     schema: {
       response: { 200: Type.Object({ session: nullable(SessionSchema), sign_up: Type.Enum(['open', 'invited']) }) },
     },
@@ -50,7 +50,7 @@ export const SESSION_ROUTES = {
     method: 'POST',
     url: '/console/sign-up/options',
     // Each sign-up creates a user, so its rate limit is low.
-    config: { role: 'none', proof: BEGINS_A_CEREMONY, bucket: 'sign_up' },
+    config: { needs: 'nothing', proof: BEGINS_A_CEREMONY, bucket: 'sign_up' },
     schema: {
       /** `invitation` is the secret of an invitation. It is required if only invited people may sign up. */
       body: Type.Object({ name, invitation: Type.Optional(secret) }),
@@ -60,7 +60,7 @@ export const SESSION_ROUTES = {
   signUp: {
     method: 'POST',
     url: '/console/sign-up',
-    config: { role: 'none', proof: IS_THE_PROOF, bucket: 'dashboard' },
+    config: { needs: 'nothing', proof: IS_THE_PROOF, bucket: 'dashboard' },
     schema: {
       body: RegistrationBody,
       response: { 201: Type.Object({ session: SessionSchema, recovery_codes: recoveryCodes }) },
@@ -69,50 +69,50 @@ export const SESSION_ROUTES = {
   openSignIn: {
     method: 'POST',
     url: '/console/sign-in/options',
-    config: { role: 'none', proof: BEGINS_A_CEREMONY, bucket: 'sign_in' },
+    config: { needs: 'nothing', proof: BEGINS_A_CEREMONY, bucket: 'sign_in' },
     schema: { body: EmptyBody, response: { 200: RequestOptions } },
   },
   signIn: {
     method: 'POST',
     url: '/console/sign-in',
-    config: { role: 'none', proof: IS_THE_PROOF, bucket: 'dashboard' },
+    config: { needs: 'nothing', proof: IS_THE_PROOF, bucket: 'dashboard' },
     schema: { body: AuthenticationBody, response: signedIn },
   },
   signInWithRecoveryCode: {
     method: 'POST',
     url: '/console/recovery',
-    config: { role: 'none', proof: { notNeeded: 'uses up a recovery code' }, bucket: 'sign_in' },
+    config: { needs: 'nothing', proof: { notNeeded: 'uses up a recovery code' }, bucket: 'sign_in' },
     schema: { body: Type.Object({ code: secret }), response: signedIn },
   },
   /** Generates ten new recovery codes. The earlier codes stop working. */
   issueRecoveryCodes: {
     method: 'POST',
     url: '/console/recovery-codes',
-    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'session', proof: 'required', bucket: 'dashboard' },
     schema: { body: EmptyBody, response: { 201: Type.Object({ recovery_codes: recoveryCodes }) } },
   },
   openVerification: {
     method: 'POST',
     url: '/console/verification/options',
-    config: { role: 'session', proof: { notNeeded: 'begins the proof itself' }, bucket: 'sign_in' },
+    config: { needs: 'session', proof: { notNeeded: 'begins the proof itself' }, bucket: 'sign_in' },
     schema: { body: EmptyBody, response: { 200: RequestOptions } },
   },
   verify: {
     method: 'POST',
     url: '/console/verification',
-    config: { role: 'session', proof: { notNeeded: 'is the proof itself' }, bucket: 'dashboard' },
+    config: { needs: 'session', proof: { notNeeded: 'is the proof itself' }, bucket: 'dashboard' },
     schema: { body: AuthenticationBody, response: signedIn },
   },
   signOut: {
     method: 'POST',
     url: '/console/sign-out',
-    config: { role: 'none', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'nothing', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { body: EmptyBody, response: { 200: Empty } },
   },
   signOutElsewhere: {
     method: 'POST',
     url: '/console/sign-out-elsewhere',
-    config: { role: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
     /** `ended` is how many sessions this request has ended. */
     schema: { body: EmptyBody, response: { 200: Type.Object({ ended: Type.Integer() }) } },
   },

@@ -21,13 +21,13 @@ export const SESSION_LIST_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/sessions',
-    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'session', proof: READS, bucket: 'dashboard' },
     schema: { response: { 200: Type.Object({ sessions: list(SessionEntrySchema) }) } },
   },
   end: {
     method: 'DELETE',
     url: '/console/sessions/:id',
-    config: { role: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'session', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: IdParams, response: { 200: Empty } },
   },
 } as const satisfies ConsoleRoutes

@@ -22,19 +22,19 @@ export const WALLET_PASSKEY_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/wallet-passkeys',
-    config: { role: 'session', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'session', proof: READS, bucket: 'dashboard' },
     schema: { response: { 200: Type.Object({ passkeys: list(WalletPasskeySchema) }) } },
   },
   open: {
     method: 'POST',
     url: '/console/wallet-passkeys/options',
-    config: { role: 'session', proof: 'required', bucket: 'sign_in' },
+    config: { needs: 'session', proof: 'required', bucket: 'sign_in' },
     schema: { body: EmptyBody, response: { 200: CreationOptions } },
   },
   add: {
     method: 'POST',
     url: '/console/wallet-passkeys',
-    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'session', proof: 'required', bucket: 'dashboard' },
     schema: {
       body: Type.Object({ response: Registration, name }),
       response: { 201: walletPasskeyAnswer },
@@ -43,14 +43,14 @@ export const WALLET_PASSKEY_ROUTES = {
   rename: {
     method: 'PATCH',
     url: '/console/wallet-passkeys/:credential_id',
-    config: { role: 'session', proof: { notNeeded: 'only changes a name' }, bucket: 'dashboard' },
+    config: { needs: 'session', proof: { notNeeded: 'only changes a name' }, bucket: 'dashboard' },
     schema: { params: CredentialParams, body: Type.Object({ name }), response: { 200: Empty } },
   },
   /** Only a passkey that owns no wallet can be removed. */
   remove: {
     method: 'DELETE',
     url: '/console/wallet-passkeys/:credential_id',
-    config: { role: 'session', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'session', proof: 'required', bucket: 'dashboard' },
     schema: { params: CredentialParams, response: { 200: Empty } },
   },
 } as const satisfies ConsoleRoutes

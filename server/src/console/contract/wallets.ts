@@ -62,7 +62,7 @@ export const WALLET_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/wallets',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -72,7 +72,7 @@ export const WALLET_ROUTES = {
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/wallets',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'manageWallets', proof: 'required', bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       /** `credential_id` is the caller's wallet passkey that will own the wallet. */
@@ -83,7 +83,7 @@ export const WALLET_ROUTES = {
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/wallets/:address',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugAddressParams, querystring: ModeQuery, response: { 200: walletAnswer } },
   },
   /** Sends test USDC to the wallet. */
@@ -92,7 +92,7 @@ export const WALLET_ROUTES = {
     url: '/console/workspaces/:slug/wallets/:address/faucet',
     // The handler also counts the request against a limit per workspace. It does so right before it calls the faucet,
     // so that an invalid request is not counted.
-    config: { role: 'admin', proof: { notNeeded: 'only brings money in' }, bucket: 'dashboard' },
+    config: { needs: 'manageWallets', proof: { notNeeded: 'only brings money in' }, bucket: 'dashboard' },
     schema: {
       params: SlugAddressParams,
       body: ModeBody,
@@ -103,7 +103,7 @@ export const WALLET_ROUTES = {
   listDeposits: {
     method: 'GET',
     url: '/console/workspaces/:slug/deposits',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: Type.Object({

@@ -39,7 +39,7 @@ export const WEBHOOK_ROUTES = {
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/webhooks',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
       querystring: ModeQuery,
@@ -49,20 +49,20 @@ export const WEBHOOK_ROUTES = {
   create: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: 'required', bucket: 'dashboard' },
     schema: { params: SlugParams, body: Type.Object({ mode, url, events }), response: { 201: issuedAnswer } },
   },
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug/webhooks/:id',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: webhookAnswer } },
   },
   change: {
     method: 'PATCH',
     url: '/console/workspaces/:slug/webhooks/:id',
     // Requires a passkey proof if the URL changes, because the events would then be sent to another server.
-    config: { role: 'admin', proof: 'conditional', bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: 'conditional', bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       body: Type.Partial(Type.Object({ url, events, enabled: Type.Boolean() })),
@@ -72,26 +72,26 @@ export const WEBHOOK_ROUTES = {
   delete: {
     method: 'DELETE',
     url: '/console/workspaces/:slug/webhooks/:id',
-    config: { role: 'admin', proof: ENDS_POWER, bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: ENDS_POWER, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: Empty } },
   },
   rotateSecret: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks/:id/rotate-secret',
-    config: { role: 'admin', proof: 'required', bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: 'required', bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 200: issuedAnswer } },
   },
   sendTestEvent: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks/:id/test',
-    config: { role: 'admin', proof: THE_URL_STAYS, bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: THE_URL_STAYS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, body: EmptyBody, response: { 201: Type.Object({ delivery: DeliverySchema }) } },
   },
   /** Sends the events of a time range again. `replayed` is how many deliveries the request has created. */
   replay: {
     method: 'POST',
     url: '/console/workspaces/:slug/webhooks/:id/replay',
-    config: { role: 'admin', proof: THE_URL_STAYS, bucket: 'dashboard' },
+    config: { needs: 'manageWebhooks', proof: THE_URL_STAYS, bucket: 'dashboard' },
     schema: {
       params: SlugIdParams,
       body: ReplayBody,

@@ -15,7 +15,7 @@ export const WITHDRAWAL_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/withdrawals',
     config: {
-      role: 'admin',
+      needs: 'withdraw',
       proof: { notNeeded: 'has no effect before the owner’s passkey signs' },
       bucket: 'dashboard',
     },
@@ -46,7 +46,7 @@ export const WITHDRAWAL_ROUTES = {
     method: 'POST',
     url: '/console/workspaces/:slug/withdrawals/:id/signature',
     config: {
-      role: 'admin',
+      needs: 'withdraw',
       proof: { notNeeded: 'is the signature of the owner’s passkey over the transfer itself' },
       bucket: 'dashboard',
     },

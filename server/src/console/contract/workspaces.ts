@@ -56,19 +56,19 @@ export const WORKSPACE_ROUTES = {
   create: {
     method: 'POST',
     url: '/console/workspaces',
-    config: { role: 'session', proof: { notNeeded: 'creates an empty workspace' }, bucket: 'dashboard' },
+    config: { needs: 'session', proof: { notNeeded: 'creates an empty workspace' }, bucket: 'dashboard' },
     schema: { body: Type.Object({ name }), response: { 201: Type.Object({ workspace: WorkspaceSchema }) } },
   },
   get: {
     method: 'GET',
     url: '/console/workspaces/:slug',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ workspace: WorkspaceDetailSchema }) } },
   },
   getPlanUse: {
     method: 'GET',
     url: '/console/workspaces/:slug/plan',
-    config: { role: 'viewer', proof: READS, bucket: 'dashboard' },
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ use: PlanUseSchema }) } },
   },
 } as const satisfies ConsoleRoutes

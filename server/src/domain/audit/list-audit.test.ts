@@ -68,7 +68,7 @@ describe('the audit log', () => {
       await addMember(ctx, { account: joined, userId, role: 'viewer', actor: OPERATOR })
     }
     await signInPerson(ctx, leaver)
-    const membership = await getMembership(ctx, { userId, slug: account.slug, role: 'viewer' })
+    const membership = await getMembership(ctx, { userId, slug: account.slug, right: 'read' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId })
     await signInPerson(ctx, leaver)
     const signIns = async (accountId: string) => {

@@ -5,6 +5,7 @@ import { lastCountOf, readLastCount } from '../../limiter/limiter-store.ts'
 import type { RowKey } from '../change-all-rows.ts'
 import type { Mode } from '../../values/mode.ts'
 import { toScopes } from '../../values/scope.ts'
+import { rolesWith } from '../../values/role.ts'
 import { redirectHostsOf } from './client.ts'
 import type { Connection, ConnectionSummary, RevocationCause } from './connection.ts'
 import { CONNECTIONS_LISTED_MAX } from './limits.ts'
@@ -17,16 +18,21 @@ import { CONNECTIONS_LISTED_MAX } from './limits.ts'
 
 const { connections, oauth_clients: clients, users } = tables
 
+/** The roles of people who may connect applications, as a list in SQL. */
+const CONSENTERS = rolesWith('manageConnections')
+  .map((role) => `'${role}'`)
+  .join(', ')
+
 /**
- * An SQL condition on the row `c` of `connections`: the user who consented is still an owner or admin of the workspace,
- * and has not left it since the consent. `offset 0` makes the database search the members once per connection. Without
+ * An SQL condition on the row `c` of `connections`: the user who consented still has a role that may connect
+ * applications, and has not left the workspace since the consent. `offset 0` makes the database search the members once per connection. Without
  * it, a query plan that was made while the tables were small could scan all members. The two comparisons of rows mean
  * equality. They are written so that the search can use no index other than the primary key.
  */
 export const CONSENT_HOLDS = `exists (
         select 1 from members m where (m.account_id, m.user_id) >= (c.account_id, c.user_id)
           and (m.account_id, m.user_id) <= (c.account_id, c.user_id)
-          and m.created_at = c.member_since and m.role in ('owner', 'admin') offset 0)`
+          and m.created_at = c.member_since and m.role in (${CONSENTERS}) offset 0)`
 
 /** The connection that a code or token belongs to. */
 export type TokenConnection = Pick<Connection, 'accountId' | 'id' | 'scopes'>
@@ -66,7 +72,7 @@ export function findConsentParties({
     name: 'find_consent_parties',
     text: `select exists (
           select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
-        (select created_at from members where account_id = $1 and user_id = $4 and role in ('owner', 'admin')) as member_since`,
+        (select created_at from members where account_id = $1 and user_id = $4 and role in (${CONSENTERS})) as member_since`,
     values: [accountId, mode, agentId, userId],
     read: one({ agent_exists: computed.bool, member_since: nullable(computed.timestamptz) }, (row) => ({
       agentExists: row.agent_exists,

@@ -5,6 +5,7 @@ import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
 import { MODES, type Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
+import { rolesWith, type Right } from '../../values/role.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { ApiKey, MadeKey } from './api-key.ts'
@@ -227,24 +228,24 @@ export function revokeKeysMadeBy(
   }
 }
 
-/** Returns whether a person is a member of the workspace with one of these roles. Uses the primary key of members. */
-function hasRole({ accountId, userId }: Maker, roles: readonly ('owner' | 'admin')[]): Query<boolean> {
+/** Returns whether a person is a member of the workspace with this right. Uses the primary key of members. */
+function hasRight({ accountId, userId }: Maker, right: Right): Query<boolean> {
   return {
     name: 'has_role_for_api_keys',
     text: 'select user_id from members where account_id = $1 and user_id = $2 and role = any($3::text[])',
-    values: [accountId, userId, roles],
+    values: [accountId, userId, rolesWith(right)],
     read: changed,
   }
 }
 
-/** Returns whether a person is an owner or admin of the workspace, so that they may make keys. */
+/** Returns whether a person may make keys of the workspace. */
 export function mayMakeKeys(maker: Maker): Query<boolean> {
-  return hasRole(maker, ['owner', 'admin'])
+  return hasRight(maker, 'manageKeys')
 }
 
-/** Returns whether a person is an owner of the workspace, so that they may confirm held keys. */
+/** Returns whether a person may confirm the workspace's held keys. */
 export function mayConfirmKeys(maker: Maker): Query<boolean> {
-  return hasRole(maker, ['owner'])
+  return hasRight(maker, 'confirmHeldKeys')
 }
 
 /** Returns whether the agent exists; true if `agentId` is null. Uses the primary key of agents. */

@@ -3,7 +3,7 @@ import type { Operator } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { joinWorkspace } from './join-workspace.ts'
 import type { Membership } from './member.ts'
-import type { Role } from './role.ts'
+import type { Role } from '../../values/role.ts'
 
 /**
  * Makes a user a member without an invitation, which only the operator may do. A member's role can be raised this way,

@@ -10,7 +10,7 @@ import { revokeKeysMadeBy } from '../keys/keys-store.ts'
 import { requireRecentProof, type Proof } from '../require-recent-proof.ts'
 import { decideMemberChange, type Membership } from './member.ts'
 import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members-store.ts'
-import { hasPower, mayInvite, ROLES, type Role } from './role.ts'
+import { hasPower, mayManage, may, ROLES, type Role } from '../../values/role.ts'
 
 export interface MembershipChange {
   readonly membership: Membership
@@ -57,7 +57,7 @@ export async function changeMembership(
   const accountId = membership.account.id
   const actor = { kind: 'user', id: membership.userId } as const
   const isOwn = userId === membership.userId
-  const losesKeys = next === null || !hasPower(next)
+  const losesKeys = next === null || !may(next, 'manageKeys')
   const entry = { logId: accountId, createdAt: now, actor } as const
   if (keepKeys.length > 0 && !losesKeys)
     throw invalidMember('keep_keys', 'is only allowed when the member loses their keys')
@@ -78,7 +78,7 @@ export async function changeMembership(
     const kept = made.filter(({ id }) => keepKeys.includes(id))
     if (kept.length < new Set(keepKeys).size) throw problem('key_not_found')
 
-    const lost = ROLES.filter((role) => mayInvite(target, role) && (next === null || !mayInvite(next, role)))
+    const lost = ROLES.filter((role) => mayManage(target, role) && (next === null || !mayManage(next, role)))
     const invitations =
       lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(accountId, userId, lost, now))
     const ended = losesKeys ? await transaction.run(revokeKeysMadeBy({ accountId, userId, keep: keepKeys }, now)) : []

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { changeMembership, type KeysLeftBehind, type MembershipChange } from './change-membership.ts'
-import type { Role } from './role.ts'
+import type { Role } from '../../values/role.ts'
 
 /**
  * Changes a member's role. `membership` is that of the user who makes the change. Owners may change every role. Admins

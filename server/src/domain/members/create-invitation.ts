@@ -14,7 +14,7 @@ import {
   type Invitation,
 } from './invitation.ts'
 import { findMember, insertInvitation, listOpenInvitations } from './members-store.ts'
-import { hasPower, mayInvite, type Role } from './role.ts'
+import { hasPower, mayManage, type Role } from '../../values/role.ts'
 
 export interface InvitationRequest {
   readonly account: Account
@@ -63,7 +63,7 @@ export async function createInvitation(
       findMember(account.id, actor.id ?? ''),
       listOpenInvitations(account.id, now),
     ])
-    if (actor.kind !== 'operator' && (member === null || !mayInvite(member.role, role))) {
+    if (actor.kind !== 'operator' && (member === null || !mayManage(member.role, role))) {
       throw problem('role_insufficient')
     }
     if (hasPower(role)) requireRecentProof(actor, now)

@@ -1,4 +1,4 @@
-import type { Role } from './role.ts'
+import type { Role } from '../../values/role.ts'
 
 /** An invitation to join a workspace with a role. Anybody who has its secret can accept it, up to `usesLeft` times. */
 export interface Invitation {

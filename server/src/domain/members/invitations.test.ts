@@ -20,7 +20,7 @@ import { INVITATION_MS, INVITATIONS_MAX } from './invitation.ts'
 import { WORKSPACES_MAX } from './member.ts'
 import { removeMember } from './remove-member.ts'
 import { revokeInvitation } from './revoke-invitation.ts'
-import { ROLES, type Role } from './role.ts'
+import { ROLES, type Role } from '../../values/role.ts'
 
 const NOT_FOUND = { status: 404, code: 'invitation_not_found' }
 
@@ -43,7 +43,10 @@ describe('invitations', () => {
     const [guest, late] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const membership = await accept(secret, guest.userId)
     assert.deepEqual([membership.role, membership.account], ['admin', account])
-    assert.deepEqual(await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'admin' }), membership)
+    assert.deepEqual(
+      await getMembership(ctx, { userId: guest.userId, slug: account.slug, right: 'manageMembers' }),
+      membership,
+    )
     await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     await assert.rejects(accept(secret, late.userId), NOT_FOUND)
     assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [])
@@ -185,7 +188,7 @@ describe('invitations', () => {
         () => true,
         () => false,
       )
-    const membership = await getMembership(ctx, { userId: owner.userId, slug: account.slug, role: 'owner' })
+    const membership = await getMembership(ctx, { userId: owner.userId, slug: account.slug, right: 'manageOwners' })
     await changeRole(ctx, { membership, session: justProved(ctx), userId: second.userId, role: 'admin' })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
     await removeMember(ctx, { membership, session: justProved(ctx), userId: second.userId })

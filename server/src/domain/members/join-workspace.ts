@@ -8,7 +8,7 @@ import { lockUser } from '../passkeys/passkeys-store.ts'
 import { WORKSPACES_MAX, type Membership } from './member.ts'
 import { countMemberships, findMember, insertMember, updateRole } from './members-store.ts'
 import { recordFirstWorkspace } from './record-first-workspace.ts'
-import { mayAct, type Role } from './role.ts'
+import { isAtLeast, type Role } from '../../values/role.ts'
 
 export interface JoinRequest {
   readonly account: Account
@@ -41,7 +41,7 @@ export async function joinWorkspace(
     countMemberships(userId),
   ])
   if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
-  if (member !== null && mayAct(member.role, role)) return { ...member, account }
+  if (member !== null && isAtLeast(member.role, role)) return { ...member, account }
   if (member === null && count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
   await takeUse?.()
   const joined = { userId, role, createdAt: member?.createdAt ?? now }

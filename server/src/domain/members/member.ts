@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../values/problem.ts'
 import type { Account } from '../accounts/account.ts'
-import { mayAct, type Role } from './role.ts'
+import { may, type Right, type Role } from '../../values/role.ts'
 
 /** A user's membership in a workspace. */
 export interface Membership {
@@ -53,9 +53,10 @@ export interface MemberChange {
  */
 export function decideMemberChange({ actor, target, next, isOwn, owners }: MemberChange): ProblemCode | null {
   const leaves = isOwn && next === null
-  if (!leaves && (actor === null || !mayAct(actor, 'admin'))) return 'role_insufficient'
+  const mayDo = (right: Right): boolean => leaves || (actor !== null && may(actor, right))
+  if (!mayDo('manageMembers')) return 'role_insufficient'
   if (target === null) return 'member_not_found'
-  if (!leaves && (target === 'owner' || next === 'owner') && actor !== 'owner') return 'role_insufficient'
+  if ((target === 'owner' || next === 'owner') && !mayDo('manageOwners')) return 'role_insufficient'
   if (target === 'owner' && next !== 'owner' && owners <= 1) return 'last_owner'
   return null
 }

@@ -5,7 +5,7 @@ import { toPlan } from '../accounts/accounts-store.ts'
 import type { RowKey } from '../change-all-rows.ts'
 import type { Invitation } from './invitation.ts'
 import type { KnownPerson, ListedMembership, Member, Membership } from './member.ts'
-import { toRole, type Role } from './role.ts'
+import { toRole, type Role } from '../../values/role.ts'
 
 const { accounts, invitations, members, users } = tables
 

@@ -12,7 +12,7 @@ import {
   listOpenInvitations,
   type InvitationRow,
 } from './members-store.ts'
-import { mayAct, type Role } from './role.ts'
+import { may, type Right } from '../../values/role.ts'
 
 /** Lists a workspace's members, at most 1,000, in the order in which they joined. */
 export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
@@ -23,15 +23,15 @@ export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { acc
  * Returns a user's membership in the workspace with this slug.
  *
  * Errors: 404 `not_found`, with the same message whether there is no such workspace or the user is not a member of it;
- * 403 `role_insufficient` if their role is lower than `role`.
+ * 403 `role_insufficient` if their role does not have the right.
  */
 export async function getMembership(
   ctx: Pick<Context, 'db'>,
-  { userId, slug, role }: { userId: string; slug: string; role: Role },
+  { userId, slug, right }: { userId: string; slug: string; right: Right },
 ): Promise<Membership> {
   const membership = await ctx.db.runRelaxed(findMembership(userId, slug))
   if (membership === null) throw new Problem('not_found', 'There is no workspace with this slug.')
-  if (!mayAct(membership.role, role)) throw problem('role_insufficient')
+  if (!may(membership.role, right)) throw problem('role_insufficient')
   return membership
 }
 

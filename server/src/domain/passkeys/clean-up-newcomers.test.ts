@@ -53,7 +53,7 @@ describe('cleaning up users who never had a workspace', () => {
     const [founder, guest] = [await signUpMember(ctx), await signUpPerson(ctx)]
     const account = await createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
     await addMember(ctx, { account, userId: guest.userId, role: 'viewer', actor: OPERATOR })
-    const membership = await getMembership(ctx, { userId: guest.userId, slug: account.slug, role: 'viewer' })
+    const membership = await getMembership(ctx, { userId: guest.userId, slug: account.slug, right: 'read' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId: guest.userId })
     assert.equal(await cleanUpNewcomers(kept(guest)), 0)
     for (const person of [founder, guest]) await signInPerson(ctx, person)

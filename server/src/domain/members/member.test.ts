@@ -1,23 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decideMemberChange, type MemberChange } from './member.ts'
-import { mayAct, mayInvite, ROLES, toRole } from './role.ts'
-
-describe('roles', () => {
-  test('an owner may do what an admin may, and an admin what a viewer may', () => {
-    const allowed = ROLES.map((role) => ROLES.filter((needed) => mayAct(role, needed)))
-    assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], ['viewer']])
-  })
-
-  test('owners and admins may invite to their own role or a lower one', () => {
-    const allowed = ROLES.map((role) => ROLES.filter((invited) => mayInvite(role, invited)))
-    assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], []])
-  })
-
-  test('an unknown role is rejected', () => {
-    for (const text of ['', 'Owner', 'toString']) assert.throws(() => toRole(text), /unknown role/)
-  })
-})
 
 describe('decideMemberChange', () => {
   const REST = { isOwn: false, owners: 2 }
