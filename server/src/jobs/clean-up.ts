@@ -1,64 +1,108 @@
-import { cleanUpConnectionErrors } from '../domain/connection-errors/clean-up-connection-errors.ts'
-import { cleanUpConnections } from '../domain/connections/clean-up-connections.ts'
+import { ERROR_RETENTION_MS } from '../domain/connection-errors/connection-error.ts'
+import { deleteOldErrors } from '../domain/connection-errors/connection-errors-store.ts'
+import { deleteEndedAccessTokens } from '../domain/connections/access-tokens-store.ts'
+import { deleteEndedCodes } from '../domain/connections/codes-store.ts'
+import { endUnusedConnections } from '../domain/connections/end-unused-connections.ts'
+import { CODE_RETENTION_MS, UNUSED_CLIENT_RETENTION_MS } from '../domain/connections/limits.ts'
+import { deleteEndedRefreshTokens } from '../domain/connections/refresh-tokens-store.ts'
+import { deleteEndedRequests, deleteUnusedClients } from '../domain/connections/requests-store.ts'
 import type { Context } from '../domain/context.ts'
-import { cleanUpRefusals } from '../domain/refusals/clean-up-refusals.ts'
-import { trimRefusals } from '../domain/refusals/trim-refusals.ts'
-import { cleanUpOwnerRequests } from '../domain/owners/clean-up-owner-requests.ts'
-import { cleanUpPurchases } from '../domain/purchases/clean-up-purchases.ts'
+import { deleteEndedOwnerRequests } from '../domain/owners/owner-requests-store.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
-import { cleanUpSessions } from '../domain/sessions/clean-up-sessions.ts'
+import { deleteEndedCeremonies } from '../domain/passkeys/passkeys-store.ts'
+import { deleteKeptAnswers } from '../domain/purchases/purchases-store.ts'
+import { REFUSAL_RETENTION_MS } from '../domain/refusals/refusal.ts'
+import { deleteOldRefusals } from '../domain/refusals/refusals-store.ts'
+import { trimRefusals } from '../domain/refusals/trim-refusals.ts'
+import { deleteEndedSessions } from '../domain/sessions/sessions-store.ts'
 import { cleanUpWebhooks } from '../domain/webhooks/clean-up-webhooks.ts'
+import type { Query } from '../db/query.ts'
 import type { Loop } from '../lib/loop.ts'
 import { deleteEndedAttempts } from '../limiter/limiter-store.ts'
 import { startLeasedLoop, type RenewLease } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 60_000
 const LEASE_MS = 3 * INTERVAL_MS
-const ATTEMPTS_PER_STEP = 10_000
+/** A statement deletes at most this many rows, so that it stays far below its time limit and holds no lock for long. */
+const ROWS_MAX = 10_000
+/** A seller's stored response may have more than 1 MiB. */
+const ANSWERS_MAX = 200
 /**
  * How many times a step may run in one round. Each run deletes at most 10,000 rows of a table. All runs together can
  * delete more rows than unknown callers can add between two rounds.
  */
 const STEPS_PER_ROUND_MAX = 50
 
-type Step = (ctx: Context) => Promise<number>
+/** How long a seller's response is kept (D68). */
+export const ANSWER_RETENTION_MS = 24 * 60 * 60 * 1_000
+/** How long a request that an owner was asked to sign is kept after it has expired. The audit log keeps its outcome. */
+export const OWNER_REQUEST_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 
-const STEPS: readonly Step[] = [
-  cleanUpSessions,
-  cleanUpNewcomers,
-  cleanUpConnections,
-  cleanUpConnectionErrors,
-  cleanUpWebhooks,
-  cleanUpRefusals,
-  cleanUpOwnerRequests,
-  cleanUpPurchases,
-  (ctx) => trimRefusals(ctx),
-  (ctx) => ctx.db.runDurable(deleteEndedAttempts(ctx.clock.now(), ATTEMPTS_PER_STEP)),
-]
+type CleanUpContext = Pick<Context, 'db' | 'clock'>
+/** Deletes a limited number of rows, and returns how many. */
+type Deletion = (ctx: CleanUpContext) => Promise<number>
+
+/** What is deleted when. The deletions of one subject run in this order, as one step. */
+const DELETIONS = {
+  sessions: [endedFor(0, deleteEndedCeremonies), endedFor(0, deleteEndedSessions)],
+  newcomers: [cleanUpNewcomers],
+  connections: [
+    endedFor(0, deleteEndedRequests),
+    endedFor(CODE_RETENTION_MS, deleteEndedCodes),
+    endedFor(0, deleteEndedAccessTokens),
+    // Used ones are kept until they would have expired, so that a second use is detected (D38).
+    endedFor(0, deleteEndedRefreshTokens),
+    endedFor(UNUSED_CLIENT_RETENTION_MS, deleteUnusedClients),
+    endUnusedConnections,
+  ],
+  connectionErrors: [endedFor(ERROR_RETENTION_MS, deleteOldErrors)],
+  webhooks: [cleanUpWebhooks],
+  refusals: [endedFor(REFUSAL_RETENTION_MS, deleteOldRefusals)],
+  ownerRequests: [endedFor(OWNER_REQUEST_RETENTION_MS, deleteEndedOwnerRequests)],
+  purchases: [endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX)],
+  surplusRefusals: [(ctx) => trimRefusals(ctx)],
+  attempts: [endedFor(0, deleteEndedAttempts)],
+} as const satisfies Readonly<Record<string, readonly Deletion[]>>
+
+type Subject = keyof typeof DELETIONS
 
 /**
- * Deletes rows that have ended and are no longer needed, in bounded steps: sessions, ceremonies, codes, tokens,
- * connections that were never used, old errors of connections, users without a workspace, counters, deliveries,
- * refusals, sellers' answers and requests that owners were asked to sign. The steps run one after the other, so that
- * they need one database connection. If a step fails, the others still run, and the first error is thrown at the end.
+ * Deletes what `DELETIONS` lists, in bounded steps. The steps run one after the other, so that they need one database
+ * connection. If a step fails, the others still run, and the first error is thrown at the end.
  */
 export function cleanUp(ctx: Context, { holder }: { holder: string }): Loop {
   const options = { name: 'clean-up', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     const errors: unknown[] = []
-    for (const step of STEPS) {
-      await repeat(ctx, { step, renewLease, signal }).catch((error: unknown) => errors.push(error))
+    for (const subject of Object.keys(DELETIONS) as Subject[]) {
+      await repeat(ctx, { subject, renewLease, signal }).catch((error: unknown) => errors.push(error))
     }
     if (errors.length > 0) throw errors[0]
   })
 }
 
+/** Runs the deletions of one subject once. Returns how many rows they deleted. */
+export async function cleanUpOnce(ctx: CleanUpContext, subject: Subject): Promise<number> {
+  let deleted = 0
+  for (const deletion of DELETIONS[subject]) deleted += await deletion(ctx)
+  return deleted
+}
+
 async function repeat(
   ctx: Context,
-  { step, renewLease, signal }: { step: Step; renewLease: RenewLease; signal: AbortSignal },
+  { subject, renewLease, signal }: { subject: Subject; renewLease: RenewLease; signal: AbortSignal },
 ): Promise<void> {
   for (let count = 0; count < STEPS_PER_ROUND_MAX && !signal.aborted; count += 1) {
     if (!(await renewLease())) return
-    if ((await step(ctx)) === 0) return
+    if ((await cleanUpOnce(ctx, subject)) === 0) return
   }
+}
+
+/** Makes the deletion of rows that ended, or were made, at least this long ago. */
+function endedFor(
+  milliseconds: number,
+  deleteRows: (before: Date, rowsMax: number) => Query<number>,
+  rowsMax = ROWS_MAX,
+): Deletion {
+  return ({ db, clock }) => db.runDurable(deleteRows(new Date(clock.now().getTime() - milliseconds), rowsMax))
 }

@@ -23,7 +23,7 @@ import { authenticateToken } from '../connections/authenticate-token.ts'
 import { CODE_FAILURES_MAX, CODE_LIFETIME_MS, REFRESH_TOKEN_LIFETIME_MS } from '../connections/limits.ts'
 import { revokeConnection } from '../connections/revoke-connection.ts'
 import type { Context } from '../context.ts'
-import { cleanUpConnectionErrors } from './clean-up-connection-errors.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import {
   ERROR_RETENTION_MS,
   ERRORS_LISTED_MAX,
@@ -254,10 +254,10 @@ describe('the errors of connections (D73a)', () => {
     await exchange(still, seeded, { codeVerifier: '' })
     await expectCodes(still, seeded, ['code_verifier_mismatch'])
     still.move(ERROR_RETENTION_MS - 1)
-    await cleanUpConnectionErrors(still)
+    await cleanUpOnce(still, 'connectionErrors')
     await expectCodes(still, seeded, ['code_verifier_mismatch'])
     still.move(1)
-    assert.ok((await cleanUpConnectionErrors(still)) > 0)
+    assert.ok((await cleanUpOnce(still, 'connectionErrors')) > 0)
     await readRows(ctx.db, 'delete from authorization_codes where true', [])
     await expectCodes(still, seeded, ['code_not_exchanged'])
   })

@@ -15,7 +15,7 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
-import { cleanUpConnections } from './clean-up-connections.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { decideAuthorizationRequest } from './decide-authorization-request.ts'
 import { findClient } from './queries.ts'
 import {
@@ -53,10 +53,10 @@ describe('cleanUpConnections', () => {
     for (const [table, end] of ends) {
       still.move(end - passed - 1)
       passed = end
-      assert.equal(await cleanUpConnections(still), 0, table)
+      assert.equal(await cleanUpOnce(still, 'connections'), 0, table)
       assert.equal(await countRows(table), 1, table)
       still.move(1)
-      assert.equal(await cleanUpConnections(still), 1, table)
+      assert.equal(await cleanUpOnce(still, 'connections'), 1, table)
       assert.equal(await countRows(table), 0, table)
     }
   })
@@ -66,7 +66,7 @@ describe('cleanUpConnections', () => {
     const seeded = await seedTokens(still)
     issued(await refresh(still, seeded, seeded.tokens.refreshToken))
     still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.equal((await refresh(still, seeded, seeded.tokens.refreshToken)).kind, 'refused')
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'refresh_reuse')
   })
@@ -75,7 +75,7 @@ describe('cleanUpConnections', () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     still.move(CODE_LIFETIME_MS + CODE_RETENTION_MS - 1)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.equal((await exchange(still, seeded)).kind, 'refused')
     assert.equal((await readConnection(still, seeded)).revokedBecause, 'code_replay')
   })
@@ -97,13 +97,13 @@ describe('cleanUpConnections', () => {
     })
     still.move(UNUSED_CLIENT_RETENTION_MS - 1)
     const waiting = await seedRequest(still, { client: unused })
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.ok((await findClient(ctx, unused)) !== null)
     still.move(1)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.ok((await findClient(ctx, waiting.client)) !== null, 'a request of it waits')
     still.move(REQUEST_LIFETIME_MS)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.equal(await findClient(ctx, unused), null)
     for (const { client } of [approved, denied]) assert.ok((await findClient(ctx, client)) !== null)
   })
@@ -115,10 +115,10 @@ describe('cleanUpConnections', () => {
       unused.membership.account.id,
     ])
     still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_RETENTION_MS - 1)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     assert.equal((await readConnection(still, unused)).revokedBecause, null)
     still.move(1)
-    await cleanUpConnections(still)
+    await cleanUpOnce(still, 'connections')
     await assert.rejects(readConnection(still, unused))
     for (const { rate_subject: subject } of subjects) {
       assert.deepEqual(await readRows(ctx.db, 'select 1 from rate_windows where subject = $1', [subject]), [])
@@ -157,11 +157,11 @@ describe('cleanUpConnections', () => {
       [client.id, still.clock.now(), rows],
     )
     const processes = [still, { ...still, db: given.openAnother().db }]
-    const deleted = await Promise.all(processes.map((process) => cleanUpConnections(process)))
+    const deleted = await Promise.all(processes.map((process) => cleanUpOnce(process, 'connections')))
     for (const count of deleted) assert.ok(count <= CLEAN_UP_ROWS_MAX)
-    const rest = await cleanUpConnections(still)
+    const rest = await cleanUpOnce(still, 'connections')
     assert.equal(deleted.reduce((sum, count) => sum + count, 0) + rest, rows)
-    assert.equal(await cleanUpConnections(still), 0)
+    assert.equal(await cleanUpOnce(still, 'connections'), 0)
   })
 
   async function countRows(table: string): Promise<number> {

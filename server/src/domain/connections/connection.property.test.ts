@@ -12,7 +12,7 @@ import {
   type SeededConnection,
 } from '../../../../test/support/context/connection-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { cleanUpConnections } from './clean-up-connections.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import {
   ACCESS_TOKEN_LIFETIME_SECONDS,
   CODE_FAILURES_MAX,
@@ -174,7 +174,7 @@ class TokenConnection {
         await setRole(ways, this.seeded.membership, next.kind === 'demote' ? 'viewer' : 'admin')
         return undefined
       case 'cleanUp':
-        await cleanUpConnections(ways)
+        await cleanUpOnce(ways, 'connections')
         return undefined
       case 'wait':
         this.#ways.move(next.milliseconds)

@@ -5,7 +5,7 @@ import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { SCOPES } from '../../values/scope.ts'
 import type { Context } from '../context.ts'
-import { cleanUpConnections } from './clean-up-connections.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { STALE_DOCUMENT_MAX_MS, UNUSED_CLIENT_RETENTION_MS } from './limits.ts'
 import { findClient } from './queries.ts'
 import { recordDocumentClient } from './record-document-client.ts'
@@ -71,9 +71,9 @@ describe('recordDocumentClient', () => {
     const client = await save(ctx, used, NEW)
     await save(ctx, unused, NEW)
     await seedConnection(ctx, { client, redirectUri: 'http://127.0.0.1/new' })
-    await cleanUpConnections(later(ctx, UNUSED_CLIENT_RETENTION_MS - 1))
+    await cleanUpOnce(later(ctx, UNUSED_CLIENT_RETENTION_MS - 1), 'connections')
     assert.notEqual(await findClient(ctx, { id: unused }), null)
-    await cleanUpConnections(later(ctx, UNUSED_CLIENT_RETENTION_MS))
+    await cleanUpOnce(later(ctx, UNUSED_CLIENT_RETENTION_MS), 'connections')
     assert.equal(await findClient(ctx, { id: unused }), null)
     assert.notEqual(await findClient(ctx, { id: used }), null)
   })

@@ -20,7 +20,7 @@ import { lockAccount } from '../accounts/accounts-store.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
 import { insertMember } from '../members/members-store.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
-import { cleanUpOwnerRequests, OWNER_REQUEST_RETENTION_MS } from './clean-up-owner-requests.ts'
+import { OWNER_REQUEST_RETENTION_MS, cleanUpOnce } from '../../jobs/clean-up.ts'
 import { OWNERS_MAX } from '../wallets/wallet.ts'
 import { openOwnerChange } from './open-owner-change.ts'
 import type { Context } from '../context.ts'
@@ -338,7 +338,7 @@ describe('the owners of a wallet', () => {
       await assert.rejects(changeOwners(ctx, owned, remove(second)), /broken/)
     })
     const then = later(ctx, SIGNING_REQUEST_MS + OWNER_REQUEST_RETENTION_MS)
-    while ((await cleanUpOwnerRequests(then)) > 0);
+    while ((await cleanUpOnce(then, 'ownerRequests')) > 0);
     const rows = await readRows(ctx.db, 'select kind from owner_requests where account_id = $1', [owned.accountId])
     assert.deepEqual(rows, [{ kind: 'remove_owner' }])
     await findChangeMade(then, owned, remove(second))

@@ -7,7 +7,7 @@ import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { Context } from '../context.ts'
-import { ANSWER_RETENTION_MS, cleanUpPurchases } from './clean-up-purchases.ts'
+import { ANSWER_RETENTION_MS, cleanUpOnce } from '../../jobs/clean-up.ts'
 import { CLAIM_MS } from './hold-claim.ts'
 import type { PurchaseState } from './work-on-purchase.ts'
 
@@ -138,10 +138,10 @@ describe('a purchase that another process continues', () => {
     const buyer = await seedBuyer(given)
     await pay(given.context, buyer)
     given.clock.setOffset(ANSWER_RETENTION_MS - 60_000)
-    await cleanUpPurchases(given.context)
+    await cleanUpOnce(given.context, 'purchases')
     assert.equal(answerOf(await pay(other, buyer)), 'goods')
     given.clock.setOffset(ANSWER_RETENTION_MS + 60_000)
-    await cleanUpPurchases(given.context)
+    await cleanUpOnce(given.context, 'purchases')
     const late = await pay(other, buyer)
     assert.equal(answerOf(late), null)
     assert.equal(late.purchase.delivery, 'delivered')

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import type { PaymentRequest } from '../payment-requests/payment-request.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { getOverview } from '../reports/overview/get-overview.ts'
-import { cleanUpRefusals } from './clean-up-refusals.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { getRefusal, listRefusals } from './queries.ts'
 import { REFUSAL_RETENTION_MS, REFUSALS_KEPT_MAX, type PaymentRefusal } from './refusal.ts'
 import { trimRefusals } from './trim-refusals.ts'
@@ -130,11 +130,11 @@ describe('refusals of payments', () => {
     const seeded = await seed(ctx)
     await refuse(seeded, { amountUsdc: '11' })
     await listKept(seeded, 1)
-    await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS - 60_000))
+    await cleanUpOnce(later(ctx, REFUSAL_RETENTION_MS - 60_000), 'refusals')
     assert.equal((await list(seeded)).length, 1)
-    assert.ok((await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000))) >= 1)
+    assert.ok((await cleanUpOnce(later(ctx, REFUSAL_RETENTION_MS + 60_000), 'refusals')) >= 1)
     assert.deepEqual(await list(seeded), [])
-    assert.equal(await cleanUpRefusals(later(ctx, REFUSAL_RETENTION_MS + 60_000)), 0)
+    assert.equal(await cleanUpOnce(later(ctx, REFUSAL_RETENTION_MS + 60_000), 'refusals'), 0)
   })
 
   test('for each workspace and mode only the newest are kept, up to the limit', async () => {

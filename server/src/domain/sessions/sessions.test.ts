@@ -14,7 +14,7 @@ import { openConnections, readRows } from '../../../../test/support/database/rea
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import { cleanUpSessions } from './clean-up-sessions.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { endOtherSessions } from './end-other-sessions.ts'
 import { endSession } from './end-session.ts'
 import { findSession } from './find-session.ts'
@@ -258,13 +258,13 @@ describe('sessions', () => {
 
   test('only sessions and challenges that have ended are cleaned up', async () => {
     const ended = later(ctx, 2 * SESSION_MS)
-    await cleanUpSessions(ended)
+    await cleanUpOnce(ended, 'sessions')
     const ada = await signUpPerson(ctx)
     await openSignIn(ctx)
     const stands = { ...ada, opened: await openSignIn(later(ctx, SESSION_MS)) }
     const renewed = await signInPerson(later(ctx, HOUR_MS), ada)
-    assert.equal(await cleanUpSessions(ctx), 0)
-    assert.equal(await cleanUpSessions(frozenAt(ctx, ada.session.expiresAt)), 2)
+    assert.equal(await cleanUpOnce(ctx, 'sessions'), 0)
+    assert.equal(await cleanUpOnce(frozenAt(ctx, ada.session.expiresAt), 'sessions'), 2)
     assert.equal(await findSession(ctx, ada), null)
     assert.ok((await findSession(later(ctx, HOUR_MS), renewed)) !== null)
     const response = answer(stands.passkey, stands.opened.options)
