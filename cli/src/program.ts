@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
 import type { Run } from './cli.ts'
 import { addAgentsCommand } from './commands/agents.ts'
 import { addCompletionCommand } from './commands/completion.ts'
@@ -15,7 +16,8 @@ import { addPaymentsCommand } from './commands/payments.ts'
 import { addPreviewCommand } from './commands/preview.ts'
 import { addWalletsCommand } from './commands/wallets.ts'
 import { addWebhooksCommand } from './commands/webhooks.ts'
-import { VERSION } from './version.ts'
+
+const VERSION: string = manifest.version
 
 const DESCRIPTION = `Pays in USDC within the limits that a wallet's owner has signed.
 

@@ -5,7 +5,6 @@ import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { configFolder } from '../credentials/config-folder.ts'
 import { revokeToken } from '../credentials/oauth-calls.ts'
-import { openBrowser } from '../credentials/open-browser.ts'
 import { readDefaultUrl, readSession, sessionFile, writeDefaultUrl, writeSession } from '../credentials/session.ts'
 import { signIn } from '../credentials/sign-in.ts'
 import { callService } from '../describe-error.ts'
@@ -15,6 +14,7 @@ import { formatPairs } from '../output/format-table.ts'
 import { openService } from '../open-service.ts'
 import { parseCount } from '../parse-values.ts'
 import { namedUrl, parseBaseUrl } from '../settings.ts'
+import { spawn } from 'node:child_process'
 
 const SCOPES = ['wallet:read', 'wallet:transfer', 'x402:pay']
 const TIMEOUT_SECONDS_MAX = 600
@@ -155,4 +155,25 @@ async function readPasted({ isInteractive }: Cli): Promise<string> {
       reject(new CliError('The terminal cannot be read.', { exitCode: EXIT.failure, code: 'internal' })),
     )
   })
+}
+
+/**
+ * Opens an address in the browser: with the program in `BROWSER`, or with the system's program. A failure is ignored,
+ * because the address is also shown to the person.
+ */
+function openBrowser(url: string, env: NodeJS.ProcessEnv): void {
+  const [command, ...args] = browserCommand(env)
+  if (command === undefined) return
+  const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function browserCommand(env: NodeJS.ProcessEnv): readonly string[] {
+  const chosen = env['BROWSER']
+  if (chosen !== undefined && chosen !== '') return [chosen]
+  if (process.platform === 'darwin') return ['open']
+  // Windows also has `start`, but it would read the address as a command line, where `&` separates commands.
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  return ['xdg-open']
 }

@@ -1,9 +1,9 @@
 import { readConfig } from '../../../server/src/config.ts'
-import { openHttp } from '../../../server/src/http/open-http.ts'
+import { type HttpServer, openHttp } from '../../../server/src/http/open-http.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
 import { openContext } from '../../../server/src/service.ts'
-import { CHAIN_IDS, LOOPBACK, type Addresses, type Mode } from '../addresses.ts'
+import { type Addresses, CHAIN_IDS, LOOPBACK, type Mode } from '../addresses.ts'
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { Chain } from '../chain/start-chain.ts'
 import type { Seller } from '../processes/seller.ts'
@@ -12,12 +12,9 @@ import type { Supervisor } from '../processes/supervisor.ts'
 import type { SandboxFacts } from '../state/sandbox-facts.ts'
 import type { DemoMode, StateFile } from '../state/sandbox-state.ts'
 import { ENDPOINTS } from './endpoints.ts'
-import { trackMining } from './track-mining.ts'
 import { ensureInvitation } from './ensure-invitation.ts'
 import { connectEnclaveControl } from './enclave-control.ts'
 import { connectSellerControl } from './seller-control.ts'
-import { logServerErrors } from './log-server-errors.ts'
-import { allowEmptyBodies } from './allow-empty-bodies.ts'
 import { addChainRoutes } from './routes/chains.ts'
 import { addClockRoutes } from './routes/clock.ts'
 import { addConsentRoute } from './routes/consent.ts'
@@ -29,7 +26,11 @@ import { addSellerRoutes } from './routes/seller.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 import { DEMO_AGENT, DEMO_SLUG, seedDemo } from './seed-demo.ts'
-import type { ControlContext } from './control-context.ts'
+import type { ControlContext, ControlledChain } from './control-context.ts'
+import { Problem } from '../../../server/src/values/problem.ts'
+import { closeSync, writeSync } from 'node:fs'
+import { toProblem } from '../../../server/src/http/to-problem.ts'
+import { openLog } from '../lib/program-log.ts'
 
 export interface ControlOptions {
   /** The server's environment. The control API runs the server's operations, so it uses the same configuration. */
@@ -151,6 +152,55 @@ function describeSandbox(
       wallets: { test: demo.test.wallet, live: demo.live.wallet },
       agent_id: DEMO_AGENT,
       invite_url: inviteUrl,
+    },
+  }
+}
+
+/**
+ * Accepts an empty body with the content type `application/json`, because some routes take no body and many clients
+ * send the header anyway.
+ */
+function allowEmptyBodies(http: HttpServer): void {
+  http.removeContentTypeParser('application/json')
+  http.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (cause) {
+      done(new Problem('validation_failed', 'The body is not valid JSON.', { cause }))
+    }
+  })
+}
+
+/**
+ * Writes each error with a status of 500 or above to a file, as one line of JSON. The line includes the cause, which
+ * the response does not contain.
+ */
+function logServerErrors(http: HttpServer, file: string): void {
+  const log = openLog(file)
+  http.addHook('onError', async (request, _reply, error) => {
+    if (toProblem(error).status < 500) return
+    const { stack, cause } = error
+    const line = { request: request.id, route: request.routeOptions.url, stack, cause: describeCause(cause) }
+    writeSync(log, `${JSON.stringify(line)}\n`)
+  })
+  http.addHook('onClose', async () => closeSync(log))
+}
+
+function describeCause(cause: unknown): unknown {
+  return cause instanceof Error ? { stack: cause.stack, cause: describeCause(cause.cause) } : cause
+}
+
+/** Wraps a chain so that it also records whether it mines blocks automatically. */
+function trackMining(chain: Chain): ControlledChain {
+  let mining = true
+  return {
+    ...chain,
+    get mining() {
+      return mining
+    },
+    setMining: (enabled) => {
+      chain.setMining(enabled)
+      mining = enabled
     },
   }
 }

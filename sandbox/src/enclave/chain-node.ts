@@ -1,7 +1,6 @@
 import type { Hash, Hex } from 'viem'
 import { entryPointAddress } from '../chain/account-contracts.ts'
 import { postToNode } from '../chain/post-to-node.ts'
-import { limitConcurrency } from './limit-concurrency.ts'
 import { CHAIN_BATCH_MAX, CHAIN_TIMEOUT_MS, SIMULATIONS_MAX } from './limits.ts'
 
 /** Thrown if the node understood the call and rejected it. */
@@ -190,4 +189,22 @@ function parseBlock(value: unknown): BlockMark | null {
   if (typeof value !== 'object' || value === null) return null
   const { number, hash } = value as { number?: unknown; hash?: unknown }
   return typeof number === 'string' && typeof hash === 'string' ? { number: Number(number), hash: hash as Hash } : null
+}
+
+/** Runs at most `workMax` jobs at a time. Further jobs wait in order of arrival. */
+function limitConcurrency(workMax: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async function runLimited<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= workMax) await new Promise<void>((resolve) => void waiting.push(resolve))
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      // The next waiting job starts in place of this one, so the number of running jobs does not change.
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
 }

@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHAIN_IDS, type Addresses, type Mode } from '../addresses.ts'
+import { type Addresses, CHAIN_IDS, type Mode } from '../addresses.ts'
 import { deployUsdc } from '../chain/deploy-usdc.ts'
-import { startChain, type Chain } from '../chain/start-chain.ts'
+import { type Chain, startChain } from '../chain/start-chain.ts'
 import type { Profile } from '../enclave/pace.ts'
 import { startPostgres } from '../postgres/start-postgres.ts'
 import type { StateFile } from '../state/sandbox-state.ts'
 import { checkPorts } from './check-ports.ts'
-import { createDatabase } from './create-database.ts'
 import { chainFile, logFile, postgresDir } from '../state/data-dir-layout.ts'
 import { enclaveEnvironment } from './environments.ts'
 import { findProgram } from './programs.ts'
 import type { Supervisor } from './supervisor.ts'
+import { Client } from 'pg'
+
+const DATABASE = 'bursar'
 
 export interface FoundationOptions {
   readonly dataDir: string
@@ -127,4 +129,19 @@ function heldByLeftovers(dataDir: string): ReadonlySet<keyof Addresses['ports']>
   if (existsSync(`${chainFile(dataDir, 'test')}.pid`)) held.add('testChain')
   if (existsSync(`${chainFile(dataDir, 'live')}.pid`)) held.add('liveChain')
   return held
+}
+
+/** Creates the server's database unless it exists, and returns the database's address. */
+async function createDatabase(superuserUrl: string): Promise<string> {
+  const client = new Client({ connectionString: superuserUrl })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE])
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
+  } finally {
+    await client.end()
+  }
+  const url = new URL(superuserUrl)
+  url.pathname = `/${DATABASE}`
+  return url.href
 }

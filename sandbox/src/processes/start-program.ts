@@ -1,11 +1,17 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, fstatSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openLog, readLogTail } from '../lib/program-log.ts'
-import { CLOCK_ACK_MS_MAX, READY_MS_MAX, STOP_MS_MAX } from './limits.ts'
 import { shareCompileCache } from './programs.ts'
+
+/** How long a server or an enclave may take until it reports that it is ready. Each loads in less than a second. */
+const READY_MS_MAX = 30_000
+/** How long a program may take to finish its work after it was asked to stop. Then it is killed. */
+export const STOP_MS_MAX = 10_000
+/** The time limit of a message to another local process and its reply. On a busy machine, it has taken more than 5 s. */
+export const CLOCK_ACK_MS_MAX = 15_000
 
 export type Memory = keyof typeof SEMI_SPACE_MIB
 

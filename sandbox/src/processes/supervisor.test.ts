@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { isProcessAlive } from '../lib/process-facts.ts'
 import { openState } from '../state/sandbox-state.ts'
-import { CLOCK_ACK_MS_MAX } from './limits.ts'
+import { CLOCK_ACK_MS_MAX } from './start-program.ts'
 import { openProcessRecord, PROCESSES_FILE_NAME } from '../state/process-record.ts'
 import { Supervisor } from './supervisor.ts'
 

@@ -3,13 +3,11 @@ import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
 import { listResources, MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
-import type { Bucket, RateState } from '../limiter/bucket.ts'
+import { type Bucket, type RateState, retryAfterSeconds } from '../limiter/bucket.ts'
 import { Problem, problem } from '../values/problem.ts'
-import { SCOPES, type Scope } from '../values/scope.ts'
+import { formatScopes, type Scope, SCOPES } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
-import { isUnrestrictedKey, toKeyCaller, toTokenCaller, type Caller } from './caller.ts'
-import { formatChallenge } from './challenge.ts'
-import { setRateLimitHeaders, tooManyRequests } from './rate-limit-headers.ts'
+import { type Caller, isUnrestrictedKey, toKeyCaller, toTokenCaller } from './caller.ts'
 
 const AUTHORIZATION_PATTERN = /^authorization$/i
 /**
@@ -160,4 +158,50 @@ function readCredential(request: FastifyRequest): string | null {
   }
   if (count !== 1) return null
   return BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1] ?? null
+}
+
+/**
+ * Formats the `WWW-Authenticate` challenge (RFC 6750, section 3; RFC 9728, section 5.1). If no credential was sent, the
+ * challenge has no error. If the credential does not have a required scope, the challenge names that scope. Every other
+ * challenge names all scopes, because clients register the scopes of the first challenge, and cannot request more
+ * later. `resourcePath` selects the metadata of the resource that was called.
+ */
+function formatChallenge({
+  origin,
+  error,
+  scopes = SCOPES,
+  resourcePath = '',
+}: {
+  origin: string
+  error?: 'invalid_token' | 'insufficient_scope' | undefined
+  scopes?: readonly Scope[]
+  resourcePath?: string | undefined
+}): string {
+  const parameters = [
+    ...(error === undefined ? [] : [`error="${error}"`]),
+    `scope="${formatScopes(scopes)}"`,
+    `resource_metadata="${origin}/.well-known/oauth-protected-resource${resourcePath}"`,
+  ]
+  return `Bearer ${parameters.join(', ')}`
+}
+
+/**
+ * Sets the `X-RateLimit-*` headers of a response to a request with a valid credential. `X-RateLimit-Reset` is in Unix
+ * milliseconds (D32).
+ */
+function setRateLimitHeaders(reply: FastifyReply, rate: RateState): void {
+  void reply.headers({
+    'X-RateLimit-Limit': String(rate.limit),
+    'X-RateLimit-Remaining': String(rate.remaining),
+    'X-RateLimit-Reset': String(rate.resetAt.getTime()),
+  })
+}
+
+/** Returns the 429 error for a caller over its rate limit. `http/send-problem.ts` sets its `Retry-After` header. */
+function tooManyRequests(rate: RateState, now: Date): Problem {
+  const seconds = retryAfterSeconds(rate, now)
+  return new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
+    code: 'rate_limit_exceeded',
+    retryAfterSeconds: seconds,
+  })
 }

@@ -1,11 +1,20 @@
 import { hostOfClientUrl } from '../domain/connections/client-url.ts'
-import { getJson } from '../lib/outbound/get-json.ts'
 import type { OutboundError } from '../lib/outbound/outbound-error.ts'
-import type { Outbound } from '../lib/outbound/send-request.ts'
+import {
+  type Answer,
+  type Outbound,
+  sendRequest,
+  type SentRequest,
+  withoutAnswer,
+} from '../lib/outbound/send-request.ts'
 import { parseJson } from '../lib/parse-json.ts'
 import { lifetimeOf } from './cache-lifetime.ts'
-import { parseClientDocument, type ClientDocument } from './client-document.ts'
+import { type ClientDocument, parseClientDocument } from './client-document.ts'
 import { ClientDocumentUnavailable, ClientHostNotPublic } from './oauth-error.ts'
+import { checkDocumentUrl } from '../lib/outbound/check-url.ts'
+
+/** Requests without a workspace, such as those for documents, share their connections. */
+const NO_WORKSPACE = ''
 
 /** A longer document is rejected. Published documents have 300 to 700 bytes. */
 export const DOCUMENT_BYTES_MAX = 5 * 1024
@@ -78,5 +87,25 @@ function unavailable(url: string, reason: string, cause?: unknown): ClientDocume
   return new Unavailable(`The client metadata document at ${hostOfClientUrl(url)} could not be read: ${reason}.`, {
     cause,
     retryAfterSeconds: FAILURE_LIFETIME_MS / 1_000,
+  })
+}
+
+/**
+ * Requests JSON from a URL that anybody may have chosen, without a retry, and returns the answer. Failures of the
+ * server are returned as answers, not thrown. The URL and every address are checked as for webhooks (D45, D73).
+ * Redirects are not followed, and no cookies, credentials or proxies are used.
+ */
+async function getJson(
+  outbound: Outbound,
+  { url: text, ...limits }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax'>,
+): Promise<Answer> {
+  const url = checkDocumentUrl(text, outbound.policy)
+  if (typeof url === 'string') return withoutAnswer('blocked_address')
+  return await sendRequest(outbound, url, {
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    body: null,
+    connectionsOf: NO_WORKSPACE,
+    ...limits,
   })
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AuthorizationRequest, Scope } from '@bursar/server/src/console/contract/connections.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
@@ -11,13 +11,17 @@ import { SignedInAs } from '../../components/signed-in-as.tsx'
 import { may } from '@bursar/server/src/values/role.ts'
 import { CreateWorkspaceForm } from '../create-workspace-form.tsx'
 import { AgentPicker } from './agent-picker.tsx'
-import { chooseAgent, chooseWorkspace, findApprovalBlocker } from './choose-agent.ts'
+import { chooseAgent, chooseWorkspace, findApprovalBlocker, listApprovable } from './choose-agent.ts'
 import { DecisionForm } from './decision-form.tsx'
 import { WorkspacePicker } from './workspace-picker.tsx'
 import { ScopePicker } from './scope-picker.tsx'
 import { useAgentGrants } from './use-agent-grants.ts'
-import { useInitialSlug } from './use-initial-slug.ts'
 import { ClientSummary } from './client-summary.tsx'
+import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
+import { readLastSlug } from '../../navigation/last-visit.ts'
+
+/** At most this many workspaces are checked for agents. */
+const WORKSPACES_CHECKED_MAX = 10
 
 interface ConsentProps {
   readonly handle: string
@@ -114,4 +118,26 @@ function Choices({ handle, request, initialSlug }: ConsentProps & { readonly ini
       />
     </>
   )
+}
+
+/**
+ * The slug of the preselected workspace. Null if there is none, undefined while loading. It is chosen only once, so
+ * that a change of role does not switch the workspace while the user decides.
+ */
+function useInitialSlug(workspaces: readonly Workspace[]): string | null | undefined {
+  const [lastSlug] = useState(readLastSlug)
+  const [first, setFirst] = useState<string | null | undefined>(undefined)
+  const approvable = listApprovable(workspaces)
+  const isKnown = first !== undefined || approvable.length < 2 || approvable.some(({ slug }) => slug === lastSlug)
+  const checked = isKnown ? [] : approvable.slice(0, WORKSPACES_CHECKED_MAX)
+  const answers = useQueries({ queries: checked.map(({ slug }) => agentsQuery(slug, 'test')) })
+  if (first !== undefined) return first
+  // A workspace that failed to load counts as one without agents. The error is shown when the user picks it.
+  if (answers.some(({ isPending }) => isPending)) return undefined
+  const withAgents = new Set(
+    checked.filter((_, index) => (answers[index]?.data ?? []).length > 0).map(({ slug }) => slug),
+  )
+  const found = chooseWorkspace(workspaces, { lastSlug, withAgents })?.slug ?? null
+  setFirst(found)
+  return found
 }

@@ -22,7 +22,6 @@ import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AttemptList } from './attempt-list.tsx'
 import { DeliveryRequest } from './delivery-request.tsx'
-import { ReplayNotice } from './replay-notice.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
 import { useAction } from '../../components/use-action.ts'
 
@@ -154,5 +153,29 @@ function NextAttempt({ number, at }: { readonly number: number; readonly at: str
     <>
       Attempt {number} in <span className="tabular-nums">{rest}</span>, at <TimeText at={at} isExact />.
     </>
+  )
+}
+
+/** The status of a replay, on the page where the user requested it. Empty until the user requests a replay. */
+function ReplayNotice({ delivery }: { readonly delivery: Delivery | undefined }) {
+  return (
+    <div role="status" className="empty:absolute">
+      {delivery !== undefined && <Replayed key={delivery.id} delivery={delivery} />}
+    </div>
+  )
+}
+
+function Replayed({ delivery }: { readonly delivery: Delivery }) {
+  const { slug, mode, to } = useWorkspace()
+  const { data } = useQuery(deliveryQuery(slug, mode, delivery.id))
+  return (
+    <Notice>
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span>
+          Resent: <TextLink to={to('developers', 'deliveries', delivery.id)}>see the new delivery</TextLink>
+        </span>
+        <DeliveryStatus delivery={data?.delivery ?? delivery} />
+      </p>
+    </Notice>
   )
 }

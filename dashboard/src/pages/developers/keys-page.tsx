@@ -15,10 +15,12 @@ import { QueryState } from '../../components/query-state.tsx'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { HeldKeys } from './held-keys.tsx'
-import { IssuedKey } from './issued-key.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyList } from './key-list.tsx'
 import { NextStep } from './next-step.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
+import { OneTimeSecret } from '../../components/one-time-secret.tsx'
+import { TimeText } from '../../components/time-text.tsx'
 
 const LEADS: Readonly<Record<Mode, string>> = {
   test: 'Your programs use API keys to send payments and read data, over the REST API or MCP. These keys work in test mode only.',
@@ -111,5 +113,31 @@ export function KeysPage() {
       )}
       {keys !== undefined && keys.length > 0 && <KeyList keys={keys} onRotated={show} />}
     </>
+  )
+}
+
+/** The secret of a new key, which is shown only once. */
+function IssuedKey({ issued, onSaved }: { readonly issued: IssuedApiKey; readonly onSaved: () => void }) {
+  const { key, secret, grace_until } = issued
+  return (
+    <Section
+      title={grace_until === undefined ? `“${key.name}” is ready` : `The new key for “${key.name}”`}
+      lead={
+        grace_until !== undefined && (
+          <>
+            Both keys work until <TimeText at={grace_until} isExact />. Replace the old key by then.
+          </>
+        )
+      }
+      takesFocus
+    >
+      <OneTimeSecret label="API key" secret={secret} what="the key" />
+      <CodeBlock what="For your shell" copied="the command for your shell" code={`export BURSAR_KEY=${secret}`} />
+      <p>
+        <Button variant="primary" onClick={onSaved}>
+          I have saved it
+        </Button>
+      </p>
+    </Section>
   )
 }

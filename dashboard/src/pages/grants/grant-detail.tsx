@@ -15,11 +15,10 @@ import { GrantActions } from './grant-actions.tsx'
 import { GrantBadge } from './grant-badge.tsx'
 import { GrantProperties } from './grant-properties.tsx'
 import { GrantSentence, toSentenceValues } from './grant-sentence.tsx'
-import { SupersededNotice } from './superseded-notice.tsx'
 import { RecipientList } from './recipient-list.tsx'
 import { SigningPanel } from './signing-panel.tsx'
 import { SpentMeter } from './spent-meter.tsx'
-import { useGrantActions } from './use-grant-actions.ts'
+import { type Superseded, useGrantActions } from './use-grant-actions.ts'
 import { useRecipients } from './use-recipients.ts'
 import { CheckIcon } from '../../components/check-icon.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -107,5 +106,29 @@ function PendingReplacementNotice({ grant }: { readonly grant: Grant }) {
         <TextLink to={to('grants', replacement.id)}>Review the replacement</TextLink>
       </p>
     </Notice>
+  )
+}
+
+/**
+ * Shown if the grant ended before the user could suspend or revoke it. The agent may still be able to pay under another
+ * grant.
+ */
+function SupersededNotice({ superseded: { by } }: { readonly superseded: Superseded }) {
+  const { to } = useWorkspace()
+  return (
+    <div role="alert">
+      <Notice tone="warning">
+        <p>
+          {by === null ? (
+            'This grant has been revoked meanwhile. No further action is needed.'
+          ) : (
+            <>
+              Nothing was changed, because this grant has been replaced meanwhile. The agent can still pay under the
+              newer grant. <TextLink to={to('grants', by)}>Open the newer grant</TextLink>
+            </>
+          )}
+        </p>
+      </Notice>
+    </div>
   )
 }

@@ -9,11 +9,17 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { GRANT_GROUPS, isInGroup } from '../../format/grant-state-text.ts'
+import { GRANT_GROUPS, type GrantGroup, isInGroup } from '../../format/grant-state-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantTable } from './grant-table.tsx'
-import { GroupFilter } from './group-filter.tsx'
+import { SegmentedLinks } from '../../components/segmented-links.tsx'
+
+interface GroupFilterProps {
+  readonly grants: readonly Grant[]
+  /** The group that is shown. Null if all grants are shown. */
+  readonly group: GrantGroup | null
+}
 
 export function GrantsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
@@ -79,5 +85,23 @@ function GroupGrants({ title, grants }: { readonly title: string; readonly grant
     <EmptyState title="No grants with this status" action={<TextLink to={to('grants')}>Show all grants</TextLink>}>
       There are no grants under “{title}”.
     </EmptyState>
+  )
+}
+
+/** Filters the list by status. The URL contains the choice. */
+function GroupFilter({ grants, group }: GroupFilterProps) {
+  const { to } = useWorkspace()
+  const segments = GRANT_GROUPS.map((other) => ({
+    text: `${other.title} (${grants.filter((grant) => isInGroup(grant, other)).length})`,
+    to: `${to('grants')}?state=${other.id}`,
+    isCurrent: other.id === group?.id,
+  }))
+  return (
+    <div className="flex min-w-0">
+      <SegmentedLinks
+        label="Grants by status"
+        segments={[{ text: 'All', to: to('grants'), isCurrent: group === null }, ...segments]}
+      />
+    </div>
   )
 }

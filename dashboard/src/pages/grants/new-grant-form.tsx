@@ -15,8 +15,7 @@ import { fieldErrors } from '../../format/field-errors.ts'
 import { createDraft, toTerms } from '../../format/grant-draft.ts'
 import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { AgentField, type AgentChoice } from './agent-field.tsx'
-import { ExistingGrantNotice } from './existing-grant-notice.tsx'
+import { type AgentChoice, AgentField } from './agent-field.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
@@ -25,6 +24,8 @@ import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
 import { WalletField } from './wallet-field.tsx'
 import { useAction } from '../../components/use-action.ts'
+import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
 
 interface NewGrantFormProps {
   readonly agents: readonly Agent[]
@@ -134,4 +135,31 @@ function firstAgent(agents: readonly Agent[], wanted: string | null): AgentChoic
 function firstWallet(wallets: readonly Wallet[], wanted: string | null): string {
   const known = wallets.find(({ address }) => address === wanted) ?? (wallets.length === 1 ? wallets[0] : undefined)
   return known?.address ?? ''
+}
+
+/**
+ * Says that the agent already has a grant on the wallet, because an agent can have only one grant per wallet. Links to
+ * the page on which a person can sign, discard or replace that grant.
+ */
+function ExistingGrantNotice({ grant }: { readonly grant: Grant }) {
+  const { to } = useWorkspace()
+  return (
+    <div role="status">
+      <Notice tone="warning">
+        <p>
+          <bdi className="font-semibold">{grant.agent_id}</bdi> already has a grant on{' '}
+          <bdi className="font-semibold">{grant.wallet_name}</bdi>.{' '}
+          {grant.status === 'pending' ? (
+            <>
+              That grant is awaiting signature. <TextLink to={to('grants', grant.id)}>Sign or discard it</TextLink>.
+            </>
+          ) : (
+            <>
+              <TextLink to={to('grants', grant.id, 'replace')}>Replace this grant</TextLink> instead.
+            </>
+          )}
+        </p>
+      </Notice>
+    </div>
+  )
 }

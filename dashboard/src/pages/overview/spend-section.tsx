@@ -7,8 +7,16 @@ import { formatSpan } from '../../format/date.ts'
 import { barSpan, sumBar } from './spend-bars.ts'
 import { RANGE_TEXTS } from './range-texts.ts'
 import { SpendChart } from './spend-chart.tsx'
-import { SpendLegend } from './spend-legend.tsx'
 import { SpendNumbers } from './spend-numbers.tsx'
+import { Link } from 'react-router'
+import { useWorkspace } from '../workspace/use-workspace.ts'
+import { seriesColor } from './series-color.ts'
+
+interface SpendLegendProps {
+  readonly spend: Overview['spend']
+  /** The selected bar. Its amounts are shown instead of the totals of the range. */
+  readonly bar: number | null
+}
 
 /** Spending in total and by agent. While a bar is selected, all numbers are for that bar. */
 export function SpendSection({ overview }: { readonly overview: Overview }) {
@@ -66,4 +74,25 @@ function describeSpenders(spend: Overview['spend'], bar: number): readonly strin
   return spend
     .filter(({ bars_usdc }) => toMicro(bars_usdc[bar] ?? '0') > 0n)
     .map(({ agent_id, bars_usdc }) => `${agent_id ?? 'all others'} ${formatAmount(bars_usdc[bar] ?? '0')}`)
+}
+
+/** The colour and amount of each agent, with links to the agents. */
+function SpendLegend({ spend, bar }: SpendLegendProps) {
+  const { to } = useWorkspace()
+  return (
+    <ul aria-label="Agents" className="-mx-2 grid grid-cols-1 gap-x-6 sm:grid-cols-2">
+      {spend.map(({ agent_id, total_usdc, bars_usdc }, rank) => (
+        <li key={agent_id ?? ''}>
+          <Link
+            to={agent_id === null ? to('agents') : to('agents', agent_id)}
+            className="flex min-h-9 items-center gap-2.5 rounded-md px-2 py-1 text-[0.9375rem] hover:bg-sunken"
+          >
+            <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesColor(agent_id, rank).ground}`} />
+            <bdi className="min-w-0 flex-1 truncate">{agent_id ?? 'All others'}</bdi>
+            <AmountText usdc={bar === null ? total_usdc : (bars_usdc[bar] ?? '0')} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
 }

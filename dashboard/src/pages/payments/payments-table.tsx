@@ -1,10 +1,9 @@
 import type { ListedPayment } from '@bursar/server/src/console/contract/payments.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { DataTable, type Column } from '../../components/data-table.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { DeliveryText } from './delivery-text.tsx'
 import { PaymentBadge } from './payment-badge.tsx'
 import { PayeeText } from './payee-text.tsx'
 
@@ -71,5 +70,31 @@ export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTablePro
       keyOf={({ id }) => id}
       hrefOf={({ id }) => to('payments', id)}
     />
+  )
+}
+
+/** Whether the seller delivered a purchase, shown below the purchase's status. Empty if the service does not know. */
+function DeliveryText({ payment: { purchase, status } }: { readonly payment: ListedPayment }) {
+  const delivery = purchase?.delivery ?? null
+  switch (delivery) {
+    case 'delivered':
+      return <span className="block text-[0.8125rem] whitespace-nowrap text-muted">Delivered</span>
+    case 'failed':
+      return <Undelivered isPaid={status === 'confirmed'}>Not delivered</Undelivered>
+    case 'unknown':
+      return <Undelivered isPaid={status === 'confirmed'}>No response</Undelivered>
+    case null:
+      return null
+  }
+}
+
+/** If nothing was paid, a missing delivery is no loss, so only a paid purchase is marked. */
+function Undelivered({ isPaid, children }: { readonly isPaid: boolean; readonly children: string }) {
+  return (
+    <span
+      className={`block text-[0.8125rem] whitespace-nowrap ${isPaid ? 'font-semibold text-warning' : 'text-muted'}`}
+    >
+      {children}
+    </span>
   )
 }

@@ -11,7 +11,7 @@ import { formatNetwork } from '../../format/format-network.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { Faucet } from './faucet.tsx'
 import { QrCode } from './qr-code.tsx'
-import { useRiskChoice } from './use-risk-choice.ts'
+import { useState } from 'react'
 
 const LEADS = {
   test: 'Send test USDC to this address. Test USDC has no value.',
@@ -86,4 +86,33 @@ function DepositAddress({ wallet, chain }: { readonly wallet: Wallet; readonly c
       </div>
     </div>
   )
+}
+
+/** The key under which the browser stores the choice for one wallet. */
+function keyOf(address: string): string {
+  return `bursar.shows-address.${address.toLowerCase()}`
+}
+
+/** Whether the user has chosen to see the deposit address of a wallet at risk. Remembered in this browser. */
+function useRiskChoice(address: string): { readonly isAccepted: boolean; readonly accept: () => void } {
+  const [isAccepted, setAccepted] = useState(() => read(address))
+  return {
+    isAccepted,
+    accept: () => {
+      setAccepted(true)
+      try {
+        localStorage.setItem(keyOf(address), '1')
+      } catch {
+        // The browser stores nothing, so the page asks again next time.
+      }
+    },
+  }
+}
+
+function read(address: string): boolean {
+  try {
+    return localStorage.getItem(keyOf(address)) !== null
+  } catch {
+    return false
+  }
 }

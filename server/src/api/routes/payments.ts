@@ -13,7 +13,7 @@ import type { PaymentRequest } from '../../domain/payment-requests/payment-reque
 import { findPurchaseOf } from '../../domain/purchases/find-earlier-purchase.ts'
 import { formatPurchase } from '../../domain/purchases/format-purchase.ts'
 import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
-import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
+import { PAYMENT_WAIT_SECONDS_MAX, waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { leaveSubmission, leaveWork } from '../../http/overload-gate.ts'
@@ -21,19 +21,21 @@ import { createRequestSignals } from '../../http/request-signals.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import type { Address } from '../../values/address.ts'
 import { Problem, refusalProblem } from '../../values/problem.ts'
-import { callerOf, type Caller } from '../caller.ts'
+import { type Caller, callerOf } from '../caller.ts'
 import {
   checkIdempotencyHeader,
   parseComparedRequest,
+  type ParsedPayment,
   parseIdempotencyKey,
   parsePayment,
-  type ParsedPayment,
 } from '../parse-payment.ts'
 import { MISMATCH_HEADER, REPLAY_HEADER } from '../replay-headers.ts'
-import { parsePaymentQuery } from '../parse-payment-query.ts'
 import { CreatePaymentBody, IdParams, PaymentQuery } from '../schemas.ts'
 import { describeChoice } from '../contract/errors.ts'
 import type { Authenticate } from './agents.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
+
+const WHOLE_SECONDS = /^(?:0|[1-9]\d?)$/
 
 const PaymentResponse = Type.Object(
   { payment: Type.Ref('Payment') },
@@ -233,4 +235,13 @@ function toPaymentRequest(caller: Caller, parsed: ParsedPayment): PaymentRequest
     memo: parsed.memo,
     idempotencyKey: parsed.idempotencyKey,
   }
+}
+
+/** Parses the query of `GET /v1/payments/{id}` (D57). Throws 400 `validation_failed` if `wait` is not valid. */
+function parsePaymentQuery(query: unknown): { readonly waitMs: number } {
+  const text = typeof query === 'object' && query !== null && 'wait' in query ? query.wait : '0'
+  // If the parameter was sent twice, the framework passes an array, which is not valid.
+  const seconds = typeof text === 'string' && WHOLE_SECONDS.test(text) ? Number(text) : Number.NaN
+  if (seconds <= PAYMENT_WAIT_SECONDS_MAX) return { waitMs: seconds * 1_000 }
+  throw invalidMember('wait', `must be a whole number of seconds from 0 to ${PAYMENT_WAIT_SECONDS_MAX}`)
 }

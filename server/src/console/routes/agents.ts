@@ -3,11 +3,12 @@ import { getAgent, listAgents } from '../../domain/agents/queries.ts'
 import { deleteAgent } from '../../domain/agents/delete-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { AGENT_ROUTES } from '../contract/agents.ts'
+import { type Agent, AGENT_ROUTES } from '../contract/agents.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
-import { formatAgentDetail } from '../format-agent.ts'
 import { parseNewAgentId } from '../parse-body.ts'
+import type { Agent as DomainAgent } from '../../domain/agents/agent.ts'
+import { formatAgent } from '../../domain/agents/format-agent.ts'
 
 export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
@@ -58,4 +59,9 @@ export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
       return {}
     },
   })
+}
+
+/** Formats an agent as the dashboard shows it: the same fields as in `/v1`, and its state. */
+function formatAgentDetail(agent: DomainAgent): Agent {
+  return { ...formatAgent(agent), state: agent.state }
 }

@@ -1,9 +1,10 @@
 import { listConnectionErrors } from '../../domain/connection-errors/list-connection-errors.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { CONNECTION_ERROR_ROUTES } from '../contract/connection-errors.ts'
+import { CONNECTION_ERROR_ROUTES, type ConnectionError as ErrorView } from '../contract/connection-errors.ts'
 import { currentMembership } from '../current-membership.ts'
-import { formatConnectionError } from '../format-connection-error.ts'
+import { identityHostOf, redirectHostsOf } from '../../domain/connections/client.ts'
+import type { ConnectionError } from '../../domain/connection-errors/connection-error.ts'
 
 /** Adds the endpoint that lists why connections failed (D73a). */
 export function addConnectionErrorRoute(http: HttpServer, { ctx }: ConsoleContext): void {
@@ -15,4 +16,16 @@ export function addConnectionErrorRoute(http: HttpServer, { ctx }: ConsoleContex
       return { errors: errors.map(formatConnectionError) }
     },
   })
+}
+
+function formatConnectionError(error: ConnectionError): ErrorView {
+  const { connectionId, client, agentId, userName, code, happenedAt } = error
+  return {
+    connection_id: connectionId,
+    client: { name: client.name, document_host: identityHostOf(client), redirect_hosts: redirectHostsOf(client) },
+    agent_id: agentId,
+    user_name: userName,
+    code,
+    happened_at: happenedAt.toISOString(),
+  }
 }

@@ -5,21 +5,32 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { signerChangeUnderWay } from '../grants/grant-problems.ts'
-import { SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
-import { withSignerLease } from '../grants/with-signer-lease.ts'
+import { isFencedFor, SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
+import { leaseBounds, withSignerLease } from '../grants/with-signer-lease.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import { listCredentials } from '../wallets/list-credentials.ts'
 import type { OwnerRequest, OwnersChangeKind } from './owner-request.ts'
-import { insertOwnerRequest } from './owner-requests-store.ts'
+import { insertOwnerRequest, listOpenOwnerRequests } from './owner-requests-store.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { getWalletPasskey } from '../wallets/queries.ts'
 import { OWNERS_MAX, type Wallet, type WalletPasskey } from '../wallets/wallet.ts'
-import { findWallet } from '../wallets/wallets-store.ts'
-import { findOpenRequests } from './find-open-requests.ts'
+import { findSignerLease, findWallet } from '../wallets/wallets-store.ts'
 import { makeOwnersChange, sameMembers } from './make-owners-change.ts'
 import { toFenced } from './queries.ts'
 import { reconcileOwners } from './reconcile-owners.ts'
+
+/** At most this many open requests are read, the newest ones. Older requests have expired. */
+const REQUESTS_READ_MAX = 20
+
+interface OpenRequests {
+  /** The newest requests that change the owners of a wallet and are not recorded as done, newest first. */
+  readonly open: readonly OwnerRequest[]
+  /** The open requests whose signature was submitted. The enclave may have carried out one of them. */
+  readonly submitted: readonly OwnerRequest[]
+  /** The open request that may still take effect, because the enclave's response was lost. Null if there is none. */
+  readonly fenced: OwnerRequest | null
+}
 
 /** A change of owners that waits for the signature of a current owner. */
 export interface PreparedOwnersChange {
@@ -151,4 +162,14 @@ async function formatRequest(ctx: Context, wallet: Wallet, request: OwnerRequest
       before: null,
     },
   }
+}
+
+async function findOpenRequests(ctx: Pick<Context, 'db' | 'clock'>, wallet: Wallet): Promise<OpenRequests> {
+  const [open, held] = await ctx.db.runRelaxedPair(
+    listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
+    findSignerLease(wallet, leaseBounds(ctx.clock.now())),
+  )
+  const submitted = open.filter(({ submittedBy }) => submittedBy !== null)
+  const fenced = held === null ? undefined : submitted.find((request) => isFencedFor(toFenced(request), held))
+  return { open, submitted, fenced: fenced ?? null }
 }

@@ -4,7 +4,6 @@ import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { Context } from '../../domain/context.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
 import { refusalProblem } from '../../values/problem.ts'
-import { awaitOutcome } from '../await-outcome.ts'
 import { chooseWallet } from '../choose-wallet.ts'
 import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
 import {
@@ -14,7 +13,9 @@ import {
   PurchaseIdInput,
   readPurchase,
 } from '../purchase-input.ts'
-import { defineTool, inputOf, outputOf, WaitSecondsInput, type ToolCall } from '../tool.ts'
+import { defineTool, inputOf, outputOf, type ToolCall, WaitSecondsInput } from '../tool.ts'
+import { DatabaseUnavailable } from '../../db/errors.ts'
+import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 
 export const SEND_PAYMENT = defineTool({
   name: 'send_payment',
@@ -63,4 +64,26 @@ async function pay(
   // Another call with the same purchase_id was faster.
   if (outcome.kind === 'replayed') checkSamePurchase(outcome.payment, purchase, args.wallet)
   return { payment: outcome.payment, replayed: outcome.kind === 'replayed' }
+}
+
+/**
+ * Waits until a payment is confirmed or failed, but not longer than the call asks for and its time limit allows.
+ * Returns the payment as it is then. If the database cannot be reached while we wait, returns the payment as it was
+ * recorded: an error would say that the call did nothing, although it has made the payment.
+ */
+async function awaitOutcome(
+  ctx: Context,
+  payment: Payment,
+  { args, signal, onWait }: Pick<ToolCall<{ readonly wait_seconds?: number }>, 'args' | 'signal' | 'onWait'>,
+): Promise<Payment> {
+  const waitMs = (args.wait_seconds ?? 0) * 1_000
+  if (waitMs === 0 || payment.status !== 'pending') return payment
+  const { accountId, mode, id } = payment
+  try {
+    return await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+    ctx.logger.warn({ err: error, payment: id }, 'a call could not wait for its payment')
+    return payment
+  }
 }
