@@ -108,7 +108,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
   for (const [index, name] of [
     ['payments_in_window', 'read_payment_facts'],
     ['payments_holding_balance', 'list_wallet_payments_awaiting_chain'],
-    ['payments_to_reconcile', 'list_payments_due_for_look'],
+    ['payments_to_reconcile', 'list_payments_due_for_lookup'],
     ['deliveries_due', 'lock_due_endpoints'],
     ['sessions_by_end', 'delete_ended_sessions'],
     ['events_by_type', 'list_newest_events'],

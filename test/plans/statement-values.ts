@@ -86,7 +86,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     7: '{NULL}',
     8: listOf(at(0)),
   }),
-  postpone_authorization_looks: (sample) => ({
+  postpone_authorization_lookups: (sample) => ({
     1: listOf(get(sample, 'payments', 'account_id')),
     2: listOf(get(sample, 'payments', 'id')),
     3: listOf(at(1)),
@@ -116,7 +116,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     13: 'false',
     16: 'true',
   }),
-  give_back_payment_attempt: () => ({ 4: 'true' }),
+  release_payment_attempt: () => ({ 4: 'true' }),
   insert_all_replays: replays,
   insert_deliveries: (sample) => ({ 2: get(sample, 'events', 'id'), 4: 'type1' }),
   insert_deposits: (sample) => ({
@@ -153,10 +153,10 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   lock_due_endpoints: () => ({ 1: '', 2: '40', 4: '4', 6: '', 7: '{}', 8: '400' }),
   mark_connection_revoked: () => ({ 4: 'user' }),
   mark_grant_active: () => ({ 2: 'unknown' }),
-  mark_handed_in: () => ({ 4: 'activate', 5: at(0) }),
+  mark_grant_submitted: () => ({ 4: 'activate', 5: at(0) }),
   mark_owner_request_done: () => ({ 3: '{}' }),
   mark_payment_accepted: () => ({ 6: null }),
-  note_payment_look: () => ({ 9: null }),
+  record_payment_lookup: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
   ...Object.fromEntries(
     ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),
@@ -199,10 +199,10 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
 
 /** Statements that no request waits for and that may read a table from its start, because they read few rows. */
 export const MAY_SCAN: Readonly<Record<string, string>> = {
-  doctor_last_confirmed: 'runs when an operator checks the installation',
-  doctor_sealed_secrets: 'runs when an operator checks the installation',
-  doctor_sealed_slots: 'runs when an operator checks the installation',
-  doctor_wallets: 'runs when an operator checks the installation',
+  find_last_confirmed_payment: 'runs when an operator checks the installation',
+  list_sealed_secrets: 'runs when an operator checks the installation',
+  list_sealed_slots: 'runs when an operator checks the installation',
+  list_addresses_of_wallets: 'runs when an operator checks the installation',
   hold_api_keys_after: 'runs when an operator has restored the database',
   revoke_connections_after: 'runs when an operator has restored the database',
   revoke_invitations_after: 'runs when an operator has restored the database',

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { createLogger } from '../lib/logger.ts'
 import { Database } from './database.ts'
-import { giveBackLease, takeLease } from './leases.ts'
+import { releaseLease, takeLease } from './leases.ts'
 
 const START = Date.UTC(2026, 0, 1)
 const LEASE_MS = 10_000
@@ -36,9 +36,9 @@ describe('leases', () => {
 
   test('a lease that its holder releases is free at once; others cannot release it', async () => {
     assert.equal(await take('given', 'a', START), true)
-    assert.equal(await db.runDurable(giveBackLease('given', 'b')), false)
+    assert.equal(await db.runDurable(releaseLease('given', 'b')), false)
     assert.equal(await take('given', 'b', START), false)
-    assert.equal(await db.runDurable(giveBackLease('given', 'a')), true)
+    assert.equal(await db.runDurable(releaseLease('given', 'a')), true)
     assert.equal(await take('given', 'b', START), true)
   })
 

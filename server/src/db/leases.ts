@@ -18,9 +18,9 @@ export function takeLease(name: string, holder: string, now: Date, expiresAt: Da
 }
 
 /** Releases a lease, so that another process need not wait until it expires. */
-export function giveBackLease(name: string, holder: string): Query<boolean> {
+export function releaseLease(name: string, holder: string): Query<boolean> {
   return {
-    name: 'give_back_lease',
+    name: 'release_lease',
     text: 'delete from leases where name = $1 and holder = $2',
     values: [name, holder],
     read: changed,

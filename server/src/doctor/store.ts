@@ -23,7 +23,7 @@ export interface SealedSecret {
 
 export function listSealedSlots(countMax: number): Query<SealedSlot[]> {
   return {
-    name: 'doctor_sealed_slots',
+    name: 'list_sealed_slots',
     text: 'select account_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',
     values: [countMax],
     read: all(SEALED_SLOT_ROW, (row) => ({
@@ -43,7 +43,7 @@ const SEALED_SLOT_ROW = {
 
 export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
   return {
-    name: 'doctor_sealed_secrets',
+    name: 'list_sealed_secrets',
     text: 'select account_id, id, secret_sealed from webhook_endpoints where deleted_at is null limit $1',
     values: [countMax],
     read: all(pick(webhook_endpoints, 'account_id', 'id', 'secret_sealed'), (row) => ({
@@ -56,7 +56,7 @@ export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
 
 export function listWalletAddresses(mode: Mode, countMax: number): Query<Address[]> {
   return {
-    name: 'doctor_wallets',
+    name: 'list_addresses_of_wallets',
     text: 'select address from wallets where mode = $1 limit $2',
     values: [mode, countMax],
     read: rowsOf(pick(wallets, 'address'), (rows) => rows.flatMap(({ address }) => parseAddress(address) ?? [])),
@@ -69,7 +69,7 @@ export function listWalletAddresses(mode: Mode, countMax: number): Query<Address
  */
 export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | null> {
   return {
-    name: 'doctor_last_confirmed',
+    name: 'find_last_confirmed_payment',
     text: `select max(p.settled_at) as settled_at
       from (select id from accounts limit $2) a
       cross join lateral (

@@ -1,4 +1,4 @@
-import { giveBackLease, takeLease } from '../db/leases.ts'
+import { releaseLease, takeLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 
@@ -62,7 +62,7 @@ export function startLeasedLoop(
   return {
     async stop() {
       await loop.stop()
-      await ctx.db.runInTurn(giveBackLease(name, holder))
+      await ctx.db.runInTurn(releaseLease(name, holder))
     },
   }
 }

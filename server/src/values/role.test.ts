@@ -21,7 +21,10 @@ describe('roles', () => {
   test('the documentation has a row for each right, with the roles that have it', () => {
     const rows = [...readFileSync(DASHBOARD_PAGE, 'utf8').matchAll(/^\|[^|]+\|((?: +(?:yes|no) +\|){3})$/gm)]
     const told = rows.map(([, cells = '']) => cells.match(/yes|no/g))
-    assert.deepEqual(told, NAMES.map((right) => ROLES.map((role) => (may(role, right) ? 'yes' : 'no'))))
+    assert.deepEqual(
+      told,
+      NAMES.map((right) => ROLES.map((role) => (may(role, right) ? 'yes' : 'no'))),
+    )
   })
 
   test('an owner may manage every role, an admin every role but owner, a viewer none', () => {

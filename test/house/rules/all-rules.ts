@@ -18,7 +18,7 @@ import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
-import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK, STATEMENT_VERBS } from './sql.ts'
 import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
@@ -40,6 +40,7 @@ export const ALL_RULES: readonly Rule[] = [
   SQL_WITHOUT_CLOCK,
   OWN_TABLES,
   NAMED_COLUMNS,
+  STATEMENT_VERBS,
   NO_BARRELS,
   NO_EXPORT_ALL,
   NO_DEFAULT_EXPORTS,

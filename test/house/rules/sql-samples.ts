@@ -1,4 +1,4 @@
-import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK } from './sql.ts'
+import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK, STATEMENT_VERBS } from './sql.ts'
 import { broken, DOMAIN, file, type Sample } from './sample.ts'
 
 export const SQL_SAMPLES: readonly Sample[] = [
@@ -49,6 +49,21 @@ export const SQL_SAMPLES: readonly Sample[] = [
       file(`${DOMAIN}/connections/take-refresh-tokens-store.ts`, "'update a set b = clock_timestamp()'"),
       file('server/migrations/0001_core.sql', '-- no now() here\ncreate table a (at timestamptz);'),
       file(`${DOMAIN}/grants/store.ts`, "// now()\n'select * from grants where expires_at > $1'\nclock.now()"),
+    ],
+  },
+  {
+    rule: STATEMENT_VERBS,
+    fails: [
+      broken(`${DOMAIN}/grants/grants-store.ts`, "export function saveRequest() { return { name: 'keep_request' } }"),
+      broken('server/src/db/leases.ts', "function releaseLease() { return { name: 'give_back' } }"),
+    ],
+    passes: [
+      file(
+        `${DOMAIN}/grants/grants-store.ts`,
+        "export function saveRequest() { return { name: 'save_grant_request' } }",
+      ),
+      file(`${DOMAIN}/grants/grants-store.ts`, "const TEXT = 'a'\nexport const ROW = { name: 'read_row' }"),
+      file(`${DOMAIN}/grants/find-grant.ts`, "export function saveRequest() { return { name: 'keep_request' } }"),
     ],
   },
   {

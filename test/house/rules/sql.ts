@@ -136,6 +136,27 @@ export const NAMED_COLUMNS: Rule = {
   },
 }
 
+const TOP_LEVEL_PATTERN = /^(?:export )?(?:async )?(?:function|const) (\w+)/gm
+
+/** The statement of `markRevoked` is `mark_grant_revoked`. So a name in PostgreSQL's statistics leads to its function. */
+export const STATEMENT_VERBS: Rule = {
+  name: 'the name of a statement begins with the verb of its function',
+  check: (tree) =>
+    tree.modules
+      .filter((module) => isServer(module) && maySpeakSql(module.path))
+      .flatMap((module) => {
+        const names = module.strings.filter(({ start }) => /\bname:\s*$/.test(module.code.slice(0, start)))
+        const owners = [...module.code.matchAll(TOP_LEVEL_PATTERN)]
+        return names.flatMap(({ text, start }) => {
+          const owner = owners.findLast(({ index }) => index < start)?.[1] ?? ''
+          const [verb] = /^[a-z]+/.exec(owner) ?? []
+          if (verb === undefined || !/^[a-z]+_/.test(text) || text.startsWith(`${verb}_`)) return []
+          const message = `\`${text}\` is the statement of \`${owner}\`: begin both names with the same verb`
+          return [{ path: module.path, line: lineAt(module.text, start), message }]
+        })
+      }),
+}
+
 function eachString(
   tree: SourceTree,
   holdsIn: (module: Module) => boolean,

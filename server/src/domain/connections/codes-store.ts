@@ -35,7 +35,7 @@ export function insertCode(
 /** Uses primary keys. */
 export function lockConnectionOfCode(codeHash: Buffer): Query<boolean> {
   return {
-    name: 'lock_family_of_code',
+    name: 'lock_connection_of_code',
     text: `select c.id from authorization_codes k
       join connections c on c.account_id = k.account_id and c.id = k.connection_id
       where k.code_hash = $1 for no key update of c`,

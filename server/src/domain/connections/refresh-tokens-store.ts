@@ -15,7 +15,7 @@ const TOKEN_ROW = {
 /** Uses primary keys. */
 export function lockConnectionOfRefreshToken(tokenHash: Buffer): Query<boolean> {
   return {
-    name: 'lock_family_of_refresh_token',
+    name: 'lock_connection_of_refresh_token',
     text: `select c.id from refresh_tokens t
       join connections c on c.account_id = t.account_id and c.id = t.connection_id
       where t.token_hash = $1 for no key update of c`,

@@ -136,7 +136,7 @@ export function listOthersInSlot(grant: Grant): Query<Grant[]> {
 /** Stores what the owner is asked to sign; a later request replaces it. */
 export function saveSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
-    name: 'keep_signing_request',
+    name: 'save_signing_request',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'`,
     values: [grant.accountId, grant.id, JSON.stringify(request)],
     read: changed,
@@ -146,7 +146,7 @@ export function saveSigningRequest(grant: Grant, request: StoredSigningRequest):
 /** Records who hands in the signature, if the request is still the one that the owner is asked to sign. */
 export function markSubmitted(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
-    name: 'mark_handed_in',
+    name: 'mark_grant_submitted',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'
         and signing_request->>'change' = $4 and signing_request->>'expires_at' = $5`,
     values: [grant.accountId, grant.id, JSON.stringify(request), request.change, request.expires_at],

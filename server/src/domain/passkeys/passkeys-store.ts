@@ -234,7 +234,7 @@ export function advanceCounter(
   { counter, now, requestedAt }: { counter: number; now: Date; requestedAt: Date | null },
 ): Query<CounterOutcome> {
   return {
-    name: 'move_passkey_counter',
+    name: 'advance_passkey_counter',
     text: `with known as (select 1 from passkeys where user_id = $1 and credential_id = $2),
         moved as (
           update passkeys set counter = greatest(counter, $3), last_used_at = $4

@@ -23,7 +23,7 @@ export function listDueAuthorizations(mode: Mode, now: Date, limit: number): Que
 /** Records when to look at each of these purchases again, and where its search continues. Uses the primary key. */
 export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Date }[]): Query<number> {
   return {
-    name: 'postpone_authorization_looks',
+    name: 'postpone_authorization_lookups',
     text: `update payments set looks = looks + 1, next_look_at = l.next_look_at, searched_block = l.searched_block
       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[])
         as l (account_id, id, next_look_at, searched_block)

@@ -184,7 +184,7 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
  */
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
-    name: 'take_payment_attempt',
+    name: 'claim_payment_attempt',
     text: `update payments set attempt = attempt + 1, attempt_until = $4, request_expires_at = null, next_look_at = $4,
         fenced_until = greatest(fenced_until, request_expires_at, attempt_until)
       where account_id = $1 and id = $2 and ${statusIs('pending')} and tx_hash is null and enclave_transaction_id is null
@@ -198,7 +198,7 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
 /** Records, before a request is sent, when it expires by the enclave's clock. Returns null if our claim has ended. */
 export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Query<Payment | null> {
   return {
-    name: 'arm_payment_attempt',
+    name: 'set_payment_request_expiry',
     text: `update payments set request_expires_at = $4
       where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null
       returning ${PAYMENT_COLUMNS}`,
@@ -217,7 +217,7 @@ export function releaseAttempt(
   { mayArrive, reason, nextLookupAt }: { mayArrive: boolean; reason: PendingReason | null; nextLookupAt: Date },
 ): Query<boolean> {
   return {
-    name: 'give_back_payment_attempt',
+    name: 'release_payment_attempt',
     text: `update payments set attempt_until = null, request_expires_at = null, pending_reason = $5, next_look_at = $6,
         fenced_until = case when $4 then greatest(fenced_until, request_expires_at, attempt_until)
           else fenced_until end
@@ -273,7 +273,7 @@ export function replaceHash(
 /** Records a look-up that found no new hash. Does nothing if the payment has changed since the look-up began. */
 export function recordLookup(payment: Payment, lookup: LookupResult): Query<Payment | null> {
   return movePayment(payment, {
-    name: 'note_payment_look',
+    name: 'record_payment_lookup',
     move: 'note',
     set: `looks = looks + 1, pending_reason = $5, next_look_at = $6, searched_block = $7, sender_nonce = $8,
       user_operation_hash = coalesce(user_operation_hash, $9)`,

@@ -48,7 +48,7 @@ export function listRecipientRows(accountId: string, mode: Mode, limit: number):
 /** Inserts a recipient, or changes the label of an existing one. */
 export function saveRecipient({ accountId, mode, address, label, createdAt }: Recipient): Query<boolean> {
   return {
-    name: 'keep_recipient',
+    name: 'save_recipient',
     text: `insert into recipients (${COLUMNS}) values ($1, $2, $3, $4, $5)
       on conflict (account_id, mode, address) do update set label = excluded.label`,
     values: [accountId, mode, address, label, createdAt],

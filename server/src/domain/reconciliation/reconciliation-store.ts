@@ -13,7 +13,7 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-st
  */
 export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Payment[]> {
   return {
-    name: 'list_payments_due_for_look',
+    name: 'list_payments_due_for_lookup',
     text: `select ${PAYMENT_COLUMNS} from payments
       where mode = $1 and status = 'pending' and kind <> 'x402' and next_look_at <= $2
         and (attempt_until is null or attempt_until <= $2)

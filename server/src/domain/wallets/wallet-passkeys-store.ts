@@ -45,7 +45,7 @@ export function advanceWalletCounter(
   { counter, now, requestedAt }: { counter: number; now: Date; requestedAt: Date },
 ): Query<CounterOutcome> {
   return {
-    name: 'move_wallet_passkey_counter',
+    name: 'advance_wallet_passkey_counter',
     text: `with known as (select 1 from wallet_passkeys where credential_id = $1),
         moved as (
           update wallet_passkeys set counter = greatest(counter, $2), counted_at = $3

@@ -120,7 +120,7 @@ export interface LeaseBounds {
  */
 export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: LeaseBounds): Query<boolean> {
   return {
-    name: 'take_signer_change',
+    name: 'take_signer_lease',
     text: `update wallets set signer_change_until = $4
       where account_id = $1 and mode = $2 and address = $3
         and (signer_change_until is null or signer_change_until <= $5 or signer_change_until > $6)`,
@@ -132,7 +132,7 @@ export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: Le
 /** Returns the time at which the current lease on the wallet's signers ends, or null if there is no lease. */
 export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Query<Date | null> {
   return {
-    name: 'find_signer_change',
+    name: 'find_signer_lease',
     text: `select signer_change_until from wallets
       where account_id = $1 and mode = $2 and address = $3 and signer_change_until > $4 and signer_change_until <= $5`,
     values: [wallet.accountId, wallet.mode, wallet.address, now, latest],
@@ -143,7 +143,7 @@ export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Q
 /** Extends the lease to `until`. Returns false if the stored lease is not the one that ends at `held`. */
 export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Query<boolean> {
   return {
-    name: 'prolong_signer_change',
+    name: 'extend_signer_lease',
     text: `update wallets set signer_change_until = $5
       where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
     values: [wallet.accountId, wallet.mode, wallet.address, held, until],
@@ -157,7 +157,7 @@ export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Quer
  */
 export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
   return {
-    name: 'holds_signer_change',
+    name: 'holds_signer_lease',
     text: `select 1 from wallets
       where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4 for share`,
     values: [wallet.accountId, wallet.mode, wallet.address, held],
@@ -168,7 +168,7 @@ export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
 /** Releases the lease. Returns false if the stored lease is not the one that ends at `until`. */
 export function releaseSignerLease(wallet: Wallet, until: Date): Query<boolean> {
   return {
-    name: 'give_back_signer_change',
+    name: 'release_signer_lease',
     text: `update wallets set signer_change_until = null
       where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
     values: [wallet.accountId, wallet.mode, wallet.address, until],

@@ -85,7 +85,7 @@ export function replaceSecret(endpoint: WebhookEndpoint, secretSealed: Buffer, p
 /** Marks the endpoint as deleted, and deletes its secrets. The row is kept for the delivery log. */
 export function markEndpointDeleted(accountId: string, id: string, now: Date): Query<WebhookEndpoint | null> {
   return {
-    name: 'delete_webhook_endpoint',
+    name: 'mark_webhook_endpoint_deleted',
     text: `update webhook_endpoints
       set deleted_at = $3, secret_sealed = '', previous_secret_sealed = null, previous_secret_until = null
       where account_id = $1 and id = $2 and deleted_at is null returning ${COLUMNS}`,
@@ -97,7 +97,7 @@ export function markEndpointDeleted(accountId: string, id: string, now: Date): Q
 /** Deletes the row of an endpoint that is marked as deleted. The endpoint's deliveries must be deleted first. */
 export function deleteEndpointRow(accountId: string, id: string): Query<boolean> {
   return {
-    name: 'remove_webhook_endpoint',
+    name: 'delete_webhook_endpoint',
     text: 'delete from webhook_endpoints where account_id = $1 and id = $2 and deleted_at is not null',
     values: [accountId, id],
     read: changed,
