@@ -110,7 +110,7 @@ const FIRST = [
   'test/chaos/**',
   '**/*-plans.test.ts',
   'test/house/**',
-  '{server/src/{jobs/*,enclave/transactions.test.ts},test/webhooks/**}',
+  '{server/src/{jobs/*,enclave/privy/transactions.test.ts},test/webhooks/**}',
   'sandbox/src/**',
   'test/{flows,conformance,contract,docs}/**',
   // One long process, which should not be the last one.

@@ -4,7 +4,7 @@ import type { formatAnswer } from '../../sandbox/src/enclave/prepare-send.ts'
 import type { PolicyRecord, QuorumRecord, TransactionStatus, WalletRecord } from '../../sandbox/src/enclave/records.ts'
 import type { signTypedData } from '../../sandbox/src/enclave/sign-typed-data.ts'
 import type { formatTransaction } from '../../sandbox/src/enclave/transactions.ts'
-import type { EnclaveClient } from '../../server/src/enclave/enclave-client.ts'
+import type { EnclaveClient } from '../../server/src/enclave/privy/enclave-client.ts'
 
 // The responses of the local enclave have the types that the provider's own SDK declares. The compiler checks this when
 // it compiles this file.

@@ -1,4 +1,4 @@
-import { buildPolicyRules, comparePolicy } from '../enclave/policy-rules.ts'
+import { buildPolicyRules, comparePolicy } from '../enclave/privy/policy-rules.ts'
 import { parseAddress } from '../values/address.ts'
 import { expiryOf, compare, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { createCheckWallet, createQuorum } from './create-check-wallet.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { generateSignerKey, parseSignerKey, signPayload } from '../enclave/signer-key.ts'
+import { generateSignerKey, parseSignerKey, signPayload } from '../enclave/privy/signer-key.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openChainView } from './chain-view.ts'
 import type { CheckRun, CheckWallet } from './check-run.ts'

@@ -118,7 +118,7 @@ export const SAMPLES: readonly Sample[] = [
       broken(`${DOMAIN}/payment-requests/decide-admission.ts`, "import { randomInt } from 'node:crypto'"),
       broken(`${DOMAIN}/payments/fee.ts`, importing('./payments-store.ts')),
       broken('server/src/console/decide-layout.ts', importing('./open-page.ts')),
-      broken('server/src/enclave/send-outcome.ts', importing('./enclave-client.ts')),
+      broken('server/src/enclave/privy/send-outcome.ts', importing('./enclave-client.ts')),
       broken(`${DOMAIN}/grants/policy.ts`, "void fetch('x')"),
       broken(`${DOMAIN}/grants/policy.ts`, 'setTimeout(check, 1)'),
       broken(`${DOMAIN}/grants/policy.ts`, 'process.exit()'),

@@ -31,7 +31,7 @@ const TRUSTING_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/mcp/describe-tool.ts', 'it copies a schema of ours'],
   ['server/src/api/routes/events.ts', 'we wrote the event'],
   ['server/src/console/routes/events.ts', 'we wrote the event'],
-  ['server/src/enclave/enclave-client.ts', 'bounded-fetch.ts has checked the response'],
+  ['server/src/enclave/privy/enclave-client.ts', 'bounded-fetch.ts has checked the response'],
   ['server/src/provider-check/provider-wire.ts', 'only an operator starts this program'],
 ])
 

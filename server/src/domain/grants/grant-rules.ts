@@ -1,4 +1,4 @@
-import { buildPolicyRules, type PolicyRule } from '../../enclave/policy-rules.ts'
+import { buildPolicyRules, type PolicyRule } from '../../enclave/privy/policy-rules.ts'
 import type { Address } from '../../values/address.ts'
 import type { Grant, GrantPolicy } from './grant.ts'
 

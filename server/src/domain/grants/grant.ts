@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/policy-rules.ts'
+import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'

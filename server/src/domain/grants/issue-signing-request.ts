@@ -1,4 +1,4 @@
-import { sameRules } from '../../enclave/policy-rules.ts'
+import { sameRules } from '../../enclave/privy/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/policy-rules.ts'
+import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
 import type { Context } from '../context.ts'
 import type { GrantPlace } from './get-wallet-and-slot.ts'
 import { isEnforced, rulesOf } from './grant-rules.ts'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/policy-rules.ts'
+import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/policy-rules.ts'
+import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import { EnclaveRefused } from '../../enclave/errors.ts'
-import type { OwnerAssertion } from '../../enclave/signable-request.ts'
+import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { sameRules } from '../../enclave/policy-rules.ts'
+import { sameRules } from '../../enclave/privy/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
-import type { OwnerAssertion } from '../../enclave/signable-request.ts'
+import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'

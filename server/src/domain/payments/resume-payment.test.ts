@@ -11,7 +11,7 @@ import {
 import { paymentRequest, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/wires/fake-enclave.ts'
-import { openEnclave } from '../../enclave/open-enclave.ts'
+import { openEnclave } from '../../enclave/privy/open-enclave.ts'
 import { changePlan } from '../accounts/change-plan.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'

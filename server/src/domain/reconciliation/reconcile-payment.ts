@@ -1,5 +1,5 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
-import type { EnclaveTransfer } from '../../enclave/transactions.ts'
+import type { EnclaveTransfer } from '../../enclave/privy/transactions.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'

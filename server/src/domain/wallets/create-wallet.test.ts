@@ -6,7 +6,7 @@ import type { SoftwarePasskey } from '../../../../sandbox/src/software-passkey.t
 import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../../test/support/context/people.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { WalletSigner } from '../../enclave/wallet-signer.ts'
+import type { WalletSigner } from '../../enclave/privy/wallet-signer.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'

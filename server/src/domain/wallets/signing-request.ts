@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/policy-rules.ts'
+import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
 
 /** What an owner is asked to sign on the signer page, and until when. */
 export interface SigningRequest {

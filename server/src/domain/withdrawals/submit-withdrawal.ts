@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import type { OwnerTransfer } from '../../enclave/send-transfer.ts'
+import type { OwnerTransfer } from '../../enclave/privy/send-transfer.ts'
 import { isId } from '../../values/ids.ts'
 import { problem, type Refusal, refusalProblem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'

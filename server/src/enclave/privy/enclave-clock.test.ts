@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Logger } from '../lib/logger.ts'
+import type { Logger } from '../../lib/logger.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 
 const NOON = new Date('2026-06-01T12:00:00.000Z')

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { APIError } from '@privy-io/node'
-import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
+import { parseRetryAfterMs } from '../../lib/parse-retry-after.ts'
 
 /** The creation of a wallet takes a hundred requests, so a rate limit is to be expected. */
 const TRIES_MAX = 5

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { parseAddress, type Address } from '../values/address.ts'
-import { microUsdc } from '../values/money.ts'
-import { usdcDomain } from '../values/transfer-authorization.ts'
+import { parseAddress, type Address } from '../../values/address.ts'
+import { microUsdc } from '../../values/money.ts'
+import { usdcDomain } from '../../values/transfer-authorization.ts'
 import type { AuthorizationOrder, SigningAnswer } from './sign-authorization.ts'
 import {
   HASTY_MS,
@@ -12,7 +12,7 @@ import {
   startStubEnclave,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/wires/stub-enclave.ts'
+} from '../../../../test/support/wires/stub-enclave.ts'
 
 const FROM = address('0x52908400098527886e0f7030069857d2e4169ee7')
 const SELLER = address('0x8617e340b3d01fa5f11f306f4090fd50e238070d')

@@ -3,7 +3,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { formatRequestForAuthorizationSignature, type WalletApiRequestSignatureInput } from '@privy-io/node'
 import { encodeFunctionData, erc20Abi } from 'viem'
-import { microUsdc } from '../values/money.ts'
+import { microUsdc } from '../../values/money.ts'
 import {
   acceptTransfer,
   makeOrder,
@@ -11,7 +11,7 @@ import {
   signedObject,
   startStubEnclave,
   type StubEnclave,
-} from '../../../test/support/wires/stub-enclave.ts'
+} from '../../../../test/support/wires/stub-enclave.ts'
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>

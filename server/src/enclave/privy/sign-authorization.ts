@@ -5,9 +5,9 @@ import {
   type SignatureForm,
   type TransferAuthorization,
   type UsdcDomain,
-} from '../values/transfer-authorization.ts'
+} from '../../values/transfer-authorization.ts'
 import type { EnclaveClient } from './enclave-client.ts'
-import { EnclaveUnavailable } from './errors.ts'
+import { EnclaveUnavailable } from '../errors.ts'
 import { malformedResponse, readFailure, type Failure } from './failure.ts'
 import { decideSigningOutcome } from './signing-outcome.ts'
 import { signPayload } from './signer-key.ts'

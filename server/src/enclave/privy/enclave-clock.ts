@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../lib/logger.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/logger.ts'
 
 /** The resolution of a `Date` header, which has whole seconds. We cannot detect a smaller difference of the clocks. */
 const RESOLUTION_MS = 1_000

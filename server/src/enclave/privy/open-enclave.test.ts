@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { formatRequestForAuthorizationSignature, type WalletApiRequestSignatureInput } from '@privy-io/node'
 import { pino } from 'pino'
-import { createClock } from '../lib/clock.ts'
-import { microUsdc } from '../values/money.ts'
-import { parseAddress } from '../values/address.ts'
-import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
+import { createClock } from '../../lib/clock.ts'
+import { microUsdc } from '../../values/money.ts'
+import { parseAddress } from '../../values/address.ts'
+import { EnclaveRefused, EnclaveUnavailable } from '../errors.ts'
 import { openEnclave } from './open-enclave.ts'
 import { buildPolicyRules, comparePolicy, type PolicyTerms } from './policy-rules.ts'
 import {
@@ -14,8 +14,8 @@ import {
   signedObject,
   startStubEnclave,
   type StubEnclave,
-} from '../../../test/support/wires/stub-enclave.ts'
-import { waitFor } from '../../../test/support/wait-for.ts'
+} from '../../../../test/support/wires/stub-enclave.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const WALLET_ID = 'w00000000000000000000001'
 const ADDRESS = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { parseAddress, type Address } from '../values/address.ts'
-import { microUsdc } from '../values/money.ts'
+import { parseAddress, type Address } from '../../values/address.ts'
+import { microUsdc } from '../../values/money.ts'
 import { ALLOWLIST_ENTRIES_MAX, buildPolicyRules, comparePolicy, type PolicyTerms } from './policy-rules.ts'
 
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')

@@ -1,5 +1,5 @@
 import { APIConnectionTimeoutError, APIError } from '@privy-io/node'
-import { cutText } from '../lib/cut-text.ts'
+import { cutText } from '../../lib/cut-text.ts'
 
 /**
  * Why a call to the enclave failed. `refused` means that the enclave itself responded and certainly did nothing. In all

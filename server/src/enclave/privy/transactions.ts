@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Hash } from 'viem'
 import type { EnclaveClient } from './enclave-client.ts'
-import { EnclaveRefused } from './errors.ts'
+import { EnclaveRefused } from '../errors.ts'
 import { malformedResponse } from './failure.ts'
 
 export type EnclaveTransfer = {

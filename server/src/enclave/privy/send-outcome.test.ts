@@ -12,7 +12,7 @@ import {
   startStubEnclave,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/wires/stub-enclave.ts'
+} from '../../../../test/support/wires/stub-enclave.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 

@@ -1,8 +1,8 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
-import { isTooDeep } from '../lib/parse-json.ts'
-import { readBody } from '../lib/read-body.ts'
+import { isTooDeep } from '../../lib/parse-json.ts'
+import { readBody } from '../../lib/read-body.ts'
 
 /**
  * At most this many connections are open at once. Further requests wait in the queue of the HTTP agent, and their time

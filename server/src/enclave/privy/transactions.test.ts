@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { EnclaveUnavailable } from './errors.ts'
+import { EnclaveUnavailable } from '../errors.ts'
 import {
   HASTY_MS,
   sendJson,
   startStubEnclave,
   type StubAnswer,
   type StubEnclave,
-} from '../../../test/support/wires/stub-enclave.ts'
+} from '../../../../test/support/wires/stub-enclave.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const OPERATION = `0x${'cd'.repeat(32)}`

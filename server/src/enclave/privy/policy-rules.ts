@@ -1,7 +1,7 @@
 import type { Policy } from '@privy-io/node'
-import type { Address } from '../values/address.ts'
-import type { MicroUsdc } from '../values/money.ts'
-import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../values/transfer-authorization.ts'
+import type { Address } from '../../values/address.ts'
+import type { MicroUsdc } from '../../values/money.ts'
+import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../../values/transfer-authorization.ts'
 
 /** The terms of a grant that the enclave can enforce on the agent's signer. */
 export type PolicyTerms = {

@@ -9,26 +9,26 @@ import { fileURLToPath } from 'node:url'
 import { PrivyClient } from '@privy-io/node'
 import { pino } from 'pino'
 import type { Hex } from 'viem'
-import { deployUsdc } from '../../../sandbox/src/chain/deploy-usdc.ts'
-import { mintUsdc } from '../../../sandbox/src/chain/mint-usdc.ts'
-import { startChain } from '../../../sandbox/src/chain/start-chain.ts'
-import { findProgram, shareCompileCache } from '../../../sandbox/src/processes/programs.ts'
-import { createSoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
-import { openChain, type Chain } from '../chain/open-chain.ts'
-import { createClock } from '../lib/clock.ts'
-import { parseAddress, type Address } from '../values/address.ts'
-import { microUsdc } from '../values/money.ts'
+import { deployUsdc } from '../../../../sandbox/src/chain/deploy-usdc.ts'
+import { mintUsdc } from '../../../../sandbox/src/chain/mint-usdc.ts'
+import { startChain } from '../../../../sandbox/src/chain/start-chain.ts'
+import { findProgram, shareCompileCache } from '../../../../sandbox/src/processes/programs.ts'
+import { createSoftwarePasskey } from '../../../../sandbox/src/software-passkey.ts'
+import { openChain, type Chain } from '../../chain/open-chain.ts'
+import { createClock } from '../../lib/clock.ts'
+import { parseAddress, type Address } from '../../values/address.ts'
+import { microUsdc } from '../../values/money.ts'
 import {
   AUTHORIZATION_TYPES,
   usdcDomain,
   type TransferAuthorization,
   type UsdcDomain,
-} from '../values/transfer-authorization.ts'
+} from '../../values/transfer-authorization.ts'
 import { openEnclave, type Enclave } from './open-enclave.ts'
 import { buildPolicyRules, type PolicyTerms } from './policy-rules.ts'
 import type { AuthorizationOrder } from './sign-authorization.ts'
-import { findFreePort } from '../../../test/support/free-port.ts'
-import { waitFor } from '../../../test/support/wait-for.ts'
+import { findFreePort } from '../../../../test/support/free-port.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 
 const CHAIN_ID = 84532
 const MINUTE_MS = 60_000
