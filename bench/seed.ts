@@ -4,6 +4,7 @@ import { getAddress } from 'viem/utils'
 import { openContext } from '../server/src/service.ts'
 import { readConfig } from '../server/src/config.ts'
 import { slotSealContext } from '../server/src/domain/wallets/slot-seal-context.ts'
+import { generateSignerKey } from '../server/src/enclave/privy/signer-key.ts'
 import { createClock } from '../server/src/lib/clock.ts'
 import { createLogger } from '../server/src/lib/logger.ts'
 import { BUCKETS } from '../server/src/limiter/bucket.ts'
@@ -27,7 +28,7 @@ export async function seedTargets(environment: NodeJS.ProcessEnv, count: number)
   const config = readConfig(environment)
   const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
   const now = new Date()
-  const { privateKey } = opened.context.enclave.generateSignerKey()
+  const { privateKey } = generateSignerKey()
   const targets = Array.from({ length: count }, (_, index) => ({
     key: createApiKeySecret('test'),
     accountId: createId('account', now),

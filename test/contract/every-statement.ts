@@ -70,7 +70,7 @@ const VARIANTS: readonly Query<unknown>[] = [
     address: ZERO_ADDRESS,
     name: '',
     enclaveWalletId: '',
-    ownerQuorumId: '',
+    enclaveOwnersId: '',
     createdAt: NOW,
   }),
   insertWalletPasskey({ userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW }),

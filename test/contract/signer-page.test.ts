@@ -7,7 +7,7 @@ import type { Context } from '../../server/src/domain/context.ts'
 import { issueSigningRequest } from '../../server/src/domain/grants/issue-signing-request.ts'
 import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
 import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
-import { buildRequest } from '../../server/src/enclave/privy/signable-request.ts'
+import { buildPayload } from '../../server/src/enclave/privy/request-to-sign.ts'
 import { openSandboxEnclave } from '../support/context/enclave-context.ts'
 import { openOwned, openPending, type Owned } from '../support/context/grant-fixture.ts'
 import { changeOwners, prepareChange } from '../support/context/owner-fixture.ts'
@@ -81,10 +81,10 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
 
   test('a request that gives the wallet other owners is refused', async () => {
     const { wallet } = await openOwned(ctx)
-    const body = { owner_id: wallet.ownerQuorumId, additional_signers: [] }
+    const body = { owner_id: wallet.enclaveOwnersId, additional_signers: [] }
     const path = ['wallets', wallet.enclaveWalletId] as const
-    const { challenge } = buildRequest(ctx.enclave, { path, body, expiresAt: ctx.clock.now() })
-    assert.throws(() => decodeRequest(challenge), { code: 'request_unknown' })
+    const payload = buildPayload(given.config.enclave, { path, body, expiresAt: ctx.clock.now() })
+    assert.throws(() => decodeRequest(payload), { code: 'request_unknown' })
   })
 
   async function signRecord(owned: Owned, by: Owned['owner']): Promise<void> {

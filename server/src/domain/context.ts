@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/open-chain.ts'
 import type { Database } from '../db/database.ts'
 import type { ServerKey } from '../db/server-key.ts'
-import type { Enclave } from '../enclave/privy/open-enclave.ts'
+import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'

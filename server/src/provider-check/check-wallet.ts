@@ -1,4 +1,4 @@
-import { buildPolicyRules, comparePolicy } from '../enclave/privy/policy-rules.ts'
+import { compareWithTerms, toRules } from '../enclave/privy/terms.ts'
 import { parseAddress } from '../values/address.ts'
 import { expiryOf, compare, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { createCheckWallet, createQuorum } from './create-check-wallet.ts'
@@ -40,7 +40,7 @@ export async function checkWalletCreation(run: CheckRun): Promise<[Outcome, Chec
 export async function checkGrant(run: CheckRun, wallet: CheckWallet): Promise<[Outcome, CheckGrant | null]> {
   const { wire, passkey } = run
   const path = `/v1/policies/${wallet.slot.policyId}`
-  const body = { rules: buildPolicyRules(termsOf(run, wallet)) }
+  const body = { rules: toRules(termsOf(run, wallet)) }
   const unsigned = await wire.patch(path, { body, expiresAt: expiryOf(run) })
   const signed = await wire.patch(path, { body, expiresAt: expiryOf(run), sign: passkey.sign })
   const rules = signed.body['rules']
@@ -58,7 +58,10 @@ export async function checkReadBack(run: CheckRun, wallet: CheckWallet): Promise
   const policy = await run.wire.get(`/v1/policies/${wallet.slot.policyId}`)
   const read = await run.wire.get(`/v1/wallets/${wallet.id}`)
   const { rules, owner_id: ownerId } = policy.body
-  const { differences, ignored } = comparePolicy(Array.isArray(rules) ? (rules as unknown[]) : [], termsOf(run, wallet))
+  const { differences, ignored } = compareWithTerms(
+    Array.isArray(rules) ? (rules as unknown[]) : [],
+    termsOf(run, wallet),
+  )
   const facts = {
     rules: differences.length === 0,
     owner: ownerId === wallet.ownerId,

@@ -3,7 +3,7 @@ import { lineAt, type Module, type SourceTree } from '../source-tree.ts'
 
 /** Files outside `domain/` that must be pure: they only decide or describe (ARCHITECTURE.md, "Pure files"). */
 const PURE_PATTERN =
-  /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|console\/contract\/.+|enclave\/(?:policy-rules|send-outcome))\.ts$/
+  /^server\/src\/(?:values\/.+|(?:.+\/)?decide-[a-z-]+|chain\/settlement|console\/contract\/.+|enclave\/privy\/(?:terms|send-outcome|signing-outcome))\.ts$/
 /**
  * Files in `domain/`. They must be pure, except stores and files whose names begin with a verb, such as
  * `create-payment.ts` or `sign-in.ts`.

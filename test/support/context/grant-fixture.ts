@@ -140,8 +140,8 @@ export async function changeUnsigned(
 /** Lists the grants whose rules the enclave enforces on the wallet, in the order of their slots. */
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
   const slots = await ctx.db.runRelaxed(listSlots(wallet))
-  const policies = await Promise.all(slots.map(({ policyId }) => ctx.enclave.readPolicy(policyId)))
-  return policies.flatMap(({ rules }) => rules.map(({ name }) => name))
+  const rules = await Promise.all(slots.map((slot) => ctx.enclave.readRules(slot)))
+  return rules.flat().map(({ name }) => name)
 }
 
 /** Returns the slot that a grant uses. */

@@ -12,6 +12,7 @@ import type { PaymentRequest } from '../../../server/src/domain/payment-requests
 import { slotSealContext } from '../../../server/src/domain/wallets/slot-seal-context.ts'
 import { insertSlots, listSlots } from '../../../server/src/domain/wallets/slots-store.ts'
 import { insertWallet } from '../../../server/src/domain/wallets/wallets-store.ts'
+import { generateSignerKey } from '../../../server/src/enclave/privy/signer-key.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { parseAgentId, type AgentId } from '../../../server/src/values/agent-id.ts'
 import { createId } from '../../../server/src/values/ids.ts'
@@ -70,7 +71,7 @@ export async function seedWallet(
     address: wallet,
     name: 'Seeded',
     enclaveWalletId: randomBytes(12).toString('hex'),
-    ownerQuorumId: 'quorum',
+    enclaveOwnersId: 'owners',
     createdAt: ctx.clock.now(),
   }
   await ctx.db.runDurable(insertWallet(row))
@@ -146,9 +147,9 @@ async function seedSlot(
   const place = { accountId: account.id, mode, address: wallet }
   const slot = (await ctx.db.runRelaxed(listSlots(place))).length + 1
   const context = slotSealContext({ accountId: account.id, mode, walletAddress: wallet }, slot)
-  const privateKeySealed = ctx.sealer.seal(ctx.enclave.generateSignerKey().privateKey, context)
-  const [policyId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
-  await ctx.db.runDurable(insertSlots(place, [{ slot, policyId, signerId, privateKeySealed }]))
+  const privateKeySealed = ctx.sealer.seal(generateSignerKey().privateKey, context)
+  const [enclaveRulesId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
+  await ctx.db.runDurable(insertSlots(place, [{ slot, enclaveRulesId, signerId, privateKeySealed }]))
   return slot
 }
 

@@ -39,7 +39,7 @@ export const GrantSchema = Type.Object({
   is_mine_to_sign: Type.Boolean(),
 })
 
-/** The rules of the enclave's policy, in the enclave's own form. */
+/** The rules of a slot, in the enclave's own form. */
 const RulesSchema = Type.Array(Type.Unknown())
 
 /** What an owner signs on the signer page. */

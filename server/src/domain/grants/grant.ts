@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
+import type { SlotRules } from '../../enclave/enclave.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
@@ -22,10 +22,10 @@ export interface GrantPolicy {
 }
 
 /**
- * A grant lets one agent pay from one wallet under a policy (D14). It uses one slot of the wallet: a policy at the
- * enclave with its own signer. A new grant is `pending`: the slot's policy does not have the grant's rules yet. When
- * the owner signs these rules, the grant becomes `active`. When the owner signs a policy without rules, the grant
- * becomes `revoked`, which is final. An active grant can be suspended until the owner signs its rules again, and it can
+ * A grant lets one agent pay from one wallet under a policy (D14). It uses one slot of the wallet: rules at the enclave
+ * that limit one signer. A new grant is `pending`: the slot does not have the grant's rules yet. When the owner signs
+ * these rules, the grant becomes `active`. When the owner signs an empty list of rules, the grant becomes `revoked`,
+ * which is final. An active grant can be suspended until the owner signs its rules again, and it can
  * expire. Suspension and expiry do not change the status, because the enclave still has the grant's rules.
  *
  * | from      | by                         | to        |
@@ -45,7 +45,7 @@ export interface Grant extends GrantPolicy {
   readonly agentId: string
   readonly walletAddress: Address
   readonly status: GrantStatus
-  /** The slot of the wallet whose policy has this grant's rules. */
+  /** The slot of the wallet that has this grant's rules. */
   readonly slot: number
   readonly signingRequest: StoredSigningRequest | null
   readonly createdAt: Date
@@ -71,12 +71,12 @@ export interface GrantSummary {
   readonly isMineToSign: boolean
 }
 
-/** What the owner is asked to sign: all rules of the slot's policy (D15). Does not contain the signature. */
+/** What the owner is asked to sign: all rules of the slot (D15). Does not contain the signature. */
 export interface StoredSigningRequest {
   readonly change: GrantChange
-  /** The policy's rules when the request was prepared. */
-  readonly before: readonly PolicyRule[]
-  readonly after: readonly PolicyRule[]
+  /** The slot's rules when the request was prepared. */
+  readonly before: SlotRules
+  readonly after: SlotRules
   /** ISO 8601. */
   readonly expires_at: string
   /** Who last submitted the owner's signature for this request. Stored before the enclave is called. */

@@ -1,4 +1,3 @@
-import { sameRules } from '../../enclave/privy/policy-rules.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -53,13 +52,9 @@ export async function issueSigningRequest(
   if (ctx.signer === null) throw problem('signer_not_configured')
   const request = await prepareRequest(ctx, { grant, ...place, change, ...reading })
   const expiresAt = new Date(request.expires_at)
-  const { challenge } = ctx.enclave.buildPolicyChange({
-    policyId: place.slot.policyId,
-    rules: request.after,
-    expiresAt,
-  })
+  const { payload } = ctx.enclave.prepareRules({ slot: place.slot, rules: request.after, expiresAt })
   const credentials = await listCredentials(ctx, place.wallet)
-  return { grant, request: { payload: challenge, expiresAt, credentials, before: request.before } }
+  return { grant, request: { payload, expiresAt, credentials, before: request.before } }
 }
 
 function checkStatus(grant: Grant, change: GrantChange): void {
@@ -91,7 +86,10 @@ async function prepareRequest(
     findSuspendedGrant(ctx, grant, change),
   ])
   const waiting = grant.signingRequest
-  const isSame = waiting?.change === change && sameRules(waiting.before, before) && sameRules(waiting.after, after)
+  const isSame =
+    waiting?.change === change &&
+    ctx.enclave.sameRules(waiting.before, before) &&
+    ctx.enclave.sameRules(waiting.after, after)
   const left = waiting === null || !isSame || isOutdated(waiting, suspended) ? 0 : timeLeft(waiting, now)
   if (waiting !== null && left > 0 && held !== null && isFencedFor(waiting, held)) return waiting
   if (held !== null) throw signerChangeUnderWay(held)

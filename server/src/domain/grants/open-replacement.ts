@@ -76,7 +76,7 @@ async function findPendingReplacement(
 ): Promise<Grant | null> {
   const waiting = await ctx.db.runRelaxed(findPending(replaced))
   if (waiting === null) return null
-  const { rules } = await ctx.enclave.readPolicy(slot.policyId)
+  const rules = await ctx.enclave.readRules(slot)
   if (!isEnforced(rules, waiting)) return waiting
   await reconcileGrant(ctx, lease, { grant: waiting, slot, change: 'activate', rules, foundBy: actor })
   throw problem('grant_not_active')

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
+import type { SlotRules } from '../../enclave/enclave.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
@@ -22,14 +22,13 @@ import type { SignerLease } from './with-signer-lease.ts'
 export async function reconcileGrant(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'chains'>,
   lease: SignerLease,
-  found: { grant: Grant; slot: WalletSlot; change: StatusChange; rules: readonly PolicyRule[]; foundBy: Actor },
+  found: { grant: Grant; slot: WalletSlot; change: StatusChange; rules: SlotRules; foundBy: Actor },
 ): Promise<Grant> {
   const { slot, change, rules, foundBy } = found
   const grant = await getGrant(ctx, { accountId: found.grant.accountId, grantId: found.grant.id })
   const signed = findSubmittedRequest(grant, change)
   if (change === 'activate') {
-    const signedRules = rulesOf(grant, ctx.chains[grant.mode])
-    await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: signedRules })
+    await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: rulesOf(ctx, grant) })
   }
   const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : foundBy)
   const signedSince = signed === null ? new Date(0) : issuedAt(signed)

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
+import type { SlotRules } from '../../enclave/enclave.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -16,8 +16,8 @@ export type StatusChange = Exclude<GrantChange, 'resume'>
 export interface RecordedChange {
   readonly grant: Grant
   readonly change: StatusChange
-  /** The rules of the slot's policy at the enclave, read while holding the lease. */
-  readonly rules: readonly PolicyRule[]
+  /** The slot's rules at the enclave, read while holding the lease. */
+  readonly rules: SlotRules
   readonly actor: Actor
   /**
    * When the owner was shown what they signed. If the grant that is replaced was suspended after this time, the new

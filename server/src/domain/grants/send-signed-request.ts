@@ -1,10 +1,9 @@
+import type { OwnerAssertion, RequestToSign } from '../../enclave/enclave.ts'
 import { EnclaveRefused } from '../../enclave/errors.ts'
-import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { extendSignerLease } from '../wallets/wallets-store.ts'
-import type { WalletSlot } from '../wallets/wallet.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
 import { markSubmitted } from './grants-store.ts'
@@ -12,8 +11,8 @@ import { leaseEndForSending, type SignerLease } from './with-signer-lease.ts'
 
 interface SignedRequest {
   readonly grant: Grant
-  readonly slot: WalletSlot
   readonly request: StoredSigningRequest
+  readonly toSign: RequestToSign<void>
   readonly assertion: OwnerAssertion
   readonly actor: Actor
 }
@@ -28,16 +27,11 @@ interface SignedRequest {
  * Throws 409 if we no longer hold the lease, or if the owner is now asked to sign another request.
  */
 export async function sendSignedRequest(ctx: Context, lease: SignerLease, signed: SignedRequest): Promise<void> {
-  const { slot, request, assertion } = signed
+  const { toSign, assertion } = signed
   const wasSent = lease.mayTakeEffect
   await extendLeaseToFence(ctx, lease, signed)
   try {
-    await ctx.enclave.applyPolicyChange({
-      policyId: slot.policyId,
-      rules: request.after,
-      expiresAt: new Date(request.expires_at),
-      assertion,
-    })
+    await toSign.submit(assertion)
   } catch (error) {
     // The request certainly had no effect if the enclave rejected it. The same is true if the enclave's client threw a
     // `TypeError`, because then it sent nothing.

@@ -20,10 +20,12 @@ import { later } from '../../../../test/support/context/moved-clock.ts'
 import { signInPerson, signUpPerson } from '../../../../test/support/context/people.ts'
 import { agent } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { buildPolicyRules, type PolicyRule } from '../../enclave/privy/policy-rules.ts'
+import type { SlotRules } from '../../enclave/enclave.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
+import { listSlots } from '../wallets/slots-store.ts'
+import { rulesOf } from './grant-rules.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
@@ -53,20 +55,20 @@ describe('a grant is the content of a slot', () => {
     const grant = await openPending(ctx, owned, makeTerms(7))
     const payload = await ask(owned, grant.id, 'activate')
     const { body, url } = JSON.parse(Buffer.from(payload).toString()) as { body: { rules: unknown }; url: string }
-    const { policyId } = await getSlot(ctx, owned, grant)
-    assert.ok(url.endsWith(`/v1/policies/${policyId}`))
-    const rules = buildPolicyRules({ ...grant, ...ctx.chains.test })
-    assert.deepEqual(body, { rules: rules.map((rule) => ({ ...rule, name: grant.id })) })
+    const { enclaveRulesId } = await getSlot(ctx, owned, grant)
+    assert.ok(url.endsWith(`/v1/policies/${enclaveRulesId}`))
+    assert.deepEqual(body, { rules: rulesOf(ctx, grant) })
   })
 
   test("a wallet's signers are the same before and after its grants", async () => {
     const owned = await openOwned(ctx)
-    const read = async () => (await ctx.enclave.readWallet(owned.wallet.enclaveWalletId)).signers
-    const before = await read()
-    assert.equal(before.length, ctx.walletSlots)
-    const { id } = await openActive(ctx, owned)
-    await signChange(ctx, owned, { grantId: id, change: 'revoke' })
-    assert.deepEqual(await read(), before)
+    const slots = await ctx.db.runRelaxed(listSlots(owned.wallet))
+    assert.equal(slots.length, ctx.walletSlots)
+    const grant = await openActive(ctx, owned)
+    await signChange(ctx, owned, { grantId: grant.id, change: 'revoke' })
+    const slot = await getSlot(ctx, owned, grant)
+    const { differences } = await ctx.enclave.compareRecord({ wallet: owned.wallet, slots, slot, rules: [] })
+    assert.deepEqual(differences, [])
   })
 
   test('a replacement with the same rules at the enclave needs a signature too', async () => {
@@ -194,12 +196,7 @@ describe('a grant is the content of a slot', () => {
     test('is not brought back by a resume once its replacement is in force, though nobody recorded that', async () => {
       const { owned, old, next } = await openPair(ctx)
       await suspend(owned, old.id)
-      const rules = buildPolicyRules({ ...next, ...ctx.chains.test })
-      await signDirectly(
-        owned,
-        next,
-        rules.map((rule) => ({ ...rule, name: next.id })),
-      )
+      await signDirectly(owned, next, rulesOf(ctx, next))
       await assert.rejects(ask(owned, old.id, 'resume'), { code: 'grant_revoked', details: { replaced_by: next.id } })
       assert.deepEqual(await readFates(ctx, owned, [old, next]), [
         ['revoked', next.id],
@@ -246,11 +243,7 @@ describe('a grant is the content of a slot', () => {
     test('never makes a pending grant active with terms other than its own', async () => {
       const owned = await openOwned(ctx)
       const grant = await openPending(ctx, owned)
-      await signDirectly(
-        owned,
-        grant,
-        otherRules(grant).map((rule) => ({ ...rule, name: grant.id })),
-      )
+      await signDirectly(owned, grant, otherRules(grant, grant.id))
       await assert.rejects(ask(owned, grant.id, 'activate'), { status: 500, code: 'enclave_record_differs' })
       assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
     })
@@ -282,18 +275,13 @@ describe('a grant is the content of a slot', () => {
   }
 
   /** Signs rules for the grant's slot as the owner, and sends them to the enclave without the service. */
-  async function signDirectly(owned: Owned, grant: Grant, rules: readonly PolicyRule[]): Promise<void> {
-    const { policyId } = await getSlot(ctx, owned, grant)
-    const change = { policyId, rules, expiresAt: new Date(Date.now() + 60_000) }
-    const { response: assertion } = owned.owner.assert(ctx.enclave.buildPolicyChange(change).challenge)
-    await ctx.enclave.applyPolicyChange({ ...change, assertion })
+  async function signDirectly(owned: Owned, grant: Grant, rules: SlotRules): Promise<void> {
+    const slot = await getSlot(ctx, owned, grant)
+    const toSign = ctx.enclave.prepareRules({ slot, rules, expiresAt: new Date(Date.now() + 60_000) })
+    await toSign.submit(owned.owner.assert(toSign.payload).response)
   }
 
-  function otherRules(grant: Grant): PolicyRule[] {
-    const wider = { ...grant, ...makeTerms(9), ...ctx.chains.test, x402: false }
-    return buildPolicyRules({ ...wider, contractAllowlist: grant.contractAllowlist }).map((rule) => ({
-      ...rule,
-      name: 'something else',
-    }))
+  function otherRules(grant: Grant, id = 'something else'): SlotRules {
+    return rulesOf(ctx, { ...grant, ...makeTerms(9), contractAllowlist: grant.contractAllowlist, x402: false, id })
   }
 })

@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { sameRules } from '../../enclave/privy/policy-rules.ts'
+import type { RequestToSign } from '../../enclave/enclave.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -52,16 +52,15 @@ export async function submitSignature(
   const expiresAt = new Date(request.expires_at)
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
-  const change = { policyId: slot.policyId, rules: request.after, expiresAt }
-  const { challenge } = ctx.enclave.buildPolicyChange(change)
-  await checkOwnerSignature(ctx, { wallet, challenge, requestedAt: issuedAt(request), assertion })
+  const toSign = ctx.enclave.prepareRules({ slot, rules: request.after, expiresAt })
+  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: issuedAt(request), assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getGrant(ctx, { accountId, grantId })
     const waiting = current.signingRequest
     if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
       return checkSameResult(current, request)
     }
-    return await applyRequest(ctx, lease, { grant: current, slot, request: waiting, assertion, actor, pause })
+    return await applyRequest(ctx, lease, { grant: current, slot, request: waiting, toSign, assertion, actor, pause })
   })
 }
 
@@ -88,6 +87,7 @@ interface Signed {
   readonly grant: Grant
   readonly slot: WalletSlot
   readonly request: StoredSigningRequest
+  readonly toSign: RequestToSign<void>
   readonly assertion: AuthenticationResponseJSON
   readonly actor: Actor
   readonly pause: Pause | undefined
@@ -98,15 +98,15 @@ interface Signed {
  * succeeded, and the change is attributed to the user who made that submission.
  */
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
-  const { grant, slot, request, assertion, actor, pause } = signed
+  const { grant, slot, request, toSign, assertion, actor, pause } = signed
   const { change, after } = request
   const wasSent = lease.mayTakeEffect
-  const { rules } = await ctx.enclave.readPolicy(slot.policyId)
+  const rules = await ctx.enclave.readRules(slot)
   const isDone = isInEffect(rules, { grant, change })
   if (!isDone) {
-    if (!sameRules(rules, request.before)) throw problem('signing_request_stale')
+    if (!ctx.enclave.sameRules(rules, request.before)) throw problem('signing_request_stale')
     if (isOutdated(request, await findSuspendedGrant(ctx, grant, change))) throw problem('signing_request_stale')
-    await sendSignedRequest(ctx, lease, { grant, slot, request, assertion: assertion.response, actor })
+    await sendSignedRequest(ctx, lease, { grant, request, toSign, assertion: assertion.response, actor })
   }
   await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
   // Only now may the lease be released. Before the enclave's record shows the change, another change would be prepared

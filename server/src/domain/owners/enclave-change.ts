@@ -1,6 +1,6 @@
 import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
-import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
+import type { OwnerAssertion } from '../../enclave/enclave.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
 /** A change to a wallet's owners at the enclave. A single signature of a current owner authorizes it. */

@@ -1,5 +1,5 @@
 import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
-import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
+import type { OwnerAssertion } from '../../enclave/enclave.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
@@ -9,7 +9,6 @@ import { listSlots } from '../wallets/slots-store.ts'
 import { listRecordOwners } from '../wallets/wallet-owners-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
-import { buildWalletRecord } from './wallet-record.ts'
 
 /** The record of a wallet, and the signatures of the owners who have confirmed it. */
 export interface WalletRecord {
@@ -37,7 +36,7 @@ export async function getWalletRecord(
   )
   if (wallet === null) throw problem('wallet_not_found')
   const slots = await ctx.db.runRelaxed(listSlots(wallet))
-  const statement = buildWalletRecord(ctx.enclave, { wallet, slots })
+  const statement = ctx.enclave.describeWallet(wallet, slots)
   const challenge = Buffer.from(statement).toString('base64url')
   return {
     wallet,

@@ -1,4 +1,3 @@
-import { EnclaveRefused } from '../../enclave/errors.ts'
 import { problem } from '../../values/problem.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -11,35 +10,29 @@ import type { ChangeState, EnclaveChange } from './enclave-change.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { findMember } from '../members/members-store.ts'
 
-const NOT_FOUND = 404
-
-/** Returns whether two quorums have the same members. */
+/** Returns whether two lists have the same keys. */
 export function sameMembers(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((key) => right.includes(key))
 }
 
-/** The change that adds one passkey to the quorum of a wallet's owners, or removes one (D61). */
+/** The change that adds one passkey to a wallet's owners, or removes one (D61). */
 export function makeOwnersChange(
   { db, enclave }: Pick<Context, 'db' | 'enclave'>,
   { wallet, request }: { wallet: Wallet; request: OwnerRequest },
 ): EnclaveChange {
   const { credential_id: credentialId, before, after } = request.details
   const isAddition = request.kind === 'add_owner'
-  const change = { quorumId: wallet.ownerQuorumId, publicKeys: after, expiresAt: request.expiresAt }
+  const toSign = enclave.prepareOwners({ wallet, owners: after, expiresAt: request.expiresAt })
 
   async function readState(): Promise<ChangeState> {
-    try {
-      const members = await enclave.readQuorum(wallet.ownerQuorumId)
-      if (sameMembers(members, after)) return 'after'
-      return sameMembers(members, before) ? 'before' : 'other'
-    } catch (error) {
-      if (error instanceof EnclaveRefused && error.status === NOT_FOUND) return 'other'
-      throw error
-    }
+    const owners = await enclave.readOwners(wallet)
+    if (owners === null) return 'other'
+    if (sameMembers(owners, after)) return 'after'
+    return sameMembers(owners, before) ? 'before' : 'other'
   }
 
   return {
-    challenge: enclave.buildOwnersChange(change).challenge,
+    challenge: toSign.payload,
     checkSigner: (signedBy) => {
       // A passkey that is lost or stolen must not decide about its own removal.
       if (!isAddition && signedBy === credentialId) throw problem('signature_invalid')
@@ -52,9 +45,7 @@ export function makeOwnersChange(
         after,
       )
     },
-    apply: async (assertion) => {
-      await enclave.applyOwnersChange({ ...change, assertion })
-    },
+    apply: async (assertion) => toSign.submit(assertion),
     prepare: async (transaction) => {
       // Locks the passkey, so that it cannot be deleted before the request is marked as submitted. After that, the mark
       // keeps it from being deleted.

@@ -97,12 +97,9 @@ async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Pro
 
 async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest> {
   const { kind, credentialId, actor } = asked
-  const [owners, members] = await Promise.all([
-    ctx.db.runRelaxed(listOwners(wallet)),
-    ctx.enclave.readQuorum(wallet.ownerQuorumId),
-  ])
+  const [owners, members] = await Promise.all([ctx.db.runRelaxed(listOwners(wallet)), ctx.enclave.readOwners(wallet)])
   const before = owners.map(({ publicKeyCose }) => toSpki(publicKeyCose))
-  if (!sameMembers(before, members)) {
+  if (members === null || !sameMembers(before, members)) {
     ctx.logger.error({ wallet: wallet.address }, "the enclave's record of the owners does not match ours")
     throw problem('enclave_record_differs')
   }

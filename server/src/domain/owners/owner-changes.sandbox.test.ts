@@ -98,7 +98,7 @@ describe('the owners of a wallet', () => {
     ])
     assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
     assert.equal((await readOwners(ctx, owned)).length, 1)
-    assert.equal((await ctx.enclave.readQuorum(owned.wallet.ownerQuorumId)).length, 1)
+    assert.equal((await ctx.enclave.readOwners(owned.wallet))?.length, 1)
   })
 
   test('a request that was prepared before another change is rejected', async () => {
@@ -299,7 +299,7 @@ describe('the owners of a wallet', () => {
   test('an enclave that answers and changes nothing is not believed', async () => {
     const owned = await openOwned(ctx)
     const second = await addWalletOwner(ctx, owned.actor.id)
-    const before = await ctx.enclave.readQuorum(owned.wallet.ownerQuorumId)
+    const before = (await ctx.enclave.readOwners(owned.wallet)) ?? []
     const restore = enclave.proxy.rewrite(/^\/v1\/key_quorums\//, (answer) => ({
       ...answer,
       authorization_keys: before.map((public_key) => ({ public_key, display_name: null })),
@@ -357,7 +357,7 @@ describe('the owners of a wallet', () => {
       await readOwners(ctx, owned),
       owners.map(({ credentialId }) => credentialId),
     )
-    const members = await ctx.enclave.readQuorum(owned.wallet.ownerQuorumId)
+    const members = (await ctx.enclave.readOwners(owned.wallet)) ?? []
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 

@@ -25,7 +25,7 @@ export type OwnersChangeKind = 'add_owner' | 'remove_owner'
 export interface OwnersChangeDetails {
   /** The wallet passkey that becomes an owner, or stops being one. */
   readonly credential_id: string
-  /** The members of the quorum of owners before and after the change, as base64 SPKI DER. */
+  /** The owners' public keys before and after the change, as base64 SPKI DER. */
   readonly before: readonly string[]
   readonly after: readonly string[]
 }

@@ -100,7 +100,7 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
    * function is called.
    */
   async function delayReadsAfter({ wallet }: Owned, work: () => Promise<void>): Promise<() => void> {
-    const before = await ctx.enclave.readQuorum(wallet.ownerQuorumId)
+    const before = (await ctx.enclave.readOwners(wallet)) ?? []
     await work()
     return enclave.proxy.rewrite(/^\/v1\/key_quorums\//, (answer) => ({
       ...answer,
@@ -114,7 +114,7 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
       await readOwners(ctx, owned),
       owners.map(({ credentialId }) => credentialId),
     )
-    const members = await ctx.enclave.readQuorum(owned.wallet.ownerQuorumId)
+    const members = (await ctx.enclave.readOwners(owned.wallet)) ?? []
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 

@@ -6,6 +6,7 @@ import { openOwned, type Owned } from '../../../../test/support/context/grant-fi
 import { changeOwners, usedOn } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { openEnclave } from '../../enclave/privy/open-enclave.ts'
 import type { Context } from '../context.ts'
 import { listSlots } from '../wallets/slots-store.ts'
 import { getWalletRecord } from './get-wallet-record.ts'
@@ -33,8 +34,8 @@ describe('the record of a wallet', () => {
       app_id: given.config.enclave.appId,
       bursar: 'wallet-record',
       enclave_url: given.config.enclave.apiUrl,
-      policies: slots.map(({ policyId }) => policyId),
-      quorum_id: wallet.ownerQuorumId,
+      policies: slots.map(({ enclaveRulesId }) => enclaveRulesId),
+      quorum_id: wallet.enclaveOwnersId,
       signers: slots.map(({ signerId }) => signerId),
       version: 1,
       wallet_id: wallet.enclaveWalletId,
@@ -92,8 +93,10 @@ describe('the record of a wallet', () => {
     const owned = await openOwned(ctx)
     const { statement } = await getWalletRecord(ctx, placeOf(owned))
     await sign(owned, owned.owner.assert(statement))
-    const moved = { ...ctx, enclave: { ...ctx.enclave, apiUrl: 'https://enclave.example' } }
-    const record = await getWalletRecord(moved, placeOf(owned))
+    const options = { ...given.config.enclave, apiUrl: 'https://enclave.example', timeoutMs: 1_000 }
+    const moved = openEnclave(options, ctx)
+    const record = await getWalletRecord({ ...ctx, enclave: moved }, placeOf(owned))
+    moved.close()
     assert.deepEqual(record.assertions, [])
     assert.notDeepEqual(record.statement, statement)
   })

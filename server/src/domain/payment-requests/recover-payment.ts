@@ -1,5 +1,5 @@
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import type { EnclaveTransfer } from '../../enclave/privy/transactions.ts'
+import type { EnclaveTransfer } from '../../enclave/enclave.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import { formatAmount } from '../../values/money.ts'

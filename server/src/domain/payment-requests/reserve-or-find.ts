@@ -1,5 +1,5 @@
 import { DatabaseUnavailable, violatesUnique } from '../../db/errors.ts'
-import type { EnclaveTransfer } from '../../enclave/privy/transactions.ts'
+import type { EnclaveTransfer } from '../../enclave/enclave.ts'
 import type { Context } from '../context.ts'
 import { findPaymentByKey, IDEMPOTENCY_INDEX } from '../payments/payments-store.ts'
 import type { FundedRequest } from './read-admission.ts'

@@ -1,5 +1,5 @@
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { REQUEST_EXPIRED, type AcceptedTransfer, type TransferOutcome } from '../../enclave/privy/send-transfer.ts'
+import { REQUEST_EXPIRED, type AcceptedTransfer, type TransferOutcome } from '../../enclave/enclave.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from './derived-ids.ts'
 import { failPayment } from './fail-payment.ts'

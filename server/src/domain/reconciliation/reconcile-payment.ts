@@ -1,5 +1,5 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
-import type { EnclaveTransfer } from '../../enclave/privy/transactions.ts'
+import type { EnclaveTransfer } from '../../enclave/enclave.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
@@ -9,7 +9,6 @@ import {
   isOutcomeUnknown,
   isTooOldToSend,
   type Payment,
-  type PendingReason,
   type TxHash,
 } from '../payments/payment.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
@@ -25,14 +24,6 @@ import {
 } from '../payments/lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
-
-/** What we conclude from each status that the enclave reports: a reason to search the chain, but never proof (D24a). */
-const REASONS_BY_STATUS: Readonly<Record<string, PendingReason>> = {
-  failed: 'reported_failed',
-  provider_error: 'reported_failed',
-  replaced: 'reported_replaced',
-  execution_reverted: 'reported_reverted',
-}
 
 /** The findings of one look-up. They are stored in the payment's row at the end. */
 interface Findings {
@@ -148,12 +139,12 @@ async function checkReport(
   const nonce = payment.txHash === null ? null : await checkNonce(ctx, payment, payment.txHash)
   findings.senderNonce = nonce?.senderNonce ?? null
   const nonceUsedAt = nonce?.nonceUsedAt ?? null
-  if (nonceUsedAt === null && REASONS_BY_STATUS[transfer.status] === undefined && !isOld) return
+  if (nonceUsedAt === null && transfer.failure === null && !isOld) return
   const search = await matchTransfer(ctx, payment)
   if ((await recordSearch(ctx, search, findings)) || search.kind !== 'absent') return
   if (nonceUsedAt !== null && search.searchedTo >= nonceUsedAt) {
     await failPayment(ctx, { payment, code: 'replaced' })
-  } else if (transfer.status === 'execution_reverted' && payment.txHash === null && isOld) {
+  } else if (transfer.failure === 'reverted' && payment.txHash === null && isOld) {
     // Only in this case do we trust the enclave's report: we have no hash to look for, and the chain shows no such
     // transfer.
     await failPayment(ctx, { payment, code: 'reverted' })
@@ -209,10 +200,12 @@ async function saveFindings(
   payment: Payment,
   { transfer, search, senderNonce }: Findings,
 ): Promise<void> {
-  const reported = transfer === null ? undefined : REASONS_BY_STATUS[transfer.status]
-  if (reported !== undefined && reported !== payment.pendingReason) {
+  // A reported failure is a reason to search the chain, but never proof (D24a).
+  const failure = transfer?.failure ?? null
+  const reported = failure === null ? null : (`reported_${failure}` as const)
+  if (reported !== null && reported !== payment.pendingReason) {
     ctx.logger.error(
-      { payment: payment.id, tx: payment.txHash, status: transfer?.status },
+      { payment: payment.id, tx: payment.txHash, failure },
       'the enclave reports that a payment failed; the payment stays pending until the chain proves the failure',
     )
   }

@@ -6,12 +6,10 @@ import type { SoftwarePasskey } from '../../../../sandbox/src/software-passkey.t
 import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../../test/support/context/people.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { WalletSigner } from '../../enclave/privy/wallet-signer.ts'
 import type { Account } from '../accounts/account.ts'
 import { createAccount } from '../accounts/create-account.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
-import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import { addWalletPasskey } from './add-wallet-passkey.ts'
 import { createWallet } from './create-wallet.ts'
@@ -46,32 +44,12 @@ describe('createWallet', () => {
       slots.map(({ slot }) => slot),
       Array.from({ length: WALLET_SLOTS_MAX }, (_, index) => index + 1),
     )
-    assert.equal(new Set(slots.flatMap(({ policyId, signerId }) => [policyId, signerId])).size, 2 * WALLET_SLOTS_MAX)
+    assert.equal(
+      new Set(slots.flatMap(({ enclaveRulesId, signerId }) => [enclaveRulesId, signerId])).size,
+      2 * WALLET_SLOTS_MAX,
+    )
     assert.equal(enclave.created.filter((path) => path === '/v1/policies').length, WALLET_SLOTS_MAX)
     assert.equal(enclave.created.filter((path) => path === '/v1/key_quorums').length, WALLET_SLOTS_MAX + 1)
-  })
-
-  test('a wallet with signers other than those of its slots is not recorded', async () => {
-    const { account, owner } = await open('developer')
-    const { context: ctx } = given
-    const { credentialId } = owner
-    const asked = { accountId: account.id, mode: 'test', name: 'W', credentialId, actor: OPERATOR } as const
-    for (const change of [
-      (signers: readonly WalletSigner[]) => signers.slice(1),
-      (signers: readonly WalletSigner[]) => [...signers, { signerId: 'x', policyIds: ['x'] }],
-      (signers: readonly WalletSigner[]) =>
-        signers.map((one, index) => (index === 0 ? { ...one, policyIds: [] } : one)),
-    ]) {
-      const enclave: Context['enclave'] = {
-        ...ctx.enclave,
-        createWallet: async (wallet) => {
-          const made = await ctx.enclave.createWallet(wallet)
-          return { ...made, signers: change(made.signers) }
-        },
-      }
-      await assert.rejects(createWallet({ ...ctx, enclave }, asked), /other signers/)
-    }
-    assert.equal(await ctx.db.runRelaxed(countWallets(account.id, 'test')), 0)
   })
 
   test('the key of a slot is sealed for this slot alone', async () => {

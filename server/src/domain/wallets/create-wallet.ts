@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { sameSigners } from '../../enclave/privy/wallet-signer.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
 import { PLANS, type Plan } from '../plans/plan.ts'
-import { createSlots } from './create-slots.ts'
 import { toSpki } from './owner-passkey.ts'
 import { insertOwner } from './wallet-owners-store.ts'
 import { findWalletPasskey } from './wallet-passkeys-store.ts'
@@ -47,7 +44,11 @@ export async function createWallet(
   // The rate limit counts the request only here, right before the calls to the enclave, so that a request that was
   // rejected above is not counted.
   if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
-  const { wallet: made, slots } = await createAtEnclave(ctx, { name, owner })
+  const { slots, ...made } = await ctx.enclave.createWallet({
+    name,
+    owners: [toSpki(owner.publicKeyCose)],
+    slots: ctx.walletSlots,
+  })
   const createdAt = ctx.clock.now()
   const wallet: Wallet = { accountId, mode, name, ...made, createdAt }
   const sealed = slots.map(({ privateKey, ...slot }) => {
@@ -82,23 +83,6 @@ async function getOwnPasskey(
   const isOwn = actor.kind === 'operator' || passkey?.userId === actor.id
   if (passkey === null || !isOwn) throw problem('passkey_not_found')
   return passkey
-}
-
-async function createAtEnclave(
-  { enclave, walletSlots }: Pick<Context, 'enclave' | 'walletSlots'>,
-  { name, owner }: { name: string; owner: WalletPasskey },
-) {
-  const publicKeys = [toSpki(owner.publicKeyCose)]
-  const ownerQuorumId = await enclave.createQuorum({ publicKeys, name: 'Wallet owners' })
-  const slots = await createSlots({ enclave, walletSlots }, { ownerQuorumId })
-  const signers = slots.map(({ signerId, policyId }) => ({ signerId, policyIds: [policyId] }))
-  const idempotencyKey = randomUUID()
-  const made = await enclave.createWallet({ ownerQuorumId, signers, name, idempotencyKey })
-  // Without this check, money could be sent to an address that somebody else controls.
-  if (made.ownerQuorumId !== ownerQuorumId) throw new Error('the enclave created a wallet with another owner')
-  // A signer under another policy, or a signer of somebody else, could spend the money without an owner's signature.
-  if (!sameSigners(made.signers, signers)) throw new Error('the enclave created a wallet with other signers')
-  return { wallet: { address: made.address, enclaveWalletId: made.enclaveWalletId, ownerQuorumId }, slots }
 }
 
 function checkCap(plan: Plan | undefined, count: number): void {

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '../../enclave/privy/policy-rules.ts'
+import type { SlotRules } from '../../enclave/enclave.ts'
 
 /** What an owner is asked to sign on the signer page, and until when. */
 export interface SigningRequest {
@@ -8,7 +8,7 @@ export interface SigningRequest {
   /** The wallet passkeys that may sign the request. */
   readonly credentials: readonly OwnerCredential[]
   /** The rules that the request replaces; null for a request that changes no rules. */
-  readonly before: readonly PolicyRule[] | null
+  readonly before: SlotRules | null
 }
 
 export interface OwnerCredential {

@@ -19,14 +19,14 @@ export function insertSlots({ accountId, mode, address }: WalletKey, added: read
     name: 'insert_wallet_slots',
     text: `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
         signer_private_key_sealed)
-      select $1, $2, $3, slot, policy_id, signer_id, decode(sealed, 'hex')
-      from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as added (slot, policy_id, signer_id, sealed)`,
+      select $1, $2, $3, slot, rules_id, signer_id, decode(sealed, 'hex')
+      from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as added (slot, rules_id, signer_id, sealed)`,
     values: [
       accountId,
       mode,
       address,
       added.map(({ slot }) => slot),
-      added.map(({ policyId }) => policyId),
+      added.map(({ enclaveRulesId }) => enclaveRulesId),
       added.map(({ signerId }) => signerId),
       added.map(({ privateKeySealed }) => privateKeySealed.toString('hex')),
     ],
@@ -57,5 +57,5 @@ export function findSlot({ accountId, mode, address }: WalletKey, slot: number):
 }
 
 function toSlot(row: RowOf<typeof SLOT_ROW>): WalletSlot {
-  return { slot: row.slot, policyId: row.enclave_policy_id, signerId: row.signer_id }
+  return { slot: row.slot, enclaveRulesId: row.enclave_policy_id, signerId: row.signer_id }
 }

@@ -1,7 +1,7 @@
 import { computed, narrow, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { OwnerAssertion } from '../../enclave/privy/signable-request.ts'
+import type { OwnerAssertion } from '../../enclave/enclave.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { OwnerPasskey, Wallet, WalletPasskey } from './wallet.ts'

@@ -1,18 +1,14 @@
-import type { Address } from '../../values/address.ts'
+import type { SlotIds, WalletIds } from '../../enclave/enclave.ts'
 import type { Mode } from '../../values/mode.ts'
 
 /** A wallet has at most this many owners (D61). */
 export const OWNERS_MAX = 5
 
 /** A wallet of one account and mode. Its key is in the enclave, and its owners are wallet passkeys (D13, D60). */
-export interface Wallet {
+export interface Wallet extends WalletIds {
   readonly accountId: string
   readonly mode: Mode
-  readonly address: Address
   readonly name: string
-  readonly enclaveWalletId: string
-  /** The owner at the enclave: a key quorum, any member of which may sign. Its members are the owners' passkeys. */
-  readonly ownerQuorumId: string
   readonly createdAt: Date
 }
 
@@ -33,15 +29,10 @@ export interface WalletPasskey extends OwnerPasskey {
   readonly createdAt: Date
 }
 
-/**
- * A policy of a wallet at the enclave, and the one signer that it limits. A grant is the content of a slot: the rules
- * that an owner signed for its policy (decision 0034).
- */
-export interface WalletSlot {
+/** A place for one grant: the rules that an owner signed for it, and the one signer that they limit (decision 0034). */
+export interface WalletSlot extends SlotIds {
   /** The slots of a wallet are numbered from 1, in the order of the wallet's signers at the enclave. */
   readonly slot: number
-  readonly policyId: string
-  readonly signerId: string
 }
 
 /** What members of the workspace see of a wallet. */

@@ -29,7 +29,7 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
       wallet.address,
       wallet.name,
       wallet.enclaveWalletId,
-      wallet.ownerQuorumId,
+      wallet.enclaveOwnersId,
       wallet.createdAt,
     ],
     read: changed,
@@ -187,7 +187,7 @@ function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
     address: row.address,
     name: row.name,
     enclaveWalletId: row.enclave_wallet_id,
-    ownerQuorumId: row.owner_quorum_id,
+    enclaveOwnersId: row.owner_quorum_id,
     createdAt: row.created_at,
   }
 }

@@ -63,12 +63,12 @@ export async function issueWithdrawalRequest(
 
   const chosen = await chooseAmount(ctx, { wallet, amount })
   const request = buildRequest(ctx, { wallet, to, amount: chosen, actor })
-  const { challenge } = ctx.enclave.buildOwnerTransfer(toOwnerTransfer(ctx, { wallet, request }))
+  const { payload } = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
   const credentials = await listCredentials(ctx, wallet)
   await saveRequest(ctx, { request, actor })
   return {
     requestId: request.id,
-    signingRequest: { payload: challenge, expiresAt: request.expiresAt, credentials, before: null },
+    signingRequest: { payload, expiresAt: request.expiresAt, credentials, before: null },
     amountUsdc: chosen.amountUsdc,
     balanceMicro: chosen.balanceMicro,
     pendingMicro: chosen.pendingMicro,

@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import type { OwnerTransfer } from '../../enclave/privy/send-transfer.ts'
+import type { RequestToSign, TransferOutcome } from '../../enclave/enclave.ts'
 import { isId } from '../../values/ids.ts'
 import { problem, type Refusal, refusalProblem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
@@ -51,15 +51,14 @@ export async function submitWithdrawal(
   const { request, wallet } = await getRequestAndWallet(ctx, { accountId, requestId })
   if (request.isSubmitted) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
-  const transfer = toOwnerTransfer(ctx, { wallet, request })
-  const { challenge } = ctx.enclave.buildOwnerTransfer(transfer)
-  await checkOwnerSignature(ctx, { wallet, challenge, requestedAt: request.createdAt, assertion })
+  const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
+  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: request.createdAt, assertion })
 
   const reservation = await reserve(ctx, { wallet, request, actor })
   if (reservation.kind === 'refused') throw refusalProblem(reservation.refusal)
   if (reservation.kind === 'existing') return await getRecorded(ctx, request)
   const { payment } = reservation
-  return await withRecordedOutcome(send(ctx, { payment, transfer, assertion }), payment, RESULT_NOT_SAVED)
+  return await withRecordedOutcome(send(ctx, { payment, toSign, assertion }), payment, RESULT_NOT_SAVED)
 }
 
 async function getRequestAndWallet(
@@ -150,11 +149,11 @@ async function send(
   ctx: Context,
   {
     payment,
-    transfer,
+    toSign,
     assertion,
-  }: { payment: Payment; transfer: OwnerTransfer; assertion: AuthenticationResponseJSON },
+  }: { payment: Payment; toSign: RequestToSign<TransferOutcome>; assertion: AuthenticationResponseJSON },
 ): Promise<Payment> {
-  const outcome = await ctx.enclave.sendOwnerTransfer({ ...transfer, assertion: assertion.response })
+  const outcome = await toSign.submit(assertion.response)
   const recorded = await recordOutcome(ctx, payment, outcome)
   return recorded.kind === 'done' ? recorded.payment : await getPayment(ctx, payment)
 }

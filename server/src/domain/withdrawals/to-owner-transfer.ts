@@ -1,4 +1,4 @@
-import type { OwnerTransfer } from '../../enclave/privy/send-transfer.ts'
+import type { OwnerTransfer } from '../../enclave/enclave.ts'
 import type { Context } from '../context.ts'
 import { attemptKey } from '../payments/attempt-key.ts'
 import type { WithdrawalRequest } from '../owners/withdrawal-request.ts'

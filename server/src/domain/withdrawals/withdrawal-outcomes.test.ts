@@ -128,8 +128,11 @@ describe('the outcome of a withdrawal', () => {
 
   /** A context whose process dies when it is about to call the enclave. */
   function dead(alive: Context): Context {
-    const sendOwnerTransfer = () => Promise.reject(new Error('the process died'))
-    return { ...alive, enclave: { ...alive.enclave, sendOwnerTransfer } }
+    const submit = () => Promise.reject(new Error('the process died'))
+    const prepareTransfer: Context['enclave']['prepareTransfer'] = (transfer) => {
+      return { ...alive.enclave.prepareTransfer(transfer), submit }
+    }
+    return { ...alive, enclave: { ...alive.enclave, prepareTransfer } }
   }
 
   function transferOf({ walletAddress: from, to, amountMicro }: Payment) {

@@ -12,15 +12,14 @@ const WAIT_MS_MAX = 10_000
 
 /**
  * Runs one request that creates a resource, and repeats it while the provider responds that it receives too many
- * requests. Waits as long as the provider says. `create` gets the number of the try, from 1: each try needs an
- * idempotency key of its own, because the provider may return the stored 429 for the same key. If two tries create a
- * resource each, only one of these resources is used. The other one costs nothing.
+ * requests. Waits as long as the provider says. If two tries create a resource each, only one of these resources is
+ * used. The other one costs nothing.
  */
-export async function createPatiently<Result>(create: (tries: number) => Promise<Result>): Promise<Result> {
+export async function createPatiently<Result>(create: () => Promise<Result>): Promise<Result> {
   let waitMs = FIRST_WAIT_MS
   for (let tries = 1; ; tries += 1) {
     try {
-      return await create(tries)
+      return await create()
     } catch (error) {
       if (!(error instanceof APIError) || error.status !== TOO_MANY_REQUESTS || tries === TRIES_MAX) throw error
       const askedMs = error.headers === undefined ? null : parseRetryAfterMs(error.headers)

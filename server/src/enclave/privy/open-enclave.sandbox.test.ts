@@ -16,10 +16,9 @@ import { createSoftwarePasskey } from '../../../../sandbox/src/software-passkey.
 import { createClock } from '../../lib/clock.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
+import type { Enclave, SlotRules, Terms, TransferOrder } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
-import { openEnclave, type Enclave } from './open-enclave.ts'
-import { buildPolicyRules, comparePolicy, sameRules, type PolicyRule, type PolicyTerms } from './policy-rules.ts'
-import type { TransferOrder } from './send-transfer.ts'
+import { openEnclave } from './open-enclave.ts'
 import { findFreePort } from '../../../../test/support/free-port.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
@@ -101,19 +100,16 @@ async function orderFault(fault: string): Promise<void> {
 }
 
 /** A wallet with 10 USDC and one slot, which its owner has not filled yet. */
-async function grant(change: Partial<PolicyTerms> = {}) {
-  const ownerQuorumId = await enclave.createQuorum({ publicKeys: [passkey.publicKeySpki], name: 'Owners' })
-  const { publicKey, privateKey } = enclave.generateSignerKey()
-  const signerId = await enclave.createQuorum({ publicKeys: [publicKey], name: 'Slot 1' })
-  const policyId = await enclave.createPolicy({ name: 'Slot 1', ownerQuorumId, idempotencyKey: unique('policy') })
-  const signers = [{ signerId, policyIds: [policyId] }]
-  const { enclaveWalletId, address: wallet } = await enclave.createWallet({
-    ownerQuorumId,
-    signers,
+async function grant(change: Partial<Terms> = {}) {
+  const { slots, ...wallet } = await enclave.createWallet({
     name: 'Treasury',
-    idempotencyKey: unique('wallet'),
+    owners: [passkey.publicKeySpki],
+    slots: 1,
   })
-  const terms: PolicyTerms = {
+  const [slot] = slots
+  assert.ok(slot !== undefined)
+  const terms: Terms = {
+    grantId: 'grt_1',
     chainId: CHAIN_ID,
     maxPerTxMicro: microUsdc(2_000_000n),
     recipientAllowlist: [PAYEE],
@@ -123,10 +119,10 @@ async function grant(change: Partial<PolicyTerms> = {}) {
     usdc,
     ...change,
   }
-  await mintUsdc(node.rpcUrl, { to: wallet, amountMicro: 10_000_000n })
+  await mintUsdc(node.rpcUrl, { to: wallet.address, amountMicro: 10_000_000n })
   const order = (over: Partial<TransferOrder> = {}): TransferOrder => ({
-    enclaveWalletId,
-    signerPrivateKey: privateKey,
+    enclaveWalletId: wallet.enclaveWalletId,
+    signerPrivateKey: slot.privateKey,
     chainId: CHAIN_ID,
     contract: usdc,
     to: PAYEE,
@@ -137,18 +133,19 @@ async function grant(change: Partial<PolicyTerms> = {}) {
     expiresAt: soon(),
     ...over,
   })
-  return { enclaveWalletId, wallet, ownerQuorumId, policyId, terms, order, signers }
+  return { wallet, slot, slots, terms, order }
 }
 
-async function activate(granted: Awaited<ReturnType<typeof grant>>): Promise<void> {
-  await change(granted, buildPolicyRules(granted.terms))
+type Granted = Awaited<ReturnType<typeof grant>>
+
+async function activate(granted: Granted): Promise<void> {
+  await change(granted, enclave.toRules(granted.terms))
 }
 
-async function change({ policyId }: { policyId: string }, rules: readonly PolicyRule[]): Promise<void> {
-  const wanted = { policyId, rules, expiresAt: soon() }
-  const { response } = passkey.assert(enclave.buildPolicyChange(wanted).challenge)
-  const { rules: applied } = await enclave.applyPolicyChange({ ...wanted, assertion: response })
-  assert.ok(sameRules(applied, rules))
+async function change({ slot }: Granted, rules: SlotRules): Promise<void> {
+  const toSign = enclave.prepareRules({ slot, rules, expiresAt: soon() })
+  await toSign.submit(passkey.assert(toSign.payload).response)
+  assert.ok(enclave.sameRules(await enclave.readRules(slot), rules))
 }
 
 async function awaitFunds(wallet: Address): Promise<void> {
@@ -161,32 +158,18 @@ async function awaitFunds(wallet: Address): Promise<void> {
 }
 
 describe('the local enclave', () => {
-  it('stores wallet, signer and policy as requested', async () => {
+  it('stores wallet, signer and rules as requested', async () => {
     const granted = await grant()
     await activate(granted)
-    assert.deepEqual(await enclave.readWallet(granted.enclaveWalletId), {
-      address: granted.wallet,
-      ownerQuorumId: granted.ownerQuorumId,
-      signers: granted.signers,
-    })
-    const { rules, ownerId } = await enclave.readPolicy(granted.policyId)
-    assert.equal(ownerId, granted.ownerQuorumId)
-    assert.deepEqual(comparePolicy(rules, granted.terms).differences, [])
-    assert.notDeepEqual(comparePolicy(rules, { ...granted.terms, recipientAllowlist: [] }).differences, [])
-  })
-
-  it('makes one wallet and one policy for one idempotency key', async () => {
-    const ownerQuorumId = await enclave.createQuorum({ publicKeys: [passkey.publicKeySpki], name: 'Owners' })
-    const wallet = { ownerQuorumId, signers: [], name: 'Twice', idempotencyKey: unique('wallet') }
-    assert.deepEqual(await enclave.createWallet(wallet), await enclave.createWallet(wallet))
-    const policy = { ownerQuorumId, name: 'Twice', idempotencyKey: unique('policy') }
-    assert.equal(await enclave.createPolicy(policy), await enclave.createPolicy(policy))
+    const compare = (terms: Terms) => enclave.compareRecord({ ...granted, rules: enclave.toRules(terms) })
+    assert.deepEqual((await compare(granted.terms)).differences, [])
+    assert.notDeepEqual((await compare({ ...granted.terms, recipientAllowlist: [] })).differences, [])
   })
 
   it('sends within the policy, and is found by the reference id', async () => {
     const granted = await grant()
     await activate(granted)
-    await awaitFunds(granted.wallet)
+    await awaitFunds(granted.wallet.address)
     const order = granted.order()
     assert.equal((await enclave.findTransfer(order.referenceId)).transfer, null)
     const answer = await enclave.sendTransfer(order)
@@ -205,7 +188,7 @@ describe('the local enclave', () => {
   it('refuses what the policy does not allow', async () => {
     const granted = await grant()
     await activate(granted)
-    await awaitFunds(granted.wallet)
+    await awaitFunds(granted.wallet.address)
     for (const over of [{ to: STRANGER }, { amountMicro: microUsdc(2_000_001n) }]) {
       const answer = await enclave.sendTransfer(granted.order(over))
       assert.ok(answer.kind === 'refused')
@@ -215,7 +198,7 @@ describe('the local enclave', () => {
 
   it('refuses a signer before its grant, and after its revocation', async () => {
     const granted = await grant()
-    await awaitFunds(granted.wallet)
+    await awaitFunds(granted.wallet.address)
     assert.equal((await enclave.sendTransfer(granted.order())).kind, 'refused')
     await activate(granted)
     assert.equal((await enclave.sendTransfer(granted.order())).kind, 'accepted')
@@ -224,38 +207,39 @@ describe('the local enclave', () => {
   })
 
   it('refuses rules that the owner did not sign', async () => {
-    const granted = await grant()
-    const wanted = { policyId: granted.policyId, rules: buildPolicyRules(granted.terms), expiresAt: soon() }
-    const { response: assertion } = passkey.assert(enclave.buildPolicyChange({ ...wanted, rules: [] }).challenge)
-    await assert.rejects(enclave.applyPolicyChange({ ...wanted, assertion }), { name: 'EnclaveRefused', status: 401 })
-    const late = { ...wanted, expiresAt: new Date(Date.now() - MINUTE_MS) }
-    const { response: expired } = passkey.assert(enclave.buildPolicyChange(late).challenge)
-    await assert.rejects(enclave.applyPolicyChange({ ...late, assertion: expired }), { code: 'request_expired' })
-    assert.deepEqual((await enclave.readPolicy(granted.policyId)).rules, [])
+    const { slot, terms } = await grant()
+    const wanted = { slot, rules: enclave.toRules(terms), expiresAt: soon() }
+    const { response: assertion } = passkey.assert(enclave.prepareRules({ ...wanted, rules: [] }).payload)
+    await assert.rejects(enclave.prepareRules(wanted).submit(assertion), { name: 'EnclaveRefused', status: 401 })
+    const late = enclave.prepareRules({ ...wanted, expiresAt: new Date(Date.now() - MINUTE_MS) })
+    await assert.rejects(late.submit(passkey.assert(late.payload).response), { code: 'request_expired' })
+    assert.deepEqual(await enclave.readRules(slot), [])
   })
 
   it('takes another owner by the signature of a current one, and then obeys both', async () => {
-    const granted = await grant()
+    const { wallet, slot, terms } = await grant()
     const second = createSoftwarePasskey({ rpId: 'localhost', origin: 'http://localhost:3000' })
-    const publicKeys = [passkey.publicKeySpki, second.publicKeySpki]
-    const wanted = { quorumId: granted.ownerQuorumId, publicKeys, expiresAt: soon() }
-    const { challenge } = enclave.buildOwnersChange(wanted)
-    const by = (signer: typeof passkey) =>
-      enclave.applyOwnersChange({ ...wanted, assertion: signer.assert(challenge).response })
+    const owners = [passkey.publicKeySpki, second.publicKeySpki]
+    const toSign = enclave.prepareOwners({ wallet, owners, expiresAt: soon() })
+    const by = (signer: typeof passkey) => toSign.submit(signer.assert(toSign.payload).response)
     await assert.rejects(by(second), { name: 'EnclaveRefused', status: 401 })
-    assert.deepEqual(await by(passkey), publicKeys)
-    assert.deepEqual(await enclave.readQuorum(granted.ownerQuorumId), publicKeys)
+    await by(passkey)
+    assert.deepEqual(await enclave.readOwners(wallet), owners)
     await orderFault('keys_as_pem')
-    assert.deepEqual(await enclave.readQuorum(granted.ownerQuorumId), publicKeys)
-    const rules = { policyId: granted.policyId, rules: buildPolicyRules(granted.terms), expiresAt: soon() }
-    const assertion = second.assert(enclave.buildPolicyChange(rules).challenge).response
-    assert.equal((await enclave.applyPolicyChange({ ...rules, assertion })).rules.length, rules.rules.length)
+    assert.deepEqual(await enclave.readOwners(wallet), owners)
+    const rules = enclave.prepareRules({ slot, rules: enclave.toRules(terms), expiresAt: soon() })
+    await rules.submit(second.assert(rules.payload).response)
+    assert.equal((await enclave.readRules(slot)).length, 2)
+  })
+
+  it('has no owners for a wallet that it does not know', async () => {
+    assert.equal(await enclave.readOwners({ enclaveOwnersId: 'q00000000000000000000000' }), null)
   })
 
   it('finds a transfer whose response was lost', async () => {
     const granted = await grant()
     await activate(granted)
-    await awaitFunds(granted.wallet)
+    await awaitFunds(granted.wallet.address)
     const order = granted.order()
     await orderFault('lost_response')
     const answer = await enclave.sendTransfer(order)
@@ -274,7 +258,7 @@ describe('the local enclave', () => {
     it(`sends nothing with the fault "${fault}", and the next attempt is sent`, async () => {
       const granted = await grant()
       await activate(granted)
-      await awaitFunds(granted.wallet)
+      await awaitFunds(granted.wallet.address)
       const order = granted.order()
       const hasty = open('secret', timeoutMs)
       await orderFault(fault)

@@ -24,9 +24,8 @@ import {
   type TransferAuthorization,
   type UsdcDomain,
 } from '../../values/transfer-authorization.ts'
-import { openEnclave, type Enclave } from './open-enclave.ts'
-import { buildPolicyRules, type PolicyTerms } from './policy-rules.ts'
-import type { AuthorizationOrder } from './sign-authorization.ts'
+import type { AuthorizationOrder, Enclave, Terms } from '../enclave.ts'
+import { openEnclave } from './open-enclave.ts'
 import { findFreePort } from '../../../../test/support/free-port.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
@@ -96,22 +95,20 @@ function soon(): Date {
 }
 
 /** A wallet whose owner has signed a grant, and functions that ask for signatures as its agent's signer. */
-async function openGrant(change: Partial<PolicyTerms> = {}) {
-  const ownerQuorumId = await enclave.createQuorum({ publicKeys: [passkey.publicKeySpki], name: 'Owners' })
-  const { publicKey, privateKey } = enclave.generateSignerKey()
-  const signerId = await enclave.createQuorum({ publicKeys: [publicKey], name: 'Slot 1' })
-  const policyId = await enclave.createPolicy({ name: 'Slot 1', ownerQuorumId, idempotencyKey: unique('policy') })
-  const signers = [{ signerId, policyIds: [policyId] }]
-  const creation = { ownerQuorumId, signers, name: 'Treasury', idempotencyKey: unique('wallet') }
-  const { enclaveWalletId, address: wallet } = await enclave.createWallet(creation)
-  const terms: PolicyTerms = {
-    ...{ chainId: CHAIN_ID, usdc, contractAllowlist: [usdc], recipientAllowlist: [SELLER] },
+async function openGrant(change: Partial<Terms> = {}) {
+  const owners = [passkey.publicKeySpki]
+  const created = await enclave.createWallet({ name: 'Treasury', owners, slots: 1 })
+  const { enclaveWalletId, address: wallet, slots } = created
+  const [slot] = slots
+  assert.ok(slot !== undefined)
+  const { privateKey } = slot
+  const terms: Terms = {
+    ...{ grantId: 'grt_1', chainId: CHAIN_ID, usdc, contractAllowlist: [usdc], recipientAllowlist: [SELLER] },
     ...{ maxPerTxMicro: microUsdc(10_000n), expiresAt: EXPIRES_AT, x402: true },
     ...change,
   }
-  const wanted = { policyId, rules: buildPolicyRules(terms), expiresAt: soon() }
-  const { response: assertion } = passkey.assert(enclave.buildPolicyChange(wanted).challenge)
-  await enclave.applyPolicyChange({ ...wanted, assertion })
+  const toSign = enclave.prepareRules({ slot, rules: enclave.toRules(terms), expiresAt: soon() })
+  await toSign.submit(passkey.assert(toSign.payload).response)
 
   const authorization: TransferAuthorization = {
     ...{ from: wallet, to: SELLER, valueMicro: microUsdc(10_000n), nonce: `0x${'cd'.repeat(32)}` },

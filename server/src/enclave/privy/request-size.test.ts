@@ -5,9 +5,8 @@ import { createSoftwarePasskey } from '../../../../sandbox/src/software-passkey.
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
-import { buildPolicyChange } from './policy-change.ts'
-import { buildPolicyRules } from './policy-rules.ts'
-import { formatAssertion } from './signable-request.ts'
+import { buildPayload, formatAssertion } from './request-to-sign.ts'
+import { toRules } from './terms.ts'
 
 const ENCLAVE = { apiUrl: 'https://api.privy.io', appId: 'a'.repeat(25) }
 /**
@@ -23,7 +22,8 @@ describe("an owner's signature fits into the headers that servers accept", () =>
     ['with purchases', true, PURCHASE_RECIPIENTS_MAX],
   ] as const) {
     test(`over the longest grant ${what}`, () => {
-      const rules = buildPolicyRules({
+      const rules = toRules({
+        grantId: `grt_${'0'.repeat(26)}`,
         chainId: 84532,
         maxPerTxMicro: microUsdc(10n ** 21n),
         recipientAllowlist: addresses(recipients),
@@ -32,13 +32,7 @@ describe("an owner's signature fits into the headers that servers accept", () =>
         x402,
         usdc: addresses(1)[0] ?? assert.fail(),
       })
-      check(
-        buildPolicyChange(ENCLAVE, {
-          policyId: id(),
-          rules: rules.map((rule) => ({ ...rule, name: `grt_${'0'.repeat(26)}` })),
-          expiresAt,
-        }).challenge,
-      )
+      check(buildPayload(ENCLAVE, { path: ['policies', id()], body: { rules }, expiresAt }))
     })
   }
 })

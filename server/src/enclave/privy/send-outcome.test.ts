@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { TransferOutcome } from './send-transfer.ts'
+import type { TransferOutcome } from '../enclave.ts'
 import {
   acceptTransfer,
   HASTY_MS,

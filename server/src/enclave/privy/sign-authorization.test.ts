@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import { usdcDomain } from '../../values/transfer-authorization.ts'
-import type { AuthorizationOrder, SigningAnswer } from './sign-authorization.ts'
+import type { AuthorizationOrder, SigningAnswer } from '../enclave.ts'
 import {
   HASTY_MS,
   ORDER_SIGNER,

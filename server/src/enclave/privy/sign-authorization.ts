@@ -1,60 +1,18 @@
 import type { Hex } from 'viem'
-import {
-  AUTHORIZATION_PRIMARY_TYPE,
-  AUTHORIZATION_TYPES,
-  type SignatureForm,
-  type TransferAuthorization,
-  type UsdcDomain,
-} from '../../values/transfer-authorization.ts'
-import type { EnclaveClient } from './enclave-client.ts'
+import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../../values/transfer-authorization.ts'
+import { REQUEST_EXPIRED, type AuthorizationOrder, type SigningAnswer } from '../enclave.ts'
 import { EnclaveUnavailable } from '../errors.ts'
+import type { EnclaveClient } from './enclave-client.ts'
 import { malformedResponse, readFailure, type Failure } from './failure.ts'
 import { decideSigningOutcome } from './signing-outcome.ts'
 import { signPayload } from './signer-key.ts'
 
-/** An EIP-3009 authorization that a signer of the wallet signs, within its policy. */
-export type AuthorizationOrder = {
-  readonly enclaveWalletId: string
-  /** Base64 PKCS8 DER of the signer's key. Secret. */
-  readonly signerPrivateKey: string
-  readonly domain: UsdcDomain
-  readonly authorization: TransferAuthorization
-  readonly form: SignatureForm
-  /**
-   * The idempotency key of the request. The same authorization in the same form must have the same key. Another form is
-   * another request, and needs another key.
-   */
-  readonly attemptKey: string
-  /** From this time of the enclave's clock on, the enclave rejects the request. */
-  readonly expiresAt: Date
-}
-
-export type SigningAnswer =
-  /** Secret: anyone who has the authorization and this signature can move the amount to the payee. */
-  | { readonly kind: 'signed'; readonly signature: Hex }
-  /**
-   * The enclave rejected this authorization, signed nothing, and would reject it again. If its policy was the reason,
-   * `code` is `policy_violation`.
-   */
-  | { readonly kind: 'refused'; readonly status: number | null; readonly code: string; readonly reason: string }
-  /** The enclave certainly signed nothing. It can be asked again. */
-  | { readonly kind: 'not_signed'; readonly status: number | null; readonly code: string; readonly reason: string }
-  /** The enclave may have signed the authorization. It can be asked again, for the same authorization. */
-  | { readonly kind: 'unknown'; readonly error: EnclaveUnavailable }
-
 const OPERATION = 'a signature'
-/** Our own code for a request that expired before we sent it. */
-const REQUEST_EXPIRED = 'request_expired'
 /** A seller gets the signature in a header, so its length is limited. All known wrapped signatures are below 1 KB. */
 const SIGNATURE_CHARS_MAX = 4_096
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2}){64,}$/
 
-/**
- * Asks the enclave to sign one EIP-3009 authorization. Makes one request and never repeats it. The caller may ask again
- * with the same order: the chain accepts only one signature of an authorization, however many exist. The caller must
- * check the signature before it leaves the service.
- * @throws RangeError for an amount that is not positive; TypeError for a malformed signer key.
- */
+/** Makes one request and never repeats it. */
 export async function signAuthorization(client: EnclaveClient, order: AuthorizationOrder): Promise<SigningAnswer> {
   const key = client.parseSignerKey(order.signerPrivateKey)
   const body = buildBody(order)

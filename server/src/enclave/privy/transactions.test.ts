@@ -11,7 +11,7 @@ import {
 
 const HASH = `0x${'ab'.repeat(32)}`
 const OPERATION = `0x${'cd'.repeat(32)}`
-const FOUND = { transactionId: 'tx1', txHash: null, userOperationHash: null, status: 'broadcasted' }
+const FOUND = { transactionId: 'tx1', txHash: null, userOperationHash: null, failure: null }
 
 let stub: StubEnclave
 let enclave: ReturnType<StubEnclave['open']>
@@ -97,9 +97,23 @@ describe('findTransfer', () => {
 
   it('finds a transfer with and without a hash', async () => {
     stub.answer(answer(200, { transactions: [transaction({ transaction_hash: HASH, status: 'confirmed' })] }))
-    assert.deepEqual((await enclave.findTransfer('pay_1')).transfer, { ...FOUND, txHash: HASH, status: 'confirmed' })
+    assert.deepEqual((await enclave.findTransfer('pay_1')).transfer, { ...FOUND, txHash: HASH })
     stub.answer(answer(200, { transactions: [transaction({ user_operation_hash: OPERATION })] }))
     assert.deepEqual((await enclave.findTransfer('pay_1')).transfer, { ...FOUND, userOperationHash: OPERATION })
+  })
+
+  it('names the failures that the provider reports, and no other status', async () => {
+    for (const [status, failure] of [
+      ['failed', 'failed'],
+      ['provider_error', 'failed'],
+      ['replaced', 'replaced'],
+      ['execution_reverted', 'reverted'],
+      ['finalized', null],
+      ['constructor', null],
+    ] as const) {
+      stub.answer(answer(200, { transactions: [transaction({ status })] }))
+      assert.deepEqual((await enclave.findTransfer('pay_1')).transfer, { ...FOUND, failure })
+    }
   })
 
   it('prefers the transfer that has a hash', async () => {

@@ -1,28 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Hash } from 'viem'
-import type { EnclaveClient } from './enclave-client.ts'
+import type { EnclaveTransfer, TransferLookup } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
+import type { EnclaveClient } from './enclave-client.ts'
 import { malformedResponse } from './failure.ts'
-
-export type EnclaveTransfer = {
-  readonly transactionId: string
-  readonly txHash: Hash | null
-  /**
-   * The hash of the ERC-4337 user operation that contains a sponsored transfer; null if the enclave does not report it.
-   */
-  readonly userOperationHash: Hash | null
-  /**
-   * `pending`, `broadcasted`, `confirmed`, `finalized`, `execution_reverted`, `failed`, `replaced`, `provider_error`.
-   */
-  readonly status: string
-}
-
-export type TransferLookup = {
-  /** Null if the enclave says that no transfer has this reference id. */
-  readonly transfer: EnclaveTransfer | null
-  /** The time of the enclave's clock when it responded, in whole seconds, but never later than our estimate of it. */
-  readonly providerTime: Date
-}
 
 /**
  * How often we ask for a transaction's hash. A sponsored transfer gets its hash when it is on the chain, which takes
@@ -33,13 +14,15 @@ const HASH_POLL_GROWTH = 1.6
 const HASH_POLL_MAX_MS = 2_000
 /** Visible ASCII characters. All known ids are shorter than 64 characters. */
 const ID_PATTERN = /^[\x21-\x7e]{1,255}$/
-/** If a transaction has one of these statuses and no hash, it will not get a hash soon. */
-const HASHLESS_FINAL_STATUSES: readonly string[] = ['failed', 'provider_error', 'execution_reverted', 'replaced']
+/** The statuses that report a bad end. The others are `pending`, `broadcasted`, `confirmed` and `finalized`. */
+const FAILURES: ReadonlyMap<string, EnclaveTransfer['failure']> = new Map([
+  ['failed', 'failed'],
+  ['provider_error', 'failed'],
+  ['replaced', 'replaced'],
+  ['execution_reverted', 'reverted'],
+])
 
-/**
- * Polls a transaction until it has a hash, at growing intervals, for at most `timeoutMs` (D24). Returns null if it has
- * no hash by then. A failed look-up is no error, because the enclave has already accepted the transfer.
- */
+/** Polls a transaction until it has a hash, or a status that says that it will not get one soon, at growing intervals. */
 export async function awaitTxHash(
   client: EnclaveClient,
   transactionId: string,
@@ -53,7 +36,7 @@ export async function awaitTxHash(
   ) {
     await setTimeout(delayMs, undefined, { signal: deadline }).catch(() => undefined)
     const found = deadline.aborted ? null : await findById(client, transactionId, deadline)
-    if (found !== null && (found.txHash !== null || HASHLESS_FINAL_STATUSES.includes(found.status))) return found.txHash
+    if (found !== null && (found.txHash !== null || found.failure !== null)) return found.txHash
   }
   return null
 }
@@ -67,11 +50,6 @@ async function findById(client: EnclaveClient, id: string, signal: AbortSignal):
   }
 }
 
-/**
- * Looks up the transfer that the enclave accepted under a payment's reference id (D23). `transfer` is null only if the
- * enclave says that there is none. Callers then send the payment again, so any doubtful response throws instead.
- * @throws EnclaveUnavailable
- */
 export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookup> {
   const operation = 'looking up a transfer'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
@@ -108,7 +86,12 @@ function parseTransfer(entry: unknown): EnclaveTransfer | null {
   const { id, transaction_hash: hash, user_operation_hash: operation, status } = entry
   const transactionId = parseEnclaveId(id)
   if (transactionId === null || typeof status !== 'string') return null
-  return { transactionId, txHash: parseTxHash(hash), userOperationHash: parseTxHash(operation), status }
+  return {
+    transactionId,
+    txHash: parseTxHash(hash),
+    userOperationHash: parseTxHash(operation),
+    failure: FAILURES.get(status) ?? null,
+  }
 }
 
 /** Returns an id that the provider has made. Null if it is missing, or does not look like an id. */

@@ -1,4 +1,5 @@
-import type { Wallet, WalletSlot } from '../wallets/wallet.ts'
+import type { SlotIds, WalletIds } from '../enclave.ts'
+import type { EnclaveAddress } from './request-to-sign.ts'
 
 const VERSION = 1
 
@@ -8,12 +9,10 @@ const VERSION = 1
  * with these JSON members, so the signature allows nothing. From this statement, the signer page knows to which wallet
  * an id in a later request belongs.
  */
-export function buildWalletRecord(
-  { apiUrl, appId }: { apiUrl: string; appId: string },
-  {
-    wallet,
-    slots,
-  }: { wallet: Pick<Wallet, 'address' | 'enclaveWalletId' | 'ownerQuorumId'>; slots: readonly WalletSlot[] },
+export function describeWallet(
+  { apiUrl, appId }: EnclaveAddress,
+  wallet: WalletIds,
+  slots: readonly (SlotIds & { readonly slot: number })[],
 ): Uint8Array {
   const inOrder = slots.toSorted((left, right) => left.slot - right.slot)
   // The members are in the order of canonical JSON. No value is a number that canonical JSON would format differently.
@@ -22,8 +21,8 @@ export function buildWalletRecord(
     app_id: appId,
     bursar: 'wallet-record',
     enclave_url: apiUrl,
-    policies: inOrder.map(({ policyId }) => policyId),
-    quorum_id: wallet.ownerQuorumId,
+    policies: inOrder.map(({ enclaveRulesId }) => enclaveRulesId),
+    quorum_id: wallet.enclaveOwnersId,
     signers: inOrder.map(({ signerId }) => signerId),
     version: VERSION,
     wallet_id: wallet.enclaveWalletId,

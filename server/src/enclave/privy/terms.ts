@@ -1,21 +1,6 @@
 import type { Policy } from '@privy-io/node'
-import type { Address } from '../../values/address.ts'
-import type { MicroUsdc } from '../../values/money.ts'
 import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../../values/transfer-authorization.ts'
-
-/** The terms of a grant that the enclave can enforce on the agent's signer. */
-export type PolicyTerms = {
-  readonly chainId: number
-  readonly maxPerTxMicro: MicroUsdc
-  /** The only allowed recipients. If the list is empty, any recipient is allowed (D14). */
-  readonly recipientAllowlist: readonly Address[]
-  readonly contractAllowlist: readonly Address[]
-  readonly expiresAt: Date | null
-  /** Whether the signer may also sign EIP-3009 authorizations (D67). */
-  readonly x402: boolean
-  /** The chain's USDC contract. Authorizations of other contracts cannot be signed. */
-  readonly usdc: Address
-}
+import type { RecordComparison, SlotRules, Terms } from '../enclave.ts'
 
 export type PolicyRule = Omit<Policy['rules'][number], 'id'>
 
@@ -38,23 +23,29 @@ const TRANSFER_ABI = [
 type Condition = PolicyRule['conditions'][number]
 
 /**
- * Builds the rules of a grant's policy: one for transfers, and one for purchases if the grant allows them. The enclave
+ * Builds the rules of a slot's policy: one for transfers, and one for purchases if the grant allows them. The enclave
  * denies everything that no rule allows. So the signer can make only calls that decode as `transfer` and send no native
  * coin, and can sign only EIP-3009 authorizations of the chain's USDC. The expiry is rounded down to the second, so
- * that the policy never expires later than the grant.
+ * that the policy never expires later than the grant. `compareWithTerms` recognizes the rules again.
+ *
+ * The rules have the grant's id as their name, so the enclave's record says which grant it enforces, even if two grants
+ * differ only in what the enclave cannot enforce (D16).
  * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
-export function buildPolicyRules(terms: PolicyTerms): PolicyRule[] {
+export function toRules(terms: Terms): PolicyRule[] {
   checkTerms(terms)
+  const rule = { name: terms.grantId, action: 'ALLOW' } as const
   const transfers = { method: 'eth_sendTransaction', conditions: buildTransferConditions(terms) } as const
   const purchases = { method: 'eth_signTypedData_v4', conditions: buildPurchaseConditions(terms) } as const
-  return [
-    { name: 'USDC transfers within the grant', action: 'ALLOW', ...transfers },
-    ...(terms.x402 ? [{ name: 'Purchases within the grant', action: 'ALLOW', ...purchases } as const] : []),
-  ]
+  return [{ ...rule, ...transfers }, ...(terms.x402 ? [{ ...rule, ...purchases }] : [])]
 }
 
-function buildTransferConditions(terms: PolicyTerms): Condition[] {
+/** Returns the rules as the provider's type. Every list of rules is made by `toRules`, or was read from the enclave. */
+export function toPolicyRules(rules: SlotRules): PolicyRule[] {
+  return rules as PolicyRule[]
+}
+
+function buildTransferConditions(terms: Terms): Condition[] {
   const conditions: Condition[] = [
     { field_source: 'ethereum_transaction', field: 'chain_id', operator: 'eq', value: String(terms.chainId) },
     { field_source: 'ethereum_transaction', field: 'to', operator: 'in', value: [...terms.contractAllowlist] },
@@ -71,7 +62,7 @@ function buildTransferConditions(terms: PolicyTerms): Condition[] {
  * The enclave makes sure that no authorization can be used after the grant has expired. It cannot limit the time for
  * which each authorization can be used, or how much is signed in 24 hours. The service limits these (D67).
  */
-function buildPurchaseConditions(terms: PolicyTerms): Condition[] {
+function buildPurchaseConditions(terms: Terms): Condition[] {
   const { chainId, usdc, maxPerTxMicro, recipientAllowlist, expiresAt } = terms
   return [
     { field_source: 'ethereum_typed_data_domain', field: 'chainId', operator: 'eq', value: String(chainId) },
@@ -83,7 +74,7 @@ function buildPurchaseConditions(terms: PolicyTerms): Condition[] {
   ]
 }
 
-function buildExpiryConditions({ expiresAt }: PolicyTerms): Condition[] {
+function buildExpiryConditions({ expiresAt }: Terms): Condition[] {
   if (expiresAt === null) return []
   return [{ field_source: 'system', field: 'current_unix_timestamp', operator: 'lt', value: toSeconds(expiresAt) }]
 }
@@ -106,7 +97,7 @@ function calldata(field: string, operator: 'lte' | 'in', value: string | string[
   return { field_source: 'ethereum_calldata', field, abi: structuredClone(TRANSFER_ABI), operator, value }
 }
 
-function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: PolicyTerms): void {
+function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: Terms): void {
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new RangeError('a policy needs a chain')
   if (maxPerTxMicro <= 0n) throw new RangeError('a policy needs a positive cap')
   if (contractAllowlist.length === 0) throw new RangeError('a policy needs a contract')
@@ -129,17 +120,6 @@ const KNOWN_MEMBERS = {
 type Level = keyof typeof KNOWN_MEMBERS
 
 /**
- * How the enclave's rules differ from the terms. Both lists contain the names of members and fields, never their
- * values.
- */
-export interface PolicyComparison {
-  /** Empty if the rules allow exactly what the terms allow. */
-  readonly differences: readonly string[]
-  /** Members that this version does not know, but that do not change what is allowed. */
-  readonly ignored: readonly string[]
-}
-
-/**
  * Compares the rules that the enclave has stored with `terms`: they must allow exactly what the terms allow (D15). Some
  * differences have no effect at the enclave and are ignored: ids, names, the order of conditions and of addresses, the
  * case of addresses, and the notation of numbers.
@@ -148,12 +128,12 @@ export interface PolicyComparison {
  * Any other unknown member counts as a difference, because it could let the signer do more than the owner has signed.
  * For example, it could negate or disable a condition, or change how conditions are combined.
  */
-export function comparePolicy(rules: readonly unknown[], terms: PolicyTerms): PolicyComparison {
-  return compareRules(rules, buildPolicyRules(terms))
+export function compareWithTerms(rules: readonly unknown[], terms: Terms): RecordComparison {
+  return compareRules(rules, toRules(terms))
 }
 
-/** Compares the rules that the enclave has stored with the rules that it should have, as `comparePolicy` does. */
-export function compareRules(rules: readonly unknown[], wanted: readonly unknown[]): PolicyComparison {
+/** Compares the rules that the enclave has stored with the rules that it should have, as `compareWithTerms` does. */
+export function compareRules(rules: readonly unknown[], wanted: readonly unknown[]): RecordComparison {
   const stored = rules.map(normalizeRule)
   const expected = wanted.map(normalizeRule)
   const differences =
@@ -164,7 +144,7 @@ export function compareRules(rules: readonly unknown[], wanted: readonly unknown
 }
 
 /** Returns whether two lists of rules mean the same and have the same names. */
-export function sameRules(left: readonly PolicyRule[], right: readonly PolicyRule[]): boolean {
+export function sameRules(left: SlotRules, right: SlotRules): boolean {
   return (
     compareRules(left, right).differences.length === 0 && left.every((rule, index) => rule.name === right[index]?.name)
   )
