@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Terms } from '../enclave.ts'
-import { ALLOWLIST_ENTRIES_MAX, compareWithTerms, toRules } from './terms.ts'
+import type { SlotRules, Terms } from '../enclave.ts'
+import { ALLOWLIST_ENTRIES_MAX, compareWithTerms, sameRules, toRules, type PolicyRule } from './terms.ts'
 
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
 const ANN = address('0x52908400098527886e0f7030069857d2e4169ee7')
@@ -252,9 +252,9 @@ describe('compareWithTerms', () => {
     assert.deepEqual(compareWithTerms([], terms()).differences, ['0 rules instead of 1'])
   })
 
-  it('finds two terms equal exactly if they mean the same', () => {
+  it('recognizes the rules of any terms again, in whatever form the enclave returns them, and no other rules', () => {
     const anyTerms = fc.record({
-      grantId: fc.constant('grt_1'),
+      grantId: fc.constantFrom('grt_1', 'grt_2'),
       chainId: fc.constantFrom(1, 8453),
       maxPerTxMicro: fc.bigInt(1n, 3n).map(microUsdc),
       recipientAllowlist: fc.uniqueArray(fc.constantFrom(ANN, BOB)),
@@ -263,11 +263,46 @@ describe('compareWithTerms', () => {
       x402: fc.boolean(),
       usdc: fc.constantFrom(USDC, BOB),
     })
+    const anyForm = fc.record({
+      isReversed: fc.boolean(),
+      isLowerCase: fc.boolean(),
+      isHexadecimal: fc.boolean(),
+      more: fc.constantFrom({}, { id: 'x', created_at: 1 }, { new_member: null }),
+    })
     fc.assert(
-      fc.property(anyTerms, anyTerms, (held, wanted) => {
-        assert.equal(matches(toRules(held), wanted), meaning(held) === meaning(wanted))
+      fc.property(anyTerms, anyTerms, anyForm, (held, wanted, form) => {
+        const rules = toForm(toRules(held), form)
+        const isEqual = meaning(held) === meaning(wanted)
+        assert.equal(matches(rules, wanted), isEqual)
+        assert.equal(sameRules(rules, toRules(wanted)), isEqual && held.grantId === wanted.grantId)
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     )
   })
 })
+
+interface Form {
+  readonly isReversed: boolean
+  readonly isLowerCase: boolean
+  readonly isHexadecimal: boolean
+  /** Members that each rule and condition has in addition. */
+  readonly more: object
+}
+
+/** Returns rules in another form that means the same. */
+function toForm(rules: readonly PolicyRule[], { isReversed, isLowerCase, isHexadecimal, more }: Form): SlotRules {
+  const order = <Item>(list: readonly Item[]): readonly Item[] => (isReversed ? list.toReversed() : list)
+  const write = (value: string): string => {
+    if (value.startsWith('0x')) return isLowerCase ? value.toLowerCase() : value
+    return isHexadecimal ? `0x${BigInt(value).toString(16)}` : value
+  }
+  return rules.map((rule) => ({
+    ...rule,
+    ...more,
+    conditions: order(rule.conditions).map((one) => ({
+      ...one,
+      ...more,
+      value: typeof one.value === 'string' ? write(one.value) : order(one.value).map(write),
+    })),
+  }))
+}

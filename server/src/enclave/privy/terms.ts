@@ -152,7 +152,6 @@ export function sameRules(left: SlotRules, right: SlotRules): boolean {
 
 interface NormalRule {
   readonly members: ReadonlyMap<string, string>
-  /** The conditions, sorted by `text`. */
   readonly conditions: readonly { readonly field: string; readonly text: string }[]
 }
 
@@ -201,9 +200,7 @@ function normalizeRule(rule: unknown): NormalRule {
   const { conditions, ...rest } = pickCounting('rule', rule)
   return {
     members: new Map(Object.entries(rest).map(([name, member]) => [name, toText(member)])),
-    conditions: toList(conditions)
-      .map(normalizeCondition)
-      .toSorted((a, b) => (a.text < b.text ? -1 : 1)),
+    conditions: toList(conditions).map(normalizeCondition),
   }
 }
 
