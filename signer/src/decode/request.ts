@@ -6,7 +6,11 @@ import { expect, readId, readList, readMembers, readText, unknown } from './shap
 import { decodeTransfer, type Transfer } from './transfer.ts'
 import { decodeTypedData, type TransferAuthorization } from './typed-data.ts'
 
-/** What the bytes to be signed mean. */
+/**
+ * What the bytes to be signed mean. The bytes are a request in the form of the enclave's provider, and this folder reads
+ * that form on purpose: the owner sees what is really signed, not what the service says about it. So the words here are
+ * the provider's. Another provider needs another decoder.
+ */
 export type Decoded =
   /** Not a request to the enclave: the owner confirms what belongs to a new wallet. */
   | { readonly kind: 'record'; readonly record: WalletRecord }

@@ -10,6 +10,7 @@ import {
   ONE_CLOCK,
 } from './ambient.ts'
 import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
+import { ENCLAVE_DOOR } from './door.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
@@ -26,6 +27,7 @@ export const ALL_RULES: readonly Rule[] = [
   FLOORS,
   NAMED_IMPORTS,
   WORKSPACE_BORDERS,
+  ENCLAVE_DOOR,
   PURE_FILES,
   ACTOR_REQUIRED,
   ENVIRONMENT,

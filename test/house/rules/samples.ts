@@ -9,6 +9,7 @@ import {
   ONE_CLOCK,
 } from './ambient.ts'
 import { CITATION_SAMPLES } from './citation-samples.ts'
+import { ENCLAVE_DOOR } from './door.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
@@ -109,6 +110,23 @@ export const SAMPLES: readonly Sample[] = [
       },
       file('sandbox/src/start-server.ts', "new URL('../../server/src/main.ts', import.meta.url)"),
       file('server/src/db/pool.test.ts', importing('../../../sandbox/src/postgres/start-postgres.ts')),
+    ],
+  },
+  {
+    rule: ENCLAVE_DOOR,
+    fails: [
+      broken(`${DOMAIN}/grants/read-slot.ts`, importing('../../enclave/privy/terms.ts')),
+      broken(`${DOMAIN}/wallets/wallet.ts`, 'const ownerQuorumId = 1'),
+      broken('server/src/console/routes/grants.ts', '// the policy_id of the slot'),
+      broken('server/src/enclave/enclave.ts', "const header = 'privy-app-id'"),
+      broken('sandbox/src/control/owners.ts', 'const policyIds = []'),
+    ],
+    passes: [
+      file('server/src/enclave/privy/terms.ts', 'const policyId = 1'),
+      file('server/src/provider-check/main.ts', 'const quorum = 1'),
+      file('server/src/values/problem.ts', "const code = 'privy_call_failed'"),
+      file(`${DOMAIN}/wallets/wallets-store.ts`, "const column = 'owner_quorum_id'"),
+      file(`${DOMAIN}/grants/grant.test.ts`, 'const policyId = 1'),
     ],
   },
   {
