@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { SEALING_KEY_BYTES } from './lib/sealing.ts'
+import { DEFAULT_CHAINS, findChain } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
@@ -69,19 +70,6 @@ export interface Config {
   readonly clockOffsetMs: number
 }
 
-/** The default chains, Base Sepolia and Base, and Circle's USDC contracts on them (D13). */
-const CHAIN_DEFAULTS = {
-  test: { chainId: 84532, usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
-  live: { chainId: 8453, usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
-} as const satisfies Record<Mode, unknown>
-
-/**
- * Block explorers by chain id. A chain with another id has no default, so that links never lead to the wrong explorer.
- */
-const EXPLORER_DEFAULTS: Readonly<Record<number, string>> = {
-  84532: 'https://sepolia.basescan.org',
-  8453: 'https://basescan.org',
-}
 const NO_EXPLORER = 'none'
 const FAUCET_SITE = 'https://faucet.circle.com'
 
@@ -165,13 +153,13 @@ function readSignerDir(reader: Reader, production: boolean): Config['signerDir']
 
 function readChain(reader: Reader, mode: Mode): ChainSettings {
   const prefix = mode.toUpperCase()
-  const { chainId: fallback } = CHAIN_DEFAULTS[mode]
-  const chainId = reader.integer(`${prefix}_CHAIN_ID`, fallback, { min: 1, max: Number.MAX_SAFE_INTEGER })
+  const known = DEFAULT_CHAINS[mode]
+  const chainId = reader.integer(`${prefix}_CHAIN_ID`, known.chainId, { min: 1, max: Number.MAX_SAFE_INTEGER })
   return {
     mode,
     chainId,
     rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
-    usdc: reader.address(`${prefix}_USDC`, CHAIN_DEFAULTS[mode].usdc),
+    usdc: reader.address(`${prefix}_USDC`, known.usdc),
     confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),
     gas: reader.oneOf(`${prefix}_GAS`, GAS_MODES, 'sponsored') as GasMode,
     explorerUrl: readExplorer(reader, `${prefix}_EXPLORER_URL`, chainId),
@@ -179,7 +167,8 @@ function readChain(reader: Reader, mode: Mode): ChainSettings {
 }
 
 function readExplorer(reader: Reader, name: string, chainId: number): string | null {
-  const url = reader.webOrigin(name, EXPLORER_DEFAULTS[chainId] ?? NO_EXPLORER, NO_EXPLORER)
+  // A chain that we do not know has no default, so that links never lead to the wrong explorer.
+  const url = reader.webOrigin(name, findChain(chainId)?.explorer ?? NO_EXPLORER, NO_EXPLORER)
   return url === NO_EXPLORER ? null : url
 }
 
@@ -190,7 +179,7 @@ function readExplorer(reader: Reader, name: string, chainId: number): string | n
 function readFaucet(reader: Reader, { chainId, usdc }: ChainSettings, production: boolean): Faucet | null {
   const url = reader.optionalSecureUrl('FAUCET_URL', production)
   if (url !== null) return { kind: 'endpoint', url }
-  const known: { readonly chainId: number; readonly usdc: string } = CHAIN_DEFAULTS.test
+  const known = DEFAULT_CHAINS.test
   const isKnown = chainId === known.chainId && usdc === known.usdc
   return isKnown ? { kind: 'site', url: FAUCET_SITE } : null
 }

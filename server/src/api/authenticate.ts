@@ -4,7 +4,7 @@ import type { Context } from '../domain/context.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
 import { listResources, MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
 import { type Bucket, type RateState, retryAfterSeconds } from '../limiter/bucket.ts'
-import { Problem, problem } from '../values/problem.ts'
+import { Problem, problem, tooManyRequests } from '../values/problem.ts'
 import { formatScopes, type Scope, SCOPES } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
 import { type Caller, isUnrestrictedKey, toKeyCaller, toTokenCaller } from './caller.ts'
@@ -114,7 +114,7 @@ export async function identifyCaller(
     void reply.header('WWW-Authenticate', challenge({ error: 'insufficient_scope', scopes }))
     throw missingScope
   }
-  return { caller, rejection: rate.allowed ? null : tooManyRequests(rate, ctx.clock.now()) }
+  return { caller, rejection: rate.allowed ? null : tooManyRequests(retryAfterSeconds(rate, ctx.clock.now())) }
 }
 
 /**
@@ -194,14 +194,5 @@ function setRateLimitHeaders(reply: FastifyReply, rate: RateState): void {
     'X-RateLimit-Limit': String(rate.limit),
     'X-RateLimit-Remaining': String(rate.remaining),
     'X-RateLimit-Reset': String(rate.resetAt.getTime()),
-  })
-}
-
-/** Returns the 429 error for a caller over its rate limit. `http/send-problem.ts` sets its `Retry-After` header. */
-function tooManyRequests(rate: RateState, now: Date): Problem {
-  const seconds = retryAfterSeconds(rate, now)
-  return new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
-    code: 'rate_limit_exceeded',
-    retryAfterSeconds: seconds,
   })
 }

@@ -10,7 +10,7 @@ import {
 import { CallReverted, NodeFault } from './errors.ts'
 import type { RpcNodes } from './rpc-nodes.ts'
 
-const ERC1271_ABI = [
+export const ERC1271_ABI = [
   {
     type: 'function',
     name: 'isValidSignature',
@@ -22,8 +22,10 @@ const ERC1271_ABI = [
     outputs: [{ name: '', type: 'bytes4' }],
   },
 ] as const
-/** What `isValidSignature` returns for a valid signature (ERC-1271), padded to a word. */
-const VALID = `0x1626ba7e${'0'.repeat(56)}`
+/** What `isValidSignature` returns for a valid signature (ERC-1271). */
+export const ERC1271_VALID = '0x1626ba7e'
+/** The same, padded to a word. */
+const VALID = `${ERC1271_VALID}${'0'.repeat(56)}`
 const CODE_PATTERN = /^0x(?:[0-9a-f]{2})*$/i
 
 export interface SignedAuthorization {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { AttemptBucket } from '../limiter/attempts.ts'
 import { retryAfterSeconds } from '../limiter/bucket.ts'
 import { countAttempt, findAttempts } from '../limiter/limiter-store.ts'
-import { Problem } from '../values/problem.ts'
+import { tooManyRequests } from '../values/problem.ts'
 import type { Context } from './context.ts'
 
 /**
@@ -32,9 +32,5 @@ export function subjectOf({ subject, bucket }: Attempt): Buffer {
 /** Throws the 429 for an attempt that was not counted because the limit is exceeded. */
 export async function rejectAttempt(ctx: Pick<Context, 'db'>, attempt: Attempt, now: Date): Promise<never> {
   const window = await ctx.db.runRelaxed(findAttempts(subjectOf(attempt), attempt.bucket, now))
-  const seconds = retryAfterSeconds(window, now)
-  throw new Problem('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
-    code: 'rate_limit_exceeded',
-    retryAfterSeconds: seconds,
-  })
+  throw tooManyRequests(retryAfterSeconds(window, now))
 }

@@ -9,24 +9,25 @@ import { TurnedAway } from './overload-gate.ts'
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from './limits.ts'
 import { listIssues } from './list-issues.ts'
 
+/** The messages of the errors without a code that every endpoint of an API can have. */
+export const MESSAGES = {
+  payload_too_large: 'The request body is larger than 64 KiB.',
+  unsupported_media_type: 'Send the body as JSON, with Content-Type: application/json.',
+  unavailable:
+    'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
+} as const
+
 /** The problems that we respond with when the framework rejects a request, by the framework's error code. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, Problem>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: new Problem(
-    'unsupported_media_type',
-    'Send the body as JSON, with Content-Type: application/json.',
-  ),
-  FST_ERR_CTP_BODY_TOO_LARGE: new Problem('payload_too_large', 'The request body is larger than 64 KiB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new Problem('unsupported_media_type', MESSAGES.unsupported_media_type),
+  FST_ERR_CTP_BODY_TOO_LARGE: new Problem('payload_too_large', MESSAGES.payload_too_large),
   FST_ERR_CTP_EMPTY_JSON_BODY: new Problem('validation_failed', 'The request body is empty. Send a JSON object.'),
   FST_ERR_BAD_URL: new Problem('not_found', 'There is no endpoint at this path.'),
   FST_ERR_MAX_PARAM_LENGTH: new Problem('not_found', 'There is no endpoint at this path.'),
 }
 
 function unavailable(cause?: unknown): Problem {
-  return new Problem(
-    'unavailable',
-    'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
-    { cause, retryAfterSeconds: UNAVAILABLE_RETRY_AFTER_SECONDS },
-  )
+  return new Problem('unavailable', MESSAGES.unavailable, { cause, retryAfterSeconds: UNAVAILABLE_RETRY_AFTER_SECONDS })
 }
 
 /** Created once, because it has to be cheap to turn a request away. */

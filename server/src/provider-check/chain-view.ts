@@ -1,5 +1,6 @@
 import type { Hash, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { ERC1271_ABI, ERC1271_VALID } from '../chain/account-reader.ts'
 import { NodeFault } from '../chain/errors.ts'
 import { isRecord, parseEndpoint, postBatch } from '../chain/json-rpc.ts'
 import { parseQuantity, parseWord } from '../chain/quantity.ts'
@@ -10,20 +11,6 @@ import { erc20Abi } from '../values/erc20.ts'
 export type ChainView = ReturnType<typeof openChainView>
 
 const CALL_MS_MAX = 10_000
-const SIGNATURE_ABI = [
-  {
-    type: 'function',
-    name: 'isValidSignature',
-    stateMutability: 'view',
-    inputs: [
-      { name: 'hash', type: 'bytes32' },
-      { name: 'signature', type: 'bytes' },
-    ],
-    outputs: [{ name: '', type: 'bytes4' }],
-  },
-] as const
-/** What a contract returns for a valid signature (ERC-1271). */
-const VALID_SIGNATURE = '0x1626ba7e'
 const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
 
 /**
@@ -56,11 +43,11 @@ export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' |
      * a contract.
      */
     acceptsSignature: async (address: Address, hash: Hash, signature: Hex): Promise<boolean> => {
-      const call = { abi: SIGNATURE_ABI, functionName: 'isValidSignature' } as const
+      const call = { abi: ERC1271_ABI, functionName: 'isValidSignature' } as const
       const data = encodeFunctionData({ ...call, args: [hash, signature] })
       try {
         const response = await ask('eth_call', [{ to: address, data }, 'latest'])
-        return decodeFunctionResult({ ...call, data: String(response) as Hex }) === VALID_SIGNATURE
+        return decodeFunctionResult({ ...call, data: String(response) as Hex }) === ERC1271_VALID
       } catch (error) {
         if (error instanceof NodeFault) throw error
         return false

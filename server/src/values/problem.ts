@@ -347,6 +347,14 @@ export function problem<Code extends ProblemCode>(
   return new Problem(type, message, { ...options, code })
 }
 
+/** Creates the 429 for a caller over a rate limit. `http/send-problem.ts` sets its `Retry-After` header. */
+export function tooManyRequests(retryAfterSeconds: number): Problem {
+  return new Problem('rate_limited', `Too many requests. Retry in ${retryAfterSeconds} seconds.`, {
+    code: 'rate_limit_exceeded',
+    retryAfterSeconds,
+  })
+}
+
 /** Creates the error for a refusal, which a pure function has decided on. */
 export function refusalProblem({ code, details }: Refusal): Problem {
   const [type, message] = PROBLEM_CODES[code]

@@ -2,6 +2,7 @@ import type { Hash } from 'viem'
 import { hashTypedData } from 'viem/utils'
 import type { Address } from './address.ts'
 import type { MicroUsdc } from './money.ts'
+import { findChain } from './chains.ts'
 
 /**
  * An EIP-3009 authorization: anyone who has it with a signature of `from` can have the USDC contract move the amount to
@@ -50,8 +51,7 @@ export interface UsdcDomain {
   readonly verifyingContract: Address
 }
 
-/** The `name` in the EIP-712 domain of Circle's USDC contracts. This name differs between chains. */
-const USDC_NAMES: Readonly<Record<number, string>> = { 84532: 'USDC' }
+/** The `name` in the EIP-712 domain of Circle's USDC contract, on chains that we do not know. */
 const USDC_NAME = 'USD Coin'
 const USDC_VERSION = '2'
 
@@ -60,7 +60,7 @@ const USDC_VERSION = '2'
  * signature for another domain could move another token.
  */
 export function usdcDomain(chainId: number, usdc: Address): UsdcDomain {
-  return { name: USDC_NAMES[chainId] ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }
+  return { name: findChain(chainId)?.usdcName ?? USDC_NAME, version: USDC_VERSION, chainId, verifyingContract: usdc }
 }
 
 /** Returns the EIP-712 digest that a signature of the authorization covers. */

@@ -24,6 +24,7 @@ import {
   toWord,
   type JsonObject,
 } from './wire-values.ts'
+import { findChain } from '../values/chains.ts'
 
 /** How the two versions of x402 name the same things. */
 const VERSIONS = {
@@ -31,13 +32,11 @@ const VERSIONS = {
   x402_v1: {
     number: 1,
     amount: 'maxAmountRequired',
-    networkOf: (chainId: number): string | undefined => V1_NETWORKS[chainId],
+    networkOf: (chainId: number): string | undefined => findChain(chainId)?.x402Name,
   },
 } as const
 
 type Version = keyof typeof VERSIONS
-
-const V1_NETWORKS: Readonly<Record<number, string>> = { 8453: 'base', 84532: 'base-sepolia' }
 
 /** Reads version 2, which is in the header `PAYMENT-REQUIRED`. Null if the header is missing or not valid. */
 export function readX402V2(header: unknown, money: AcceptedMoney): PaymentRequired | null {

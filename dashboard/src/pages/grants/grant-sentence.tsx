@@ -2,6 +2,7 @@ import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { labelOf } from '../../api/recipients.ts'
 import { formatGrantSentence, type GrantSentenceValues } from '../../format/grant-sentence.ts'
+import type { useDraft } from './use-draft.ts'
 
 interface GrantSentenceProps {
   readonly id?: string
@@ -49,4 +50,18 @@ export function toSentenceValues(grant: Grant, recipients: readonly Recipient[] 
     allowsPurchases: grant.x402,
     hasEnded: grant.status === 'revoked',
   }
+}
+
+/** Takes the values of the sentence from a draft that is being typed. */
+export function toDraftValues(
+  { draft, parsed }: Pick<ReturnType<typeof useDraft>, 'draft' | 'parsed'>,
+  {
+    recipients,
+    ...parties
+  }: Pick<GrantSentenceValues, 'agentId' | 'walletName'> & { readonly recipients: readonly Recipient[] },
+): GrantSentenceValues {
+  const { maxPerTxUsdc, dailyCapUsdc, expiresAt, allowsPurchases } = parsed
+  const isChosen = draft.allowsAnyRecipient || parsed.recipients.length > 0
+  const chosen = parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
+  return { ...parties, maxPerTxUsdc, dailyCapUsdc, recipients: isChosen ? chosen : null, expiresAt, allowsPurchases }
 }

@@ -8,7 +8,6 @@ import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { createAgent } from '../../api/agents.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { createGrant } from '../../api/grants.ts'
-import { labelOf } from '../../api/recipients.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors } from '../../format/field-errors.ts'
@@ -17,7 +16,7 @@ import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { type AgentChoice, AgentField } from './agent-field.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
-import { GrantSentence } from './grant-sentence.tsx'
+import { GrantSentence, toDraftValues } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
 import { isFieldError, termsErrors } from './terms-errors.ts'
@@ -75,18 +74,7 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
 
   const agentError = fieldErrors(creation.error)['id']
   const errors = wasSubmitted ? { ...termsErrors(creation.error, creation.variables, parsed), ...parsed.errors } : {}
-  const values = {
-    agentId,
-    walletName: wallet?.name ?? null,
-    maxPerTxUsdc: parsed.maxPerTxUsdc,
-    dailyCapUsdc: parsed.dailyCapUsdc,
-    recipients:
-      draft.allowsAnyRecipient || parsed.recipients.length > 0
-        ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
-        : null,
-    expiresAt: parsed.expiresAt,
-    allowsPurchases: parsed.allowsPurchases,
-  }
+  const values = toDraftValues({ draft, parsed }, { agentId, walletName: wallet?.name ?? null, recipients })
   return (
     <FormWithSummary
       error={creation.error}

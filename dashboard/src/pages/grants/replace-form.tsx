@@ -6,7 +6,6 @@ import type { Recipient } from '@bursar/server/src/console/contract/recipients.t
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { prepareReplacement } from '../../api/grants.ts'
-import { labelOf } from '../../api/recipients.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
@@ -15,7 +14,7 @@ import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
-import { GrantSentence } from './grant-sentence.tsx'
+import { GrantSentence, toDraftValues } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
 import { ALLOW_PURCHASES } from '../../navigation/paths.ts'
 import { TermsFields } from './terms-fields.tsx'
@@ -55,6 +54,8 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
     setSubmitted(true)
     if (terms !== null && !hasNoChanges && !preparation.isPending) preparation.mutate(terms)
   }
+  const parties = { agentId: grant.agent_id, walletName: grant.wallet_name }
+  const values = toDraftValues({ draft, parsed }, { ...parties, recipients })
   return (
     <FormWithSummary
       error={preparation.error}
@@ -62,21 +63,7 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
       summary={
         <>
           <h2 className="font-bold">Summary</h2>
-          <GrantSentence
-            id={sentenceId}
-            values={{
-              agentId: grant.agent_id,
-              walletName: grant.wallet_name,
-              maxPerTxUsdc: parsed.maxPerTxUsdc,
-              dailyCapUsdc: parsed.dailyCapUsdc,
-              recipients:
-                draft.allowsAnyRecipient || parsed.recipients.length > 0
-                  ? parsed.recipients.map((address) => ({ address, label: labelOf(recipients, address) }))
-                  : null,
-              expiresAt: parsed.expiresAt,
-              allowsPurchases: parsed.allowsPurchases,
-            }}
-          />
+          <GrantSentence id={sentenceId} values={values} />
           {changes !== null && (
             <div className="grid gap-3 border-t border-line pt-4">
               <h3 className="font-bold">Changes</h3>

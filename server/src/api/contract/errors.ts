@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../http/to-problem.ts'
 import { detailsOf, IssuesSchema } from '../../values/problem-details.ts'
 import { PROBLEM_CODES, PROBLEM_STATUS, type ProblemType } from '../../values/problem.ts'
 import { UNAUTHENTICATED_MESSAGE, type Requirements } from '../authenticate.ts'
@@ -20,11 +21,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   validation_failed: 'The request is not valid. details lists the members that are wrong.',
   unauthenticated: UNAUTHENTICATED_MESSAGE,
   not_found: 'There is no such resource in this workspace and mode.',
-  payload_too_large: 'The request body is larger than 64 KiB.',
-  unsupported_media_type: 'Send the body as JSON, with Content-Type: application/json.',
   internal: 'Something went wrong on our side. If it happens again, contact the server operator.',
-  unavailable:
-    'The service is temporarily unavailable. Nothing was recorded. Retry after the time in the Retry-After header.',
+  ...MESSAGES,
 }
 
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {

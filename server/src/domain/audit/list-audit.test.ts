@@ -21,7 +21,7 @@ import { getMembership } from '../members/queries.ts'
 import { listAudit } from './list-audit.ts'
 import { listPasskeys } from '../passkeys/queries.ts'
 import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
-import { removeMember } from '../members/remove-member.ts'
+import { removeMember } from '../members/change-membership.ts'
 
 describe('the audit log', () => {
   let given: TestContext

@@ -7,12 +7,12 @@ import type { Context } from '../context.ts'
 import { describeKey, type MadeKey } from '../keys/api-key.ts'
 import { listKeysMadeBy } from '../keys/key-summaries-store.ts'
 import { revokeKeysMadeBy } from '../keys/keys-store.ts'
-import { requireRecentProof, type Proof } from '../require-recent-proof.ts'
+import { type Proof, requireRecentProof } from '../require-recent-proof.ts'
 import { decideMemberChange, type Membership } from './member.ts'
 import { countOwners, deleteMember, findMember, revokeInvitationsBy, updateRole } from './members-store.ts'
-import { hasPower, mayManage, may, ROLES, type Role } from '../../values/role.ts'
+import { hasPower, may, mayManage, type Role, ROLES } from '../../values/role.ts'
 
-export interface MembershipChange {
+interface MembershipChange {
   readonly membership: Membership
   /** The session of the user who makes the change, with the time of their last proof of presence. */
   readonly session: Proof
@@ -32,6 +32,42 @@ export interface KeysLeftBehind {
 const NO_KEYS: KeysLeftBehind = { revoked: [], kept: [] }
 
 /**
+ * Changes a member's role. `membership` is that of the user who makes the change. Owners may change every role. Admins
+ * may change the roles of admins and viewers, but cannot make anybody an owner. Has no effect if the member already has
+ * the role.
+ *
+ * A member who becomes a viewer loses the API keys that they made, except those that `keepKeys` names (D88). Returns
+ * both.
+ *
+ * Errors: 400 if `keepKeys` names keys and the new role is not viewer; 403 `role_insufficient`, `own_keys_not_kept`, and
+ * `verification_required` without a recent proof of the user's presence (D59); 404 `member_not_found`, `key_not_found`;
+ * 409 `last_owner` (exact even under concurrent changes).
+ */
+export async function changeRole(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  change: MembershipChange & { readonly role: Role },
+): Promise<KeysLeftBehind> {
+  return await changeMembership(ctx, change)
+}
+
+/**
+ * Removes a member. `membership` is that of the user who removes them. Every member may leave, except the last owner.
+ * Owners may remove every member, and admins may remove admins and viewers.
+ *
+ * The member loses the API keys that they made, except those that `keepKeys` names (D88). Returns both.
+ *
+ * Errors: 403 `role_insufficient`, `own_keys_not_kept`, and `verification_required` if an owner or admin is removed
+ * without a recent proof of the user's presence (D59); 404 `member_not_found`, `key_not_found`; 409 `last_owner` (exact
+ * even under concurrent changes).
+ */
+export async function removeMember(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  removal: Omit<MembershipChange, 'role'>,
+): Promise<KeysLeftBehind> {
+  return await changeMembership(ctx, { ...removal, role: null })
+}
+
+/**
  * Changes a member's role, or removes the member if `role` is null. Locks the workspace and reads the roles again
  * before it decides. So the last two owners cannot both leave at the same time.
  *
@@ -49,7 +85,7 @@ const NO_KEYS: KeysLeftBehind = { revoked: [], kept: [] }
  * `own_keys_not_kept`, and 404 `key_not_found` if `keepKeys` names something else than a working key that the member
  * made. Throws 400 if `keepKeys` names keys and the member keeps the power to make keys.
  */
-export async function changeMembership(
+async function changeMembership(
   ctx: Pick<Context, 'db' | 'clock'>,
   { membership, session, userId, role: next, keepKeys = [] }: MembershipChange,
 ): Promise<KeysLeftBehind> {

@@ -11,11 +11,10 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { RECENT_PROOF_MS } from '../require-recent-proof.ts'
 import { addMember } from './add-member.ts'
-import { changeRole } from './change-role.ts'
+import { changeRole, removeMember } from './change-membership.ts'
 import { createWorkspace } from './create-workspace.ts'
 import { getMembership, listMembers, listMemberships } from './queries.ts'
 import { WORKSPACES_MAX } from './member.ts'
-import { removeMember } from './remove-member.ts'
 import { may, ROLES, type Right, type Role } from '../../values/role.ts'
 
 describe('members', () => {

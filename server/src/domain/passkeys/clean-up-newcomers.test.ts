@@ -21,7 +21,7 @@ import { deleteUsers, lockNewcomers, lockUser } from './passkeys-store.ts'
 import { findSession } from '../sessions/find-session.ts'
 import { getMembership } from '../members/queries.ts'
 import { openVerification } from '../sessions/open-verification.ts'
-import { removeMember } from '../members/remove-member.ts'
+import { removeMember } from '../members/change-membership.ts'
 
 const OWN_TABLES = ['users', 'passkeys', 'recovery_codes', 'sessions', 'ceremonies'] as const
 
