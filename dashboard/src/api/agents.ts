@@ -7,11 +7,3 @@ export async function createAgent(slug: string, mode: Mode, id: string): Promise
   const input = { params: { slug }, body: { mode, id } }
   return (await request('POST /console/workspaces/:slug/agents', input)).agent
 }
-
-/**
- * Deletes an agent and ends its connections. Throws 409 `has_active_grants` while the agent has a grant that is not
- * revoked.
- */
-export async function deleteAgent(slug: string, mode: Mode, id: string): Promise<void> {
-  await request('DELETE /console/workspaces/:slug/agents/:id', { params: { slug, id }, query: { mode } })
-}

@@ -18,3 +18,8 @@ export function keyOf(name: string, { params = {}, query: filter = {} }: PathInp
   if (live !== undefined) return [...parts.slice(0, 2), live, ...parts.slice(2), ...rest]
   return [...parts, ...(mode === undefined ? [] : [mode]), ...rest]
 }
+
+/** The beginning of the key of every query for deliveries. */
+export function deliveriesKey(slug: string, mode: Mode) {
+  return [...liveKey(slug, mode), 'deliveries'] as const
+}

@@ -2,7 +2,7 @@ import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
 import { sessionQuery } from '../api/session.ts'
-import { createWorkspace } from '../api/workspaces.ts'
+import { request } from '../api/request.ts'
 import { NameForm } from '../components/name-form.tsx'
 
 interface CreateWorkspaceFormProps {
@@ -20,7 +20,7 @@ export function CreateWorkspaceForm({ variant = 'plain', onCreated }: CreateWork
       variant={variant}
       charsMax={NAME_CHARS_MAX}
       onSubmit={async (name) => {
-        const workspace = await createWorkspace(name)
+        const { workspace } = await request('POST /console/workspaces', { body: { name } })
         await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
         onCreated?.(workspace)
       }}

@@ -4,7 +4,7 @@ import type { OfferedInvitation } from '@bursar/server/src/console/contract/invi
 import { offeredInvitationQuery } from '../api/queries.ts'
 import { hasCode, isSignedOut } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
-import { acceptInvitation } from '../api/workspaces.ts'
+import { request } from '../api/request.ts'
 import { Button, buttonClass } from '../components/button.tsx'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Loading } from '../components/loading.tsx'
@@ -102,7 +102,7 @@ function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const acceptance = useAction({
-    mutationFn: () => acceptInvitation(token),
+    mutationFn: async () => (await request('POST /console/invitations/accept', { body: { token } })).workspace,
     onSuccess: async ({ slug }) => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
       await navigate(`/w/${encodeURIComponent(slug)}`)

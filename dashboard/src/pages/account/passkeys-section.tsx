@@ -2,7 +2,8 @@ import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Passkey } from '@bursar/server/src/console/contract/passkeys.ts'
 import { passkeysQuery } from '../../api/queries.ts'
-import { addPasskey, removePasskey } from '../../api/passkeys.ts'
+import { addPasskey } from '../../api/passkeys.ts'
+import { request } from '../../api/request.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
@@ -32,7 +33,7 @@ export function PasskeysSection() {
               key={passkey.id}
               passkey={passkey}
               onRemove={async () => {
-                await removePasskey(passkey.id)
+                await request('DELETE /console/passkeys/:id', { params: { id: passkey.id } })
                 await refresh()
               }}
             />

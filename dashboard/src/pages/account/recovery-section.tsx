@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { issueRecoveryCodes } from '../../api/passkeys.ts'
+import { request } from '../../api/request.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { RecoveryCodes } from '../../components/recovery-codes.tsx'
@@ -33,7 +33,7 @@ export function RecoverySection() {
           confirmLabel="Generate new codes"
           isHarmless
           onConfirm={async () => {
-            setCodes(await issueRecoveryCodes())
+            setCodes((await request('POST /console/recovery-codes', { body: {} })).recovery_codes)
             await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
           }}
         >

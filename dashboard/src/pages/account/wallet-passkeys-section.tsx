@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { WalletPasskey } from '@bursar/server/src/console/contract/wallet-passkeys.ts'
 import { walletPasskeysQuery } from '../../api/queries.ts'
-import { createWalletPasskey, removeUnusedWalletPasskey, renameWalletPasskey } from '../../api/wallet-passkeys.ts'
+import { request } from '../../api/request.ts'
+import { createWalletPasskey } from '../../api/wallet-passkeys.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { EmptyList, List, ListItem } from '../../components/list.tsx'
@@ -86,6 +87,7 @@ interface WalletPasskeyRowProps {
 
 function WalletPasskeyRow({ passkey, onChange }: WalletPasskeyRowProps) {
   const { credential_id: id, name, wallets, created_at } = passkey
+  const params = { credential_id: id }
   const [isRenaming, setRenaming] = useState(false)
   if (isRenaming) {
     return (
@@ -96,7 +98,7 @@ function WalletPasskeyRow({ passkey, onChange }: WalletPasskeyRowProps) {
           charsMax={NAME_CHARS_MAX}
           initial={name}
           onSubmit={async (text) => {
-            await renameWalletPasskey(id, text)
+            await request('PATCH /console/wallet-passkeys/:credential_id', { params, body: { name: text } })
             await onChange()
             setRenaming(false)
           }}
@@ -119,7 +121,7 @@ function WalletPasskeyRow({ passkey, onChange }: WalletPasskeyRowProps) {
               title={`Delete “${name}”?`}
               confirmLabel="Delete passkey"
               onConfirm={async () => {
-                await removeUnusedWalletPasskey(id)
+                await request('DELETE /console/wallet-passkeys/:credential_id', { params })
                 await onChange()
               }}
             >

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { grantsQuery } from '../../api/queries.ts'
-import { deleteAgent } from '../../api/agents.ts'
+import { request } from '../../api/request.ts'
 import { hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -20,7 +20,7 @@ export function AgentDeletion({ agentId }: { readonly agentId: string }) {
   const open = grants?.filter(({ status }) => status !== 'revoked') ?? []
   const remove = async () => {
     try {
-      await deleteAgent(slug, mode, agentId)
+      await request('DELETE /console/workspaces/:slug/agents/:id', { params: { slug, id: agentId }, query: { mode } })
     } catch (error) {
       // A grant was created meanwhile. After the refresh, the page shows this grant instead of the button.
       if (hasCode(error, 'has_active_grants')) {

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Navigate, useParams } from 'react-router'
 import type { Delivery, DeliveryDetail } from '@bursar/server/src/console/contract/deliveries.ts'
 import { deliveryQuery, webhookQuery } from '../../api/queries.ts'
-import { deliveriesKey, replayDelivery } from '../../api/deliveries.ts'
+import { deliveriesKey } from '../../api/query-key.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
@@ -50,7 +51,10 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
   const { delivery, attempts, body } = detail
   const webhook = useQuery(webhookQuery(slug, mode, delivery.webhook_id)).data
   const replay = useAction({
-    mutationFn: () => replayDelivery(slug, delivery.id),
+    mutationFn: async () => {
+      const input = { params: { slug, id: delivery.id }, body: {} }
+      return (await request('POST /console/workspaces/:slug/deliveries/:id/replay', input)).delivery
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
   const mayReplay = may(role, 'manageWebhooks') && body !== null && webhook?.status === 'enabled'

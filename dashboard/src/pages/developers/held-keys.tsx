@@ -3,7 +3,8 @@ import { useId, useState } from 'react'
 import type { ApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { heldKeysQuery } from '../../api/queries.ts'
-import { confirmHeldKeys, type HeldKeysDecision } from '../../api/keys.ts'
+import { request } from '../../api/request.ts'
+import type { Output } from '@bursar/server/src/console/contract/all-routes.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -25,9 +26,10 @@ export function HeldKeys() {
   const { slug, mode, role, has_held_keys: isWaiting } = useWorkspace()
   const { data: keys, error, refetch } = useQuery({ ...heldKeysQuery(slug), enabled: isWaiting })
   const client = useQueryClient()
-  const [decision, setDecision] = useState<HeldKeysDecision | null>(null)
+  const [decision, setDecision] = useState<Output<'POST /console/workspaces/:slug/held-keys'> | null>(null)
   const decide = async (confirm: readonly string[]) => {
-    setDecision(await confirmHeldKeys(slug, confirm))
+    const input = { params: { slug }, body: { confirm: [...confirm] } }
+    setDecision(await request('POST /console/workspaces/:slug/held-keys', input))
     await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
     await client.invalidateQueries({ queryKey: heldKeysQuery(slug).queryKey })
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })

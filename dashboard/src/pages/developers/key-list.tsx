@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ApiKey, IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { keysQuery } from '../../api/queries.ts'
-import { revokeKey, rotateKey } from '../../api/keys.ts'
+import { request } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { KeyCharacters } from '../../components/key-characters.tsx'
@@ -56,6 +56,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
   const client = useQueryClient()
   const isRotated = entry.grace_until !== null
   const isHeld = entry.state === 'held'
+  const input = { params: { slug, id: entry.id }, body: {} }
   const label = isRotated ? `the old key of ${entry.name}` : entry.name
   const actions = may(role, 'manageKeys') && (
     <>
@@ -66,7 +67,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
           title={`Rotate “${entry.name}”?`}
           confirmLabel="Create new key"
           isHarmless
-          onConfirm={async () => onRotated(await rotateKey(slug, entry.id))}
+          onConfirm={async () => onRotated(await request('POST /console/workspaces/:slug/keys/:id/rotate', input))}
         >
           You get a new key, which is shown only once. The old key works for another 24 hours, so that your programs can
           switch without interruption.
@@ -78,7 +79,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
         title={isRotated ? `Revoke the old key of “${entry.name}”?` : `Revoke “${entry.name}”?`}
         confirmLabel="Revoke key"
         onConfirm={async () => {
-          await revokeKey(slug, entry.id)
+          await request('POST /console/workspaces/:slug/keys/:id/revoke', input)
           await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
         }}
       >

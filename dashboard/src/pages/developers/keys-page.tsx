@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { IssuedApiKey } from '@bursar/server/src/console/contract/keys.ts'
 import { keysQuery } from '../../api/queries.ts'
-import { createKey } from '../../api/keys.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -98,7 +98,10 @@ export function KeysPage() {
             </Notice>
           )}
           <KeyForm
-            onSubmit={async (terms) => show(await createKey(slug, mode, terms))}
+            onSubmit={async (terms) => {
+              const input = { params: { slug }, body: { mode, ...terms } }
+              show(await request('POST /console/workspaces/:slug/keys', input))
+            }}
             onCancel={() => setCreating(false)}
           />
         </Section>

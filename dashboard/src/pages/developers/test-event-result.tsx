@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { deliveryQuery, webhooksQuery } from '../../api/queries.ts'
-import { deliveriesKey } from '../../api/deliveries.ts'
+import { deliveriesKey } from '../../api/query-key.ts'
 import { Notice } from '../../components/notice.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { explainAttempt } from '../../format/webhook-text.ts'

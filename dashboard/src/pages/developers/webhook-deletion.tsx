@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { webhooksQuery } from '../../api/queries.ts'
-import { deleteWebhook } from '../../api/webhooks.ts'
+import { request } from '../../api/request.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Section } from '../../components/section.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -22,7 +22,7 @@ export function WebhookDeletion({ webhook }: { readonly webhook: Webhook }) {
           title="Delete this endpoint?"
           confirmLabel="Delete endpoint"
           onConfirm={async () => {
-            await deleteWebhook(slug, webhook.id)
+            await request('DELETE /console/workspaces/:slug/webhooks/:id', { params: { slug, id: webhook.id } })
             await navigate(to('developers', 'webhooks'))
             await client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey, exact: true })
           }}

@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { Navigate, useParams } from 'react-router'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { webhookQuery, webhooksQuery } from '../../api/queries.ts'
-import { deliveriesKey } from '../../api/deliveries.ts'
-import { changeWebhook, sendTestEvent } from '../../api/webhooks.ts'
+import { deliveriesKey } from '../../api/query-key.ts'
+import { request } from '../../api/request.ts'
+import type { Input } from '@bursar/server/src/console/contract/all-routes.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
@@ -52,13 +53,16 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
   const [isEditing, setEditing] = useState(false)
   const isEnabled = webhook.status === 'enabled'
   const refresh = () => client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
-  const change = async (terms: Parameters<typeof changeWebhook>[2]) => {
-    await changeWebhook(slug, webhook.id, terms)
+  const change = async (body: Input<'PATCH /console/workspaces/:slug/webhooks/:id'>['body']) => {
+    await request('PATCH /console/workspaces/:slug/webhooks/:id', { params: { slug, id: webhook.id }, body })
     await refresh()
   }
   const toggling = useAction({ mutationFn: () => change({ enabled: !isEnabled }) })
   const test = useAction({
-    mutationFn: () => sendTestEvent(slug, webhook.id),
+    mutationFn: async () => {
+      const input = { params: { slug, id: webhook.id }, body: {} }
+      return (await request('POST /console/workspaces/:slug/webhooks/:id/test', input)).delivery
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
   const mayWrite = may(role, 'manageWebhooks')

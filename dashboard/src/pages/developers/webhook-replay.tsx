@@ -2,8 +2,8 @@ import { REPLAYS_MAX } from '@bursar/server/src/domain/webhooks/delivery.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
-import { deliveriesKey } from '../../api/deliveries.ts'
-import { replayRange } from '../../api/webhooks.ts'
+import { deliveriesKey } from '../../api/query-key.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { readFormText } from '../../components/read-form-text.ts'
@@ -27,8 +27,11 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
   // The default range starts a day before this time, and ends a minute after it, to include the latest events.
   const [openedAt] = useState(() => Date.now())
   const replay = useAction({
-    mutationFn: (range: { from: Date; to: Date }) =>
-      replayRange(slug, webhook.id, { from: range.from.toISOString(), to: range.to.toISOString(), only }),
+    mutationFn: async (range: { from: Date; to: Date }) => {
+      const body = { from: range.from.toISOString(), to: range.to.toISOString(), only }
+      const input = { params: { slug, id: webhook.id }, body }
+      return (await request('POST /console/workspaces/:slug/webhooks/:id/replay', input)).replayed
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: deliveriesKey(slug, mode) }),
   })
   if (webhook.status === 'disabled') return null

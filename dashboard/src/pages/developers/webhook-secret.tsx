@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
-import { rotateWebhookSecret } from '../../api/webhooks.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LeaveGuard } from '../../components/leave-guard.tsx'
@@ -49,7 +49,14 @@ export function WebhookSecret({ webhook }: { readonly webhook: Webhook }) {
           title="Rotate the signing secret?"
           confirmLabel="Create new secret"
           isHarmless
-          onConfirm={async () => setSecret(await rotateWebhookSecret(slug, webhook.id))}
+          onConfirm={async () => {
+            const input = { params: { slug, id: webhook.id }, body: {} }
+            const { webhook: rotated } = await request(
+              'POST /console/workspaces/:slug/webhooks/:id/rotate-secret',
+              input,
+            )
+            setSecret(rotated.secret)
+          }}
         >
           You get a new secret, which is shown only once. For 24 hours, requests are signed with both secrets, so that
           your server can switch without interruption. Only the two newest secrets are used. If you already rotated the

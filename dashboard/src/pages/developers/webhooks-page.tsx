@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { IssuedWebhook, Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import { webhooksQuery } from '../../api/queries.ts'
-import { createWebhook } from '../../api/webhooks.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
@@ -109,7 +109,9 @@ export function WebhooksPage() {
           <WebhookForm
             submitLabel="Add endpoint"
             onSubmit={async (terms) => {
-              const webhook = await createWebhook(slug, mode, terms)
+              const { url, events } = terms
+              const input = { params: { slug }, body: { mode, url, events } }
+              const { webhook } = await request('POST /console/workspaces/:slug/webhooks', input)
               await client.invalidateQueries({ queryKey: webhooksQuery(slug, mode).queryKey })
               setCreating(false)
               setIssued(webhook)

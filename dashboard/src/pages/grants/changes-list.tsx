@@ -1,5 +1,5 @@
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { labelOf } from '../../api/recipients.ts'
+import { labelOf } from '../../format/label-of.ts'
 import type { GrantChanges } from '../../format/grant-changes.ts'
 
 interface ChangesListProps {

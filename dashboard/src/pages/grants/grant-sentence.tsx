@@ -1,6 +1,6 @@
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { labelOf } from '../../api/recipients.ts'
+import { labelOf } from '../../format/label-of.ts'
 import { formatGrantSentence, type GrantSentenceValues } from '../../format/grant-sentence.ts'
 import type { useDraft } from './use-draft.ts'
 

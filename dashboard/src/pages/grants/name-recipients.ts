@@ -1,5 +1,5 @@
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
-import { labelOf } from '../../api/recipients.ts'
+import { labelOf } from '../../format/label-of.ts'
 
 /** The labels of the given addresses, keyed by address in lower case. Addresses without a label are left out. */
 export function nameRecipients(

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { recipientsQuery } from '../../api/queries.ts'
-import { labelOf } from '../../api/recipients.ts'
+import { labelOf } from '../../format/label-of.ts'
 import { CodeText } from '../../components/code-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

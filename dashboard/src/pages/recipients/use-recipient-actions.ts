@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { recipientsQuery } from '../../api/queries.ts'
-import { labelRecipient, removeRecipient } from '../../api/recipients.ts'
+import { request } from '../../api/request.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 type Named = Pick<Recipient, 'address' | 'label'>
@@ -18,7 +18,10 @@ export function useRecipientActions(): RecipientActions {
   const client = useQueryClient()
   const { queryKey } = recipientsQuery(slug, mode)
   const naming = useMutation({
-    mutationFn: ({ address, label }: Named) => labelRecipient(slug, mode, address, label),
+    mutationFn: async ({ address, label }: Named) => {
+      const input = { params: { slug }, body: { mode, address, label } }
+      return (await request('POST /console/workspaces/:slug/recipients', input)).recipient
+    },
     onMutate: async (recipient) => {
       await client.cancelQueries({ queryKey })
       const before = client.getQueryData(queryKey)
@@ -33,7 +36,8 @@ export function useRecipientActions(): RecipientActions {
   return {
     label: naming.mutateAsync,
     remove: async (address) => {
-      await removeRecipient(slug, mode, address)
+      const input = { params: { slug, address }, query: { mode } }
+      await request('DELETE /console/workspaces/:slug/recipients/:address', input)
       await client.invalidateQueries({ queryKey })
     },
   }

@@ -6,7 +6,7 @@ import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { walletPasskeysQuery } from '../../api/queries.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { signRecord } from '../../api/owners.ts'
-import { createWallet } from '../../api/wallets.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { readFormText } from '../../components/read-form-text.ts'
 import { Notice } from '../../components/notice.tsx'
@@ -71,7 +71,8 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
   const toSigned = useSignedWallet()
   const create = async (signer: SignerWindow, name: string): Promise<Wallet> => {
     const credentialId = await choice.resolve(signer)
-    const wallet = await createWallet(slug, { mode, name, credentialId })
+    const input = { params: { slug }, body: { mode, name, credential_id: credentialId } }
+    const { wallet } = await request('POST /console/workspaces/:slug/wallets', input)
     // The wallet exists now. If the passkey does not confirm it here, the user can do so on the wallet's page.
     return await signRecord(signer, toSigned(wallet), credentialId).catch(() => wallet)
   }

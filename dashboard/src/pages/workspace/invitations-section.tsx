@@ -3,7 +3,7 @@ import { useId, useState } from 'react'
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 import type { IssuedInvitation } from '@bursar/server/src/console/contract/invitations.ts'
 import { invitationsQuery } from '../../api/queries.ts'
-import { createInvitation, revokeInvitation } from '../../api/workspaces.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
@@ -43,7 +43,7 @@ export function InvitationsSection() {
                     title="Revoke this invitation?"
                     confirmLabel="Revoke invitation"
                     onConfirm={async () => {
-                      await revokeInvitation(slug, id)
+                      await request('DELETE /console/workspaces/:slug/invitations/:id', { params: { slug, id } })
                       await refresh()
                     }}
                   >
@@ -68,7 +68,13 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
   const { slug, role } = useWorkspace()
   const choices = assignableRoles(role)
   const [picked, setPicked] = useState<Role>('viewer')
-  const creation = useAction({ mutationFn: (chosen: Role) => createInvitation(slug, chosen), onSuccess: onCreated })
+  const creation = useAction({
+    mutationFn: async (chosen: Role) => {
+      const input = { params: { slug }, body: { role: chosen } }
+      return (await request('POST /console/workspaces/:slug/invitations', input)).invitation
+    },
+    onSuccess: onCreated,
+  })
   // Once a link is shown, the button is less prominent, because another link would replace the shown one.
   const isCreated = creation.data?.role === picked
   return (

@@ -5,7 +5,7 @@ import type { Role } from '@bursar/server/src/console/contract/fields.ts'
 import type { Member } from '@bursar/server/src/console/contract/members.ts'
 import { membersQuery } from '../../api/queries.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { changeRole, removeMember } from '../../api/workspaces.ts'
+import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
@@ -18,6 +18,8 @@ import { Belongings } from './belongings.tsx'
 import type { Departure } from './departure-notice.tsx'
 import { useWorkspace } from './use-workspace.ts'
 import { useAction } from '../../components/use-action.ts'
+
+const ROLE_CHANGE = 'PATCH /console/workspaces/:slug/members/:user_id'
 
 interface MemberRowProps {
   readonly member: Member
@@ -60,6 +62,7 @@ export function MemberRow({ member, onDeparted }: MemberRowProps) {
 function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe: boolean }) {
   const { slug, role } = useWorkspace()
   const client = useQueryClient()
+  const params = { slug, user_id: member.user_id }
   // Null until the user picks a role. While it is null, the select shows the member's current role, even after another
   // user changes that role.
   const [picked, setPicked] = useState<Role | null>(null)
@@ -73,11 +76,11 @@ function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly is
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   const change = useAction({
-    mutationFn: (next: Role) => changeRole(slug, member.user_id, { role: next }),
+    mutationFn: (next: Role) => request(ROLE_CHANGE, { params, body: { role: next } }),
     onSuccess: showChange,
   })
   const makeViewer = async () => {
-    const keys = await changeRole(slug, member.user_id, { role: 'viewer', keepKeys: kept })
+    const keys = await request(ROLE_CHANGE, { params, body: { role: 'viewer', keep_keys: [...kept] } })
     onDeparted({ name: member.name, kind: 'viewer', keys })
     await showChange()
   }
@@ -138,7 +141,9 @@ function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe:
   const navigate = useNavigate()
   const [kept, setKept] = useState<readonly string[]>([])
   const remove = async () => {
-    const keys = await removeMember(slug, member.user_id, kept)
+    const query = kept.length === 0 ? {} : { keep_keys: kept.join(',') }
+    const params = { slug, user_id: member.user_id }
+    const keys = await request('DELETE /console/workspaces/:slug/members/:user_id', { params, query })
     onDeparted({ name: member.name, kind: 'removed', keys })
     if (isMe) await navigate('/')
     else await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
