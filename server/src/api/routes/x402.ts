@@ -4,12 +4,12 @@ import type { Context } from '../../domain/context.ts'
 import { PURCHASE_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
 import { checkResource } from '../../domain/purchases/check-resource.ts'
-import type { ComparedPurchase } from '../../domain/purchases/compare-purchase.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from '../../domain/purchases/find-earlier-purchase.ts'
 import { formatAnswer, formatPrice, formatPurchase } from '../../domain/purchases/format-purchase.ts'
 import { readRequest } from '../../domain/purchases/read-request.ts'
 import { payForResource, type Course } from '../../domain/purchases/pay-for-resource.ts'
 import { PriceSchema, PurchaseSchema, ResourceAnswerSchema } from '../../domain/purchases/purchase-schema.ts'
+import type { PurchaseTerms } from '../../domain/purchases/purchase-request.ts'
 import { signForResource } from '../../domain/purchases/sign-for-resource.ts'
 import type { PurchaseState } from '../../domain/purchases/work-on-purchase.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -136,22 +136,11 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request)
       const course = courseOf(request)
-      const idempotencyKey = readKey(request)
-      const read = () => {
-        failInvalid(request)
-        const terms = parseTerms(request.body, caller, idempotencyKey)
-        return { terms, request: readRequest(request.body, ctx.outbound) }
-      }
-      const parsed = attempt(read)
-      if (parsed instanceof Problem) {
-        const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }
-        const earlier = await replayInvalid(ctx, { key, compared: parseCompared(request.body, 'pay') }, course)
-        if (earlier === null) throw parsed
-        return formatReplayed(reply, earlier)
-      }
-      const outcome = await payForResource(ctx, parsed, course)
+      const readRest = () => ({ request: readRequest(request.body, ctx.outbound) })
+      const { purchase, earlier } = await readPurchase(ctx, request, { how: 'pay', course, readRest })
+      if (earlier !== null) return formatReplayed(reply, earlier)
+      const outcome = await payForResource(ctx, purchase, course)
       switch (outcome.kind) {
         case 'free':
           return { payment: null, purchase: null, response: formatAnswer(outcome.answer), delivery: null }
@@ -184,23 +173,12 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
       },
     },
     async (request, reply) => {
-      const caller = callerOf(request)
       const course = courseOf(request)
-      const idempotencyKey = readKey(request)
-      const read = () => {
-        failInvalid(request)
-        const terms = parseTerms(request.body, caller, idempotencyKey)
-        return { terms, received: parseReceived(request.body, request.jsonText) }
-      }
-      const parsed = attempt(read)
+      const readRest = () => ({ received: parseReceived(request.body, request.jsonText) })
+      const { purchase, earlier } = await readPurchase(ctx, request, { how: 'sign', course, readRest })
       void reply.code(201)
-      if (parsed instanceof Problem) {
-        const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }
-        const earlier = await replayInvalid(ctx, { key, compared: parseCompared(request.body, 'sign') }, course)
-        if (earlier === null) throw parsed
-        return formatSigned(setReplayHeaders(reply, earlier))
-      }
-      const outcome = await signForResource(ctx, parsed, course)
+      if (earlier !== null) return formatSigned(setReplayHeaders(reply, earlier))
+      const outcome = await signForResource(ctx, purchase, course)
       return formatSigned(outcome.kind === 'signed' ? outcome.state : setReplayHeaders(reply, outcome.earlier))
     },
   )
@@ -221,27 +199,32 @@ function failInvalid({ validationError }: KeyedRequest): void {
   if (validationError !== undefined) throw toValidationProblem(validationError)
 }
 
-function attempt<Result>(parse: () => Result): Result | Problem {
-  try {
-    return parse()
-  } catch (error) {
-    if (error instanceof Problem) return error
-    throw error
-  }
-}
-
 /**
- * For a request that is not valid, returns the existing payment with the same idempotency key, or null (D18). Nothing
- * is signed or sent.
+ * Reads a request that buys. For a request that is not valid, finds the existing payment with the same idempotency key
+ * (D18), without signing or sending anything. Throws the error of the request if there is no such payment.
  */
-async function replayInvalid(
+async function readPurchase<Rest>(
   ctx: Context,
-  { key, compared }: { key: Parameters<typeof replayPurchase>[1]['key']; compared: ComparedPurchase },
-  { stopping }: Course,
-): Promise<EarlierPurchase | null> {
-  const payment = await findByKey(ctx, key)
-  const bounds = { stopping, deadline: openDeadline(0) }
-  return payment === null ? null : await replayPurchase(ctx, { key, payment, compared, request: null }, bounds)
+  request: FastifyRequest & { readonly body: Parameters<typeof parseTerms>[0] },
+  { how, course: { stopping }, readRest }: { how: 'pay' | 'sign'; course: Course; readRest: () => Rest },
+): Promise<
+  | { readonly purchase: { readonly terms: PurchaseTerms } & Rest; readonly earlier: null }
+  | { readonly purchase: null; readonly earlier: EarlierPurchase }
+> {
+  const caller = callerOf(request)
+  const idempotencyKey = readKey(request)
+  try {
+    failInvalid(request)
+    return { purchase: { terms: parseTerms(request.body, caller, idempotencyKey), ...readRest() }, earlier: null }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }
+    const compared = parseCompared(request.body, how)
+    const payment = await findByKey(ctx, key)
+    if (payment === null) throw error
+    const bounds = { stopping, deadline: openDeadline(0) }
+    return { purchase: null, earlier: await replayPurchase(ctx, { key, payment, compared, request: null }, bounds) }
+  }
 }
 
 function formatBought({ payment, purchase, answer }: Omit<PurchaseState, 'header'>) {
