@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { SessionWorkspace } from '@bursar/server/src/console/contract/session.ts'
@@ -17,20 +17,10 @@ import { NotFoundPage } from '../not-found-page.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { HeldKeysBanner } from './held-keys-banner.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
+import { OutageBanner } from './outage-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
-import { Notice } from '../../components/notice.tsx'
-import { explainOutages } from '../../format/outage-text.ts'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Outage } from '@bursar/server/src/console/contract/outages.ts'
-import { liveKey } from '../../api/query-key.ts'
-import { query } from '../../api/query.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-
-const REFRESH_MS = 15_000
-/** During an outage, the page checks more often, so that the banner disappears soon after the outage ends. */
-const OUTAGE_REFRESH_MS = 5_000
-const NONE: readonly Outage[] = []
 
 /** The layout of all pages of a workspace. The mode is part of the URL, so that a link always opens the right mode. */
 export function WorkspaceLayout() {
@@ -106,46 +96,6 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
       <ScrollRestoration />
     </>
   )
-}
-
-/**
- * Says what does not work while the enclave or the mode's chain cannot be reached. It is shown only during an outage.
- */
-function OutageBanner({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
-  const texts = explainOutages(useOutages(slug, mode), mode)
-  return (
-    <div role="status" className="grid gap-3 empty:absolute">
-      {texts.map(({ outage, title, broken, working }) => (
-        <Notice key={outage} tone="warning">
-          <div className="grid gap-1">
-            <p className="font-semibold">{title}</p>
-            <p>{broken}</p>
-            <p>{working}</p>
-          </div>
-        </Notice>
-      ))}
-    </div>
-  )
-}
-
-function outagesQuery(slug: string, mode: Mode) {
-  const input = { params: { slug }, query: { mode } }
-  return queryOptions({
-    ...query('GET /console/workspaces/:slug/outages', input, { pick: ({ outages }) => outages }),
-    refetchInterval: ({ state }) => (state.data?.length ? OUTAGE_REFRESH_MS : REFRESH_MS),
-  })
-}
-
-/** What cannot be reached at the moment. At the end of an outage, the workspace's data is read again. */
-function useOutages(slug: string, mode: Mode): readonly Outage[] {
-  const client = useQueryClient()
-  const { data: outages = NONE } = useQuery(outagesQuery(slug, mode))
-  const before = useRef(0)
-  useEffect(() => {
-    if (outages.length < before.current) void client.invalidateQueries({ queryKey: liveKey(slug, mode) })
-    before.current = outages.length
-  }, [client, slug, mode, outages])
-  return outages
 }
 
 /** Shown to a user who has just left the workspace or was removed. */
