@@ -5,7 +5,7 @@ import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
 import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
-import { WALLET_SLOTS_MAX } from './values/wallet-slots.ts'
+import { WALLET_SLOTS_MAX } from './values/limits.ts'
 
 export type ProcessRole = 'all' | 'api' | 'worker'
 

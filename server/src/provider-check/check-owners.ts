@@ -1,6 +1,6 @@
 import { normalizePublicKey } from '../enclave/privy/normalize-public-key.ts'
 import { generateSignerKey } from '../enclave/privy/signer-key.ts'
-import { WALLET_SLOTS_MAX } from '../values/wallet-slots.ts'
+import { WALLET_SLOTS_MAX } from '../values/limits.ts'
 import { CODE_REFUSED, compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { describeLanding, awaitLanding, dataOf, hasLanded, sendTransfer } from './check-sends.ts'
 import { createCheckWallet } from './create-check-wallet.ts'

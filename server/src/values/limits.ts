@@ -1,4 +1,6 @@
 /** The limits of texts that people write. The forms of the dashboard have the same limits. */
-
 export const NAME_CHARS_MAX = 100
 export const AGENT_ID_CODE_POINTS_MAX = 64
+
+/** A wallet has at most this many slots. So at most this many agents can have a grant on it. */
+export const WALLET_SLOTS_MAX = 50

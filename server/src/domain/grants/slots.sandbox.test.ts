@@ -23,7 +23,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { SlotRules } from '../../enclave/enclave.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
-import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
+import { WALLET_SLOTS_MAX } from '../../values/limits.ts'
 import { listSlots } from '../wallets/slots-store.ts'
 import { rulesOf } from './grant-rules.ts'
 import { getGrant } from './queries.ts'

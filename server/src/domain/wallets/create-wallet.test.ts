@@ -16,7 +16,7 @@ import { createWallet } from './create-wallet.ts'
 import { listOwners } from './wallet-owners-store.ts'
 import { slotSealContext } from './slot-seal-context.ts'
 import { listSlots } from './slots-store.ts'
-import { WALLET_SLOTS_MAX } from '../../values/wallet-slots.ts'
+import { WALLET_SLOTS_MAX } from '../../values/limits.ts'
 import { countWallets, findWallet } from './wallets-store.ts'
 
 describe('createWallet', () => {
