@@ -100,7 +100,7 @@ export function KeysPage() {
           <KeyForm
             onSubmit={async (terms) => {
               const input = { params: { slug }, body: { mode, ...terms } }
-              show(await request('POST /console/workspaces/:slug/keys', input))
+              await show(await request('POST /console/workspaces/:slug/keys', input))
             }}
             onCancel={() => setCreating(false)}
           />
