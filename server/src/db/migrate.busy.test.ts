@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { writeSampleMigrations, type SampleMigrations } from '../../../test/support/database/sample-migrations.ts'
+import { waitFor } from '../../../test/support/wait-for.ts'
 import { createClock } from '../lib/clock.ts'
 import { migrate, type MigrateOptions } from './migrate.ts'
-import { readMigrations } from './migration.ts'
-import { waitFor } from '../../../test/support/wait-for.ts'
 
 const PATIENT = { tableTimeoutMs: 200, triesMax: 500, pauseMs: 10 }
 /** With this table timeout, PostgreSQL detects a deadlock before the timeout ends. */
 const UNTIL_DEADLOCK = { ...PATIENT, tableTimeoutMs: 20_000 }
-/** The indexes of `grants` are built before, and may wait for a moment too: for an older read in this database. */
-const INDEX_BUILD = `query ilike 'create %index concurrently%on payments %' and wait_event_type = 'Lock'`
+const INDEX_BUILD = `query like 'create index concurrently%' and wait_event_type = 'Lock'`
 const MIGRATION_WAITS = `query like '%lock table grants%' and wait_event_type = 'Lock'`
 const HAS_LOOKED = `clock_timestamp() - query_start > 1.5 * current_setting('deadlock_timeout')::interval`
 
 describe('migrate, while another process is working', () => {
+  let sample: SampleMigrations
   let fresh: FreshDatabase
   /** A connection of the worker process. */
   let worker: pg.Client
@@ -23,6 +23,7 @@ describe('migrate, while another process is working', () => {
   let warnings: object[]
   beforeEach(async () => {
     warnings = []
+    sample = await writeSampleMigrations()
     fresh = await createFreshDatabase({ empty: true })
     worker = await connect()
     observer = await connect()
@@ -31,12 +32,13 @@ describe('migrate, while another process is working', () => {
     await worker.end()
     await observer.end()
     await fresh.drop()
+    await sample.remove()
   })
 
   test('the migration waits for a payment in progress, which then finishes', async () => {
-    await applyBefore('0004')
+    await applyFirst(1)
     await worker.query('begin')
-    await worker.query('select 1 from wallets w join grants g on g.account_id = w.account_id for no key update of w, g')
+    await worker.query('select 1 from grants for no key update')
     const migrated = start(UNTIL_DEADLOCK)
     await become(MIGRATION_WAITS)
     await worker.query('select 1 from payments')
@@ -48,7 +50,7 @@ describe('migrate, while another process is working', () => {
   })
 
   test('in a deadlock, the migration is rolled back and starts again', async () => {
-    await applyBefore('0004')
+    await applyFirst(1)
     const other = await connect()
     for (const client of [worker, other]) await client.query('begin')
     await worker.query('select 1 from agents')
@@ -69,7 +71,7 @@ describe('migrate, while another process is working', () => {
   })
 
   test('the migration waits for a lock that another process has for a while; between its tries, others can use the table', async () => {
-    await applyBefore('0004')
+    await applyFirst(1)
     await worker.query('begin')
     await worker.query('select 1 from payments')
     const migrated = start(PATIENT)
@@ -82,20 +84,20 @@ describe('migrate, while another process is working', () => {
   })
 
   test('if another process never releases a lock, the migration fails with an error that says so, and changes nothing', async () => {
-    await applyBefore('0004')
+    await applyFirst(1)
     await worker.query('begin')
     await worker.query('select 1 from payments')
-    await assert.rejects(start({ ...PATIENT, triesMax: 3 }), /migration 0004 did not get its locks in 3 tries/)
+    await assert.rejects(start({ ...PATIENT, triesMax: 3 }), /migration 0002 did not get its locks in 3 tries/)
     assert.equal(warnings.length, 2)
     await worker.query('select 1 from grants')
     await worker.query('commit')
-    assert.ok((await countPending()) > 0)
+    assert.equal(await countPending(), 2)
     await start(PATIENT)
     assert.equal(await countPending(), 0)
   })
 
   test('payments are read and written while their indexes are built', async () => {
-    await applyBefore('0005')
+    await applyFirst(2)
     await worker.query('begin')
     await worker.query('lock table payments in row exclusive mode')
     const migrated = start(PATIENT)
@@ -110,8 +112,7 @@ describe('migrate, while another process is working', () => {
   })
 
   test('if building an index was interrupted, the next process builds it again', async () => {
-    await applyBefore('0005')
-    const waiting = await countPending()
+    await applyFirst(2)
     await worker.query('begin')
     await worker.query('lock table payments in row exclusive mode')
     const cut = assert.rejects(start(PATIENT), /terminat/)
@@ -123,8 +124,8 @@ describe('migrate, while another process is working', () => {
     await waitFor('the backend to be terminated', async () => (await observer.query(terminate)).rowCount !== 0)
     await cut
     await worker.query('commit')
-    assert.deepEqual(await listUnfinished(), ['payments_listed'])
-    assert.equal(await countPending(), waiting)
+    assert.deepEqual(await listUnfinished(), ['payments_noted'])
+    assert.equal(await countPending(), 1)
     await Promise.all([start(PATIENT), start(PATIENT), start(PATIENT)])
     assert.deepEqual(await listUnfinished(), [])
     assert.equal(await countPending(), 0)
@@ -140,26 +141,19 @@ describe('migrate, while another process is working', () => {
     const warn = (line: object): void => {
       warnings.push(line)
     }
-    return migrate(fresh.url, createClock(), { logger: { warn }, patience })
+    return migrate(fresh.url, createClock(), { logger: { warn }, patience, folder: sample.folder })
   }
 
-  /** Applies the migrations of an older version of the service. */
-  async function applyBefore(version: string): Promise<void> {
-    await worker.query(`create table schema_migrations (
-      version text primary key, checksum text not null, applied_at timestamptz not null)`)
-    for (const migration of await readMigrations()) {
-      if (migration.version >= version) continue
-      await worker.query('begin')
-      await worker.query(migration.sql)
-      await worker.query('commit')
-      const applied = [migration.version, migration.checksum, new Date()]
-      await worker.query('insert into schema_migrations values ($1, $2, $3)', applied)
-    }
+  /** Applies the migrations of an older version of the service, which has only the first `count` files. */
+  async function applyFirst(count: number): Promise<void> {
+    const { folder, remove } = await writeSampleMigrations(count)
+    await migrate(fresh.url, createClock(), { folder })
+    await remove()
   }
 
   async function countPending(): Promise<number> {
     const { rowCount } = await observer.query('select 1 from schema_migrations')
-    return (await readMigrations()).length - (rowCount ?? 0)
+    return sample.versions.length - (rowCount ?? 0)
   }
 
   async function listUnfinished(): Promise<unknown[]> {

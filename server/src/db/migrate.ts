@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
-import { readMigrations, type Migration } from './migration.ts'
+import { BASELINE, readMigrations, type Migration } from './migration.ts'
 import { runWithoutTransaction } from './run-without-transaction.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -30,6 +30,8 @@ const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
 export interface MigrateOptions {
   readonly logger?: Pick<Logger, 'warn'>
   readonly patience?: Readonly<typeof PATIENCE>
+  /** The folder of the migrations, if not `server/migrations`. */
+  readonly folder?: URL
 }
 
 /**
@@ -42,13 +44,13 @@ export interface MigrateOptions {
 export async function migrate(
   databaseUrl: string,
   clock: Clock,
-  { logger, patience = PATIENCE }: MigrateOptions = {},
+  { logger, patience = PATIENCE, folder }: MigrateOptions = {},
 ): Promise<void> {
   const client = await connect(databaseUrl)
   try {
     await createLedger(client)
     const ledger = await readLedger(client)
-    for (const migration of await readMigrations()) {
+    for (const migration of await readMigrations(folder)) {
       if (isApplied(ledger, migration)) continue
       await insist(migration, { logger, patience }, () =>
         applyOnce(client, migration, { databaseUrl, clock, tableTimeoutMs: patience.tableTimeoutMs }),
@@ -158,8 +160,9 @@ async function readLedger(client: pg.Client): Promise<ReadonlyMap<string, string
 
 function isApplied(ledger: ReadonlyMap<string, string>, { version, checksum }: Migration): boolean {
   const known = ledger.get(version)
-  if (known !== undefined && known !== checksum) {
-    throw new Error(`migration ${version} was changed after it was applied`)
+  if (known === undefined || known === checksum) return known !== undefined
+  if (version === BASELINE) {
+    throw new Error('a version before 0.2.0 made this database, and no version can upgrade it: use an empty database')
   }
-  return known !== undefined
+  throw new Error(`migration ${version} was changed after it was applied`)
 }
