@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -174,6 +174,18 @@ it('says in one line why it cannot start', async () => {
     assert.match(sandbox.output(), message)
   }
   assert.deepEqual(readdirSync(dataDir), [])
+})
+
+it('rejects the data of another version with one sentence, and reset deletes it', async () => {
+  const dataDir = await makeFolder()
+  writeFileSync(join(dataDir, 'sandbox-state.json'), '{"version":1}')
+  const sandbox = startMain(await findFreePorts(), dataDir)
+  assert.equal(await sandbox.exit, 1)
+  const said = `${dataDir} has the data of another version of the sandbox: delete it with npm run reset, and start again\n`
+  assert.ok(sandbox.output().endsWith(said), sandbox.output())
+  const reset = run(RESET, { BURSAR_DATA_DIR: dataDir })
+  assert.equal(await reset.exit, 0, reset.output())
+  assert.equal(existsSync(dataDir), false)
 })
 
 it('refuses arguments instead of ignoring them, and deletes nothing', async () => {

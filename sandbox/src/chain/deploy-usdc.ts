@@ -15,31 +15,20 @@ export const usdcAddress = getContractAddress({ from: devAccount.address, nonce:
 
 /** The gas limit of the deployment, which uses 2.3 million gas. */
 const DEPLOY_GAS = 4_000_000n
-/**
- * The selector of the overload of `transferWithAuthorization` that takes a signature of any length. Contracts that were
- * deployed before it existed do not contain it.
- */
-const BYTES_OVERLOAD_SELECTOR = 'cf092995'
 
 /** Returns the name of USDC on a chain, which is part of its signing domain. It is the same as on the real chain. */
 export const usdcNameOf = (chainId: number): string => (chainId === CHAIN_IDS.test ? 'USDC' : 'USD Coin')
 
 /**
  * Deploys the USDC contract to a local chain unless it is already there, and returns its address. Mines a block for it.
- * A chain from an older version of the sandbox gets the present code, and keeps its balances.
  *
  * @throws Error if the node rejects the deployment, or if the contract does not appear in time.
  */
 export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
-  const present = await readCode(rpcUrl)
-  if (present.includes(BYTES_OVERLOAD_SELECTOR)) return usdcAddress
+  if ((await readCode(rpcUrl)) !== '0x') return usdcAddress
   const chainId = await callRpcNumber(rpcUrl, 'eth_chainId')
   const args = [devAccount.address, usdcNameOf(chainId)] as const
   const data = encodeDeployData({ abi: usdcAbi, bytecode: readBytecode('usdc'), args })
-  if (present !== '0x') {
-    await replaceCode(rpcUrl, data)
-    return usdcAddress
-  }
   const raw = await devAccount.signTransaction({
     type: 'eip1559',
     chainId,
@@ -62,14 +51,6 @@ export const deployUsdc = async (rpcUrl: string): Promise<`0x${string}`> => {
     await delay(NODE_POLL_MS)
   }
   return usdcAddress
-}
-
-/** Replaces the contract's code. Mines a block, so that a later reorganization keeps the new code. */
-const replaceCode = async (rpcUrl: string, deployment: `0x${string}`): Promise<void> => {
-  // The constructor's result is the code to store, with the values of its immutable variables.
-  const code = await callRpcString(rpcUrl, 'eth_call', [{ data: deployment }, 'latest'])
-  await callRpc(rpcUrl, 'anvil_setCode', [usdcAddress, code])
-  await callRpc(rpcUrl, 'evm_mine')
 }
 
 const readCode = async (rpcUrl: string): Promise<string> =>

@@ -8,9 +8,8 @@ const CONTRACTS = [
 ] as const
 
 /**
- * Installs the EntryPoint and the delegate account at their addresses, unless they already exist. A chain from an older
- * version of the sandbox gets them in the same way. If anything was installed, mines a block, so that a later
- * reorganization keeps the contracts.
+ * Installs the EntryPoint and the delegate account at their addresses, unless they already exist. If anything was
+ * installed, mines a block, so that a later reorganization keeps the contracts.
  *
  * @throws Error if the node rejects the change.
  */
@@ -19,11 +18,11 @@ export const installAccountContracts = async (rpcUrl: string): Promise<void> => 
   if (installed.includes(true)) await callRpc(rpcUrl, 'evm_mine')
 }
 
-/** Installs one contract. Returns whether its code had to be written. */
+/** Installs one contract. Returns false if it exists. */
 const installContract = async (rpcUrl: string, { address, file }: (typeof CONTRACTS)[number]): Promise<boolean> => {
+  if ((await callRpcString(rpcUrl, 'eth_getCode', [address, 'latest'])) !== '0x') return false
   // The constructor's result is the code to store, with the values of its immutable variables.
   const code = await callRpcString(rpcUrl, 'eth_call', [{ data: readBytecode(file) }, 'latest'])
-  if ((await callRpcString(rpcUrl, 'eth_getCode', [address, 'latest'])) === code) return false
   await callRpc(rpcUrl, 'anvil_setCode', [address, code])
   return true
 }

@@ -21,7 +21,6 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { CONTRACTS, compileContract, formatArtifact } from '../../scripts/compile-contract.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { TEST_CHAIN_ID } from '../../test/support/chain-fixture.ts'
-import { callRpc } from './call-rpc.ts'
 import { deployUsdc, usdcAddress, usdcNameOf } from './deploy-usdc.ts'
 import { mintUsdc } from './mint-usdc.ts'
 import { type Chain, startChain } from './start-chain.ts'
@@ -132,16 +131,6 @@ test('with the names of USDC on both chains, the domains of the real contracts c
     separate(84532, '0x036CbD53842c5426634e7929541eC2318f3dCF7e'),
     '0x71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818',
   )
-})
-
-test('a chain with older code gets the present code, and keeps its balances', async () => {
-  const account = await makeAccount(70n)
-  const present = await client.getCode({ address: usdcAddress })
-  await callRpc(chain.rpcUrl, 'anvil_setCode', [usdcAddress, '0x00'])
-  assert.equal(await deployUsdc(chain.rpcUrl), usdcAddress)
-  assert.equal((await client.getCode({ address: usdcAddress }))?.length, present?.length)
-  assert.equal(await balanceOf(account.address), 70n)
-  assert.equal(await client.readContract({ ...usdc, functionName: 'name' }), 'USDC')
 })
 
 test('a wallet without ETH sends USDC in an EIP-1559 transaction that pays nothing', async () => {

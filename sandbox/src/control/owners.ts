@@ -25,20 +25,18 @@ export async function createOwnedWorkspace(
   control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
 ): Promise<Account> {
-  const { userId, passkey } = await signUpOwner(control.context)
-  const { account } = await createWorkspace(control.context, { userId, name, plan })
-  keepOwner(control, account, passkey)
-  await createWalletPasskey(control, { slug: account.slug, userId })
+  const owner = await signUpOwner(control.context)
+  const { account } = await createWorkspace(control.context, { userId: owner.userId, name, plan })
+  await keepOwner(control, account, owner)
   return account
 }
 
 /** Adds an owner whose passkey the sandbox has, unless the workspace already has such an owner. */
 export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
   if (control.state.current.owners[account.slug] !== undefined) return
-  const { userId, passkey } = await signUpOwner(control.context)
-  await addMember(control.context, { account, userId, role: 'owner', actor: { kind: 'operator' } })
-  keepOwner(control, account, passkey)
-  await createWalletPasskey(control, { slug: account.slug, userId })
+  const owner = await signUpOwner(control.context)
+  await addMember(control.context, { account, userId: owner.userId, role: 'owner', actor: { kind: 'operator' } })
+  await keepOwner(control, account, owner)
 }
 
 /**
@@ -57,25 +55,19 @@ export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'cont
 }
 
 /**
- * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. If the workspace was created before
- * owners had wallet passkeys, creates one for its owner now. The signature counter is stored at each signature.
- * Otherwise the counter would go back, and the server would report that the passkey was copied.
+ * Returns the wallet passkey of a workspace's owner. Throws 409 as `ownerOf` does. The signature counter is stored at
+ * each signature. Otherwise the counter would go back, and the server would report that the passkey was copied.
  */
-export async function walletOwnerOf(control: ControlContext, slug: string): Promise<SoftwarePasskey> {
+export function walletOwnerOf(control: ControlContext, slug: string): SoftwarePasskey {
   const { state, context } = control
   ownerOf(control, slug)
-  if (state.current.walletOwners?.[slug] === undefined) {
-    const session = await findSession(context, { secret: await signInOwner(control, slug) })
-    if (session === null) throw new Error(`the owner of ${slug} is not signed in`)
-    await enqueue(() => createWalletPasskey(control, { slug, userId: session.userId }))
-  }
-  const stored = state.current.walletOwners?.[slug]
+  const stored = state.current.walletOwners[slug]
   if (stored === undefined) throw new Error(`the owner of ${slug} has no wallet passkey`)
   const { id: rpId, origin } = getSigner(context)
   return {
     ...restoreSoftwarePasskey({ ...stored, rpId, origin }),
     assert(challenge) {
-      const { counter } = state.current.walletOwners?.[slug] ?? stored
+      const { counter } = state.current.walletOwners[slug] ?? stored
       const passkey = restoreSoftwarePasskey({ ...stored, counter, rpId, origin })
       const assertion = passkey.assert(challenge)
       state.update({ walletOwners: { ...state.current.walletOwners, [slug]: passkey.export() } })
@@ -113,7 +105,13 @@ export function signInOwner(control: ControlContext, slug: string): Promise<stri
   })
 }
 
-async function signUpOwner(context: Context): Promise<{ userId: string; passkey: SoftwarePasskey }> {
+interface Owner {
+  readonly userId: string
+  /** The passkey with which the owner signs in. */
+  readonly passkey: SoftwarePasskey
+}
+
+async function signUpOwner(context: Context): Promise<Owner> {
   const { id: rpId, origin } = context.relyingParty
   const { ceremony, options } = await openSignUp(context, { name: OWNER_NAME, policy: 'open' })
   const passkey = createSoftwarePasskey({ rpId, origin, userHandle: options.user.id })
@@ -122,24 +120,25 @@ async function signUpOwner(context: Context): Promise<{ userId: string; passkey:
   return { userId: session.userId, passkey }
 }
 
-async function createWalletPasskey(
-  { context, state }: ControlContext,
-  { slug, userId }: { slug: string; userId: string },
-): Promise<void> {
-  if (state.current.walletOwners?.[slug] !== undefined) return
-  const { id: rpId, origin } = getSigner(context)
-  const passkey = createSoftwarePasskey({ rpId, origin })
-  const { credentialId, publicKeyCose } = passkey
-  const registered = { credentialId, publicKeyCose, transports: ['internal'] }
-  await addWalletPasskey(context, { userId, registered, name: 'Sandbox wallet passkey' })
-  state.update({ walletOwners: { ...state.current.walletOwners, [slug]: passkey.export() } })
-}
-
 function getSigner({ signer }: Context): RelyingParty {
   if (signer === null) throw new Error('the sandbox has no signer page')
   return signer
 }
 
-function keepOwner({ state }: ControlContext, { slug }: Account, passkey: SoftwarePasskey): void {
-  state.update({ owners: { ...state.current.owners, [slug]: passkey.export() } })
+/** Gives the owner a wallet passkey, and stores both passkeys. */
+async function keepOwner(
+  { context, state }: ControlContext,
+  { slug }: Account,
+  { userId, passkey }: Owner,
+): Promise<void> {
+  const { id: rpId, origin } = getSigner(context)
+  const walletPasskey = createSoftwarePasskey({ rpId, origin })
+  const { credentialId, publicKeyCose } = walletPasskey
+  const registered = { credentialId, publicKeyCose, transports: ['internal'] }
+  await addWalletPasskey(context, { userId, registered, name: 'Sandbox wallet passkey' })
+  const { owners, walletOwners } = state.current
+  state.update({
+    owners: { ...owners, [slug]: passkey.export() },
+    walletOwners: { ...walletOwners, [slug]: walletPasskey.export() },
+  })
 }

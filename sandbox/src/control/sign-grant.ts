@@ -32,7 +32,7 @@ export async function signGrant(
       actor: OPERATOR,
     })
     if (request === null) return grant
-    const assertion = (await walletOwnerOf(control, account.slug)).assert(request.payload)
+    const assertion = walletOwnerOf(control, account.slug).assert(request.payload)
     return await submitSignature(control.context, { accountId, grantId, assertion, actor: OPERATOR })
   })
 }

@@ -4,14 +4,12 @@ import type { StatusFault } from './faults.ts'
 import type { BroadcastRecord, TransactionRecord, TransactionStatus } from './records.ts'
 import type { UserOperation } from './user-operation.ts'
 
-const SENDS = `(
+const SCHEMA = `
+  create table if not exists sends (
     id text primary key, wallet_id text not null, caip2 text not null, hash text, user_operation_hash text,
     operation text, reference_id text, status text not null, block_number integer, created_at integer not null,
     shown_at integer not null, due_at integer, fault text
-  ) strict`
-
-const SCHEMA = `
-  create table if not exists sends ${SENDS};
+  ) strict;
   create index if not exists sends_due on sends (caip2, due_at) where status = 'pending';
   create index if not exists sends_reference on sends (reference_id);
   create index if not exists sends_hash on sends (hash);
@@ -24,28 +22,6 @@ const SCHEMA = `
   create unique index if not exists broadcasts_nonce on broadcasts (sender, caip2, nonce);
   create index if not exists broadcasts_open on broadcasts (caip2, sender, nonce) where state = 'open';
   create index if not exists broadcasts_block on broadcasts (caip2, block_number);
-`
-
-/**
- * Converts the data of an older version of the enclave, which had one table of the transactions that wallets signed.
- */
-const MIGRATION = `
-  insert into broadcasts (hash, sender, caip2, nonce, raw, state, block_number)
-    select hash, wallet_id, caip2, nonce, raw,
-      case status when 'broadcasted' then 'open' when 'failed' then 'lost' else 'mined' end, block_number
-    from transactions;
-  insert into sends (id, wallet_id, caip2, hash, user_operation_hash, reference_id, status, block_number, created_at, shown_at)
-    select id, wallet_id, caip2, hash, user_operation_hash, reference_id, status, block_number, created_at, created_at
-    from transactions;
-  drop table transactions;
-`
-
-/** Converts the data of an older version of the enclave, in which two sends could not have the same reference id. */
-const ALLOW_REPEATED_REFERENCES = `
-  create table new_sends ${SENDS};
-  insert into new_sends select * from sends;
-  drop table sends;
-  alter table new_sends rename to sends;
 `
 
 type Row = Record<string, SQLOutputValue>
@@ -63,13 +39,7 @@ export interface OpenPosition {
 
 /** Opens the tables of sends and of broadcasts. A broadcast is a signed transaction that contains one or more sends. */
 export function openTransactionStore(db: DatabaseSync) {
-  if (db.prepare("select name from sqlite_master where name = 'sqlite_autoindex_sends_2'").get() !== undefined) {
-    db.exec(`begin immediate; ${ALLOW_REPEATED_REFERENCES} commit`)
-  }
   db.exec(SCHEMA)
-  if (db.prepare("select name from sqlite_master where name = 'transactions'").get() !== undefined) {
-    db.exec(`begin immediate; ${MIGRATION} commit`)
-  }
   const statements = {
     addSend: db.prepare(`
       insert into sends

@@ -100,7 +100,7 @@ export async function signInNewOwner(
  */
 function openWalletOwner(dataDir: string, slug: string): SoftwarePasskey {
   const read = (): StoredPasskey => {
-    const stored = openState(dataDir).current.walletOwners?.[slug]
+    const stored = openState(dataDir).current.walletOwners[slug]
     if (stored === undefined) throw new Error('the sandbox does not have the wallet passkey')
     return stored
   }
