@@ -29,8 +29,8 @@ export async function seedClients(
   const rows = JSON.stringify(clients)
   await runStatements(databaseUrl, [
     {
-      text: `insert into users (id, name, user_handle, created_at)
-        select "userId", 'Bench', sha256("userId"::bytea), $2 from ${CLIENTS}`,
+      text: `insert into users (id, name, user_handle, created_at, joined_at)
+        select "userId", 'Bench', sha256("userId"::bytea), $2, $2 from ${CLIENTS}`,
       values: [rows, now],
     },
     {

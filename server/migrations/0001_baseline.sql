@@ -41,7 +41,7 @@ create table users (
   created_at timestamptz not null,
   -- When the person first belonged to a workspace. Until then it is null, the audit log has no entry about the person,
   -- and the person is deleted after 30 days.
-  joined_at timestamptz default '-infinity'
+  joined_at timestamptz
 );
 create index users_never_joined on users (created_at) where joined_at is null;
 
@@ -568,8 +568,8 @@ create table purchases (
   created_at timestamptz not null,
   primary key (account_id, payment_id),
   foreign key (account_id, payment_id) references payments (account_id, id),
-  constraint purchases_check1 check (response_sealed is null or responded_at is not null),
-  constraint purchases_check2 check (response_sealed is null or header_sealed is not null)
+  check (response_sealed is null or responded_at is not null),
+  check (response_sealed is null or header_sealed is not null)
 );
 -- The answers whose time is over.
 create index purchases_kept on purchases (responded_at) where response_sealed is not null;

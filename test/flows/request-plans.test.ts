@@ -197,7 +197,7 @@ const WALLET = `'0x' || lpad(to_hex(n), 40, '0')`
 
 const INSERTS: readonly string[] = [
   `insert into accounts (id, slug, name, plan, created_at) select 'acc_' || n, 'w' || n, 'Name', 'pro', $3 from ${NUMBERS}`,
-  `insert into users (id, name, user_handle, created_at) select 'usr_' || n, 'Name', sha256((n || 'h')::bytea), $3 from ${NUMBERS}`,
+  `insert into users (id, name, user_handle, created_at, joined_at) select 'usr_' || n, 'Name', sha256((n || 'h')::bytea), $3, $3 from ${NUMBERS}`,
   `insert into members (account_id, user_id, role, created_at) select ${ACCOUNT}, 'usr_' || n, 'owner', $3 from ${NUMBERS}`,
   `insert into oauth_clients (id, name, redirect_uris, scopes, created_at)
     select 'cli_' || n, 'Name', '{https://example.com}', '{wallet:read}', $3 from ${NUMBERS}`,

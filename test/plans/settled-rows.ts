@@ -20,7 +20,13 @@ import {
 /** The rows that exist when the tables are analyzed for the first time. Hardly any of them are pending. */
 export const SETTLED: readonly string[] = [
   `insert into accounts (id, slug, name, plan, created_at) select id, 'slug-' || k, id, 'scale', ${now} from tenants`,
-  rows('users', 1, { id: user('n'), name: `'Ann'`, user_handle: hash(user('n')), created_at: ago('hour') }),
+  rows('users', 1, {
+    id: user('n'),
+    name: `'Ann'`,
+    user_handle: hash(user('n')),
+    created_at: ago('hour'),
+    joined_at: ago('hour'),
+  }),
   rows('members', 1, { ...own, user_id: user('n'), role: `'owner'`, created_at: ago('hour') }),
   rows('agents', 1, { ...own, mode: `'test'`, id: agent, created_at: ago('hour') }),
   rows('agents', 1, { ...own, mode: `'live'`, id: agent, created_at: ago('hour') }),
