@@ -126,7 +126,7 @@ describe('payments in the dashboard', () => {
     )
   })
 
-  test('a payment by a connection names its client; one from before clients were stored names none', async () => {
+  test('a payment by a connection names its client; a payment without a credential names none', async () => {
     const fixture = await openConsoleFixture()
     const connected = await seedTokens(server.context, {
       account: fixture.seeded.account,
@@ -136,8 +136,8 @@ describe('payments in the dashboard', () => {
     const { payment } = await fixture.read(String(made['id']))
     const { kind, name } = payment['credential'] as Record<string, unknown>
     assert.deepEqual([kind, name], ['connection', connected.client.name])
-    const old = await seedPayment(server.context, fixture.seeded)
-    const told = (await fixture.read(old.id)).payment
+    const bare = await seedPayment(server.context, fixture.seeded)
+    const told = (await fixture.read(bare.id)).payment
     assert.deepEqual([told['credential'], told['accepted_at']], [null, null])
   })
 
