@@ -12,6 +12,9 @@ import { Database } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
+import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
+import { openPurchasePlaces } from './domain/purchases/take-purchase-place.ts'
+import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/privy/open-enclave.ts'
 import { addDocs } from './http/add-docs.ts'
@@ -26,6 +29,7 @@ import { createLogger, type Logger } from './lib/logger.ts'
 import { startMemoryRelease } from './lib/memory-release.ts'
 import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
+import { SharedReads } from './lib/shared-reads.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchAuthorizations } from './jobs/watch-authorizations.ts'
@@ -74,6 +78,10 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     walletSlots: config.walletSlots,
     outbound,
     resources,
+    reservations: new ReservationQueue(db),
+    purchasePlaces: openPurchasePlaces(),
+    paymentReads: new SharedReads(),
+    paymentWaits: openPaymentWaits({ db, logger }),
     relyingParty: toRelyingParty(config.authUrl),
     signer: config.signerUrl === null ? null : toRelyingParty(config.signerUrl),
   }

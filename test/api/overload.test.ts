@@ -4,7 +4,6 @@ import { after, before, describe, test } from 'node:test'
 import { addApi } from '../../server/src/api/add-api.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { countPaymentWaiters } from '../../server/src/domain/reconciliation/wait-for-payment.ts'
 import { addHealth } from '../../server/src/http/add-health.ts'
 import { openHttp, type HttpServer } from '../../server/src/http/open-http.ts'
 import { createApiKeySecret } from '../../server/src/values/api-key.ts'
@@ -110,10 +109,10 @@ describe('overload', () => {
     given.enclave.behave = () => 'sign'
     const { id } = readBody<{ payment: { id: string } }>(paid, 201).payment
     const sockets = openMany(WAITERS, `GET /v1/payments/${id}?wait=45 HTTP/1.1\r\nHost: a\r\n${bearer(key)}\r\n`)
-    await waitFor('the waits', () => countPaymentWaiters(given.context) === WAITERS)
+    await waitFor('the waits', () => given.context.paymentWaits.waiting === WAITERS)
     assert.equal(http.overloadGate.inWork, 0)
     for (const socket of sockets) socket.destroy()
-    await waitFor('the end of the waits', () => countPaymentWaiters(given.context) === 0)
+    await waitFor('the end of the waits', () => given.context.paymentWaits.waiting === 0)
 
     const release = await holdTable(given.context.db, 'api_keys')
     const left = openMany(SHARE, `GET /v1/payments/${id} HTTP/1.1\r\nHost: a\r\n${bearer(key)}\r\n`)

@@ -37,7 +37,7 @@ const STEPS: readonly Step[] = [
     name: 'before the withdrawal is recorded',
     isRecorded: false,
     isSigned: false,
-    hold: ({ database }) => database.hold('insert_payment', 'request'),
+    hold: ({ database }) => database.hold('insert_payments', 'request'),
   },
   {
     name: 'when it is recorded, before the enclave has the request',
@@ -55,13 +55,13 @@ const STEPS: readonly Step[] = [
     name: "when the enclave's answer is there, before it is written",
     isRecorded: true,
     isSigned: true,
-    hold: ({ database }) => database.hold('mark_many_payments_accepted', 'request'),
+    hold: ({ database }) => database.hold('mark_free_payments_accepted', 'request'),
   },
   {
     name: 'when it is written, before the HTTP answer goes out',
     isRecorded: true,
     isSigned: true,
-    hold: ({ database }) => database.hold('mark_many_payments_accepted', 'answer'),
+    hold: ({ database }) => database.hold('mark_free_payments_accepted', 'answer'),
   },
 ]
 

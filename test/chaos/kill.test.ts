@@ -29,7 +29,7 @@ const CAP_USDC = '100'
 const AMOUNT_USDC = '2.50'
 const AMOUNT_MICRO = 2_500_000n
 const REMAINING_USDC = '97.5'
-const ACCEPT_STATEMENT = 'mark_many_payments_accepted'
+const ACCEPT_STATEMENT = 'mark_free_payments_accepted'
 
 interface Step {
   readonly name: string

@@ -31,6 +31,22 @@ const parties = (sample: Sample): Values => {
 }
 const times = (minutes: number): string => listOf(at(minutes), at(minutes))
 
+const allowances = (sample: Sample): Values => ({
+  1: listOf(get(sample, 'allowances', 'account_id')),
+  2: listOf(get(sample, 'allowances', 'month')),
+})
+
+const acceptances = (sample: Sample): Values => ({
+  1: listOf(get(sample, 'payments', 'account_id')),
+  2: listOf(get(sample, 'payments', 'id')),
+  3: '{NULL}',
+  4: '{NULL}',
+  5: listOf(at(0)),
+  6: '{NULL}',
+  7: '{NULL}',
+  8: listOf(at(0)),
+})
+
 const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b') })
 
 /**
@@ -71,34 +87,29 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     const { 1: accounts = null, 2: modes = null } = parties(sample)
     return { 1: accounts, 2: modes, 3: listOf(get(sample, 'payments', 'agent_id')), 4: times(0) }
   },
-  lock_free_allowances: (sample) => ({
-    1: listOf(get(sample, 'allowances', 'account_id')),
-    2: listOf(get(sample, 'allowances', 'month')),
-  }),
+  lock_allowances: allowances,
+  lock_free_allowances: allowances,
+  find_admission_grants: parties,
+  lock_grants: parties,
   lock_free_grants: parties,
-  mark_many_payments_accepted: (sample) => ({
-    1: listOf(get(sample, 'payments', 'account_id')),
-    2: listOf(get(sample, 'payments', 'id')),
-    3: '{NULL}',
-    4: '{NULL}',
-    5: listOf(at(0)),
-    6: '{NULL}',
-    7: '{NULL}',
-    8: listOf(at(0)),
-  }),
+  mark_payments_accepted: acceptances,
+  mark_free_payments_accepted: acceptances,
   postpone_authorization_lookups: (sample) => ({
     1: listOf(get(sample, 'payments', 'account_id')),
     2: listOf(get(sample, 'payments', 'id')),
     3: listOf(at(1)),
     4: '{NULL}',
   }),
-  read_facts_of_many: (sample) => ({
+  read_payment_facts: (sample) => ({
     ...parties(sample),
     5: times(-24 * 60),
     6: '{1,1}',
     7: times(-24 * 60),
-    8: '{unknown,NULL}',
   }),
+  find_payments_by_keys: (sample) => {
+    const { 1: accounts = null, 2: modes = null } = parties(sample)
+    return { 1: accounts, 2: modes, 3: '{unknown,NULL}' }
+  },
   ...Object.fromEntries(
     ['access_token', 'code', 'refresh_token'].map((kind) => [`find_presented_${kind}`, () => ({ 2: at(-60) })]),
   ),
@@ -155,7 +166,6 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_grant_active: () => ({ 2: 'unknown' }),
   mark_grant_submitted: () => ({ 4: 'activate', 5: at(0) }),
   mark_owner_request_done: () => ({ 3: '{}' }),
-  mark_payment_accepted: () => ({ 6: null }),
   record_payment_lookup: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
   ...Object.fromEntries(

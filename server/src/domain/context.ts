@@ -3,16 +3,20 @@ import type { Database } from '../db/database.ts'
 import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FairPlaces } from '../lib/fair-places.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Sealer } from '../lib/sealing.ts'
+import type { SharedPoll } from '../lib/shared-poll.ts'
 import type { Mode } from '../values/mode.ts'
 import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
 
 /**
  * The services that an operation uses, such as the database and the clock. Every operation receives the context as its
- * first argument.
+ * first argument. It also holds what a process keeps as long as it runs, such as queues. If the type of such a field
+ * belongs to a room, the room's own file adds the field to this interface: `reservations` (`reserve-in-turn.ts`) and
+ * `paymentReads` (`refresh-payment.ts`).
  */
 export interface Context {
   readonly db: Database
@@ -31,6 +35,10 @@ export interface Context {
   readonly outbound: OutboundPolicy
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
+  /** The places for the purchases that this process works on. */
+  readonly purchasePlaces: FairPlaces
+  /** The callers of this process that wait until a payment is settled. */
+  readonly paymentWaits: SharedPoll
   /** The site that people sign in on with their passkeys. */
   readonly relyingParty: RelyingParty
   /** The signer page, where owners use their wallet passkeys (D60). Null if none is configured. */

@@ -65,13 +65,13 @@ export interface PurchaseArguments {
 }
 
 /** What is bought. Does not contain the wallet, because the arguments need not name one. */
-export type Purchase = Pick<
+export type AskedPurchase = Pick<
   PaymentRequest,
   'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | 'credentialId' | 'boundAgentId'
 >
 
 /** Parses the arguments of a purchase. Throws a failure that says what is wrong with them. */
-export async function readPurchase(ctx: Context, caller: ToolCaller, args: PurchaseArguments): Promise<Purchase> {
+export async function readPurchase(ctx: Context, caller: ToolCaller, args: PurchaseArguments): Promise<AskedPurchase> {
   const { accountId, mode, credentialId, agentId: boundAgentId } = caller
   const amountMicro = parseAmountInput(args.amount_usdc)
   const to = parseRecipient(args.to, ctx.chains[mode].usdc)
@@ -88,7 +88,7 @@ export async function readPurchase(ctx: Context, caller: ToolCaller, args: Purch
  */
 export async function findSamePurchase(
   ctx: Pick<Context, 'db' | 'clock'>,
-  purchase: Purchase,
+  purchase: AskedPurchase,
   args: Pick<PurchaseArguments, 'wallet' | 'in_addition_to'>,
 ): Promise<Payment | null> {
   const { in_addition_to: sent } = args
@@ -103,7 +103,7 @@ export async function findSamePurchase(
  * Throws if the payment with this `purchase_id` is for another purchase than the requested one. If the payment were
  * returned instead, the model could believe that the requested purchase is paid.
  */
-export function checkSamePurchase(existing: Payment, purchase: Purchase, wallet: string | undefined): void {
+export function checkSamePurchase(existing: Payment, purchase: AskedPurchase, wallet: string | undefined): void {
   if (existing.agentId !== purchase.agentId) {
     throw new ToolFailure({
       code: 'purchase_id_used',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { readRequest } from '../domain/purchases/read-request.ts'
-import { RESOURCE_METHODS, type ResourceRequest } from '../domain/purchases/purchase-request.ts'
+import { RESOURCE_METHODS, type AgentRequest } from '../domain/purchases/purchase-request.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import { Problem } from '../values/problem.ts'
 import { invalid } from './check-arguments.ts'
@@ -35,7 +35,7 @@ export interface ResourceArguments {
 }
 
 /** Parses the request to a resource. Throws a failure that says what is wrong with the arguments. */
-export function readResource(args: ResourceArguments, policy: OutboundPolicy): ResourceRequest {
+export function readResource(args: ResourceArguments, policy: OutboundPolicy): AgentRequest {
   const { url, headers, body } = args
   const method = RESOURCE_METHODS.find((one) => one === (args.method ?? 'GET').toUpperCase())
   if (method === undefined)

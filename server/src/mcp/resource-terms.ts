@@ -3,7 +3,7 @@ import type { Payment } from '../domain/payments/payment.ts'
 import type { EarlierPurchase } from '../domain/purchases/find-earlier-purchase.ts'
 import { findByKey } from '../domain/purchases/find-earlier-purchase.ts'
 import { findRepeatedPurchase } from '../domain/purchases/find-repeated-purchase.ts'
-import type { PurchaseTerms, ResourceRequest } from '../domain/purchases/purchase-request.ts'
+import type { PurchaseTerms, AgentRequest } from '../domain/purchases/purchase-request.ts'
 import { chooseAgent } from './choose-agent.ts'
 import { chooseWallet } from './choose-wallet.ts'
 import { describePayment, formatPaymentAnswer } from './format-payment-answer.ts'
@@ -28,7 +28,7 @@ interface TermsArguments {
 export async function readTerms(
   ctx: Context,
   { caller, args }: Pick<ToolCall<TermsArguments>, 'caller' | 'args'>,
-  request: ResourceRequest,
+  request: AgentRequest,
 ): Promise<PurchaseTerms> {
   const { accountId, mode, credentialId, agentId: boundAgentId } = caller
   const maxAmountMicro = parseAmountInput(args.max_amount_usdc, 'max_amount_usdc')
@@ -53,7 +53,7 @@ async function checkNotRepeated(
     sent,
   }: {
     key: Parameters<typeof findRepeatedPurchase>[1]
-    request: ResourceRequest
+    request: AgentRequest
     sent: string | undefined
   },
 ): Promise<void> {

@@ -6,7 +6,6 @@ import { readRows } from '../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { startTcpProxy } from '../../../test/support/wires/tcp-proxy.ts'
 import { ChainUnavailable } from '../chain/errors.ts'
-import { countPaymentWaiters } from '../domain/reconciliation/wait-for-payment.ts'
 import { createLogger } from '../lib/logger.ts'
 import { openContext } from '../service.ts'
 import { runTool, type ToolResult } from './run-tool.ts'
@@ -30,17 +29,17 @@ describe('runTool', () => {
     const seeded = await seed(given.context)
     const left = new AbortController()
     const result = run(seeded, SEND_PAYMENT, argsOf({ wait_seconds: 45 }), { left: left.signal })
-    await waitFor('the call to wait', () => countPaymentWaiters(given.context) === 1)
+    await waitFor('the call to wait', () => given.context.paymentWaits.waiting === 1)
     left.abort()
     assert.equal(paymentOf(await result).status, 'pending')
-    assert.equal(countPaymentWaiters(given.context), 0)
+    assert.equal(given.context.paymentWaits.waiting, 0)
   })
 
   test('a wait ends when the chain confirms the payment', async () => {
     const seeded = await seed(given.context)
     const paid = paymentOf(await run(seeded, SEND_PAYMENT, argsOf()))
     const result = run(seeded, GET_PAYMENT, { payment_id: paid.id, wait_seconds: 45 })
-    await waitFor('the call to wait', () => countPaymentWaiters(given.context) === 1)
+    await waitFor('the call to wait', () => given.context.paymentWaits.waiting === 1)
     await readRows(
       given.context.db,
       `update payments set status = 'failed', failure_code = 'reverted', settled_at = now() where id = $1`,
@@ -65,7 +64,7 @@ describe('runTool', () => {
     try {
       const left = new AbortController()
       const result = run(seeded, SEND_PAYMENT, argsOf({ wait_seconds: 45 }), { context, left: left.signal })
-      await waitFor('the call to wait', () => countPaymentWaiters(context) === 1)
+      await waitFor('the call to wait', () => context.paymentWaits.waiting === 1)
       proxy.cut()
       left.abort()
       const { isError, structuredContent } = await result

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { Payment, PaymentAuthorization } from '../../../server/src/domain/payments/payment.ts'
 import { markAccepted } from '../../../server/src/domain/payments/acceptances-store.ts'
-import { insertPayment, markConfirmed, markFailed } from '../../../server/src/domain/payments/payments-store.ts'
+import { insertPayments, markConfirmed, markFailed } from '../../../server/src/domain/payments/payments-store.ts'
 import { monthOf } from '../../../server/src/domain/plans/plan.ts'
 import { createId } from '../../../server/src/values/ids.ts'
 import { microUsdc, parseAmount } from '../../../server/src/values/money.ts'
@@ -68,11 +68,14 @@ export async function seedPayment(
     ...changes,
   }
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
-  await ctx.db.runDurable(insertPayment({ ...payment, txHash: null }, isAgents ? admission : null))
+  await ctx.db.runDurable(
+    insertPayments([{ payment: { ...payment, txHash: null }, admission: isAgents ? admission : null }]),
+  )
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
-  const accepted = await ctx.db.runDurable(
-    markAccepted(payment, { transactionId: id, txHash, userOperationHash: null }, { now: at, nextLookupAt: at }),
+  const acceptance = { transactionId: id, txHash, userOperationHash: null }
+  const [accepted = null] = await ctx.db.runDurable(
+    markAccepted([{ payment, accepted: acceptance, now: at, nextLookupAt: at }]),
   )
   if (accepted === null) throw new Error('the payment was not accepted')
   const settledAt = new Date(at.getTime() + SEND_WINDOW_MS)

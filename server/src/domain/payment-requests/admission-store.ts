@@ -1,5 +1,5 @@
 import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
-import { all, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
+import { all, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -18,7 +18,6 @@ const { grants, payments, wallet_slots: slots, wallets } = tables
 
 const FACTS_ROW = {
   agent_exists: computed.bool,
-  wallet_exists: computed.bool,
   enclave_wallet_id: nullable(wallets.enclave_wallet_id),
   plan: computed.text,
   spent: computed.numeric,
@@ -32,57 +31,6 @@ const GRANT_ROW = {
   ...POLICY_ROW,
   slot: grants.slot,
   slot_key: slots.signer_private_key_sealed,
-}
-
-/**
- * How a statement names the agent and the wallet of a request: as parameters, or as columns of a row for each request.
- */
-interface PartyTerms {
-  readonly account: string
-  readonly mode: string
-  readonly wallet: string
-  readonly agent: string
-}
-
-/** How a statement names the values on which the facts of a request depend. */
-interface FactTerms extends PartyTerms {
-  readonly windowStart: string
-  readonly block: string
-  readonly since: string
-  readonly newestAccount: string
-  readonly newestId: string
-}
-
-const PARTY_PARAMETERS: PartyTerms = { account: '$1', mode: '$2', wallet: '$3', agent: '$4' }
-const PARTY_COLUMNS: PartyTerms = { account: 'r.account_id', mode: 'r.mode', wallet: 'r.wallet', agent: 'r.agent_id' }
-
-function grantText({ account, mode, wallet, agent }: PartyTerms): string {
-  return `select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist,
-    g.expires_at, g.x402, g.slot, s.signer_private_key_sealed as slot_key
-  from wallets w
-  join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
-  join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
-    and s.wallet_address = g.wallet_address and s.slot = g.slot
-  where w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}
-    and g.agent_id = ${agent} and g.status = 'active' and g.suspended_at is null`
-}
-
-/** The statement for one request and the statement for many requests read the same facts, so both contain this text. */
-function factsText(terms: FactTerms): string {
-  const { account, mode, wallet, agent, windowStart, block, since, newestAccount, newestId } = terms
-  return `select a.id is not null as agent_exists, w.address is not null as wallet_exists,
-        w.enclave_wallet_id,
-        (select plan from accounts where id = ${account}) as plan,
-        ${spentSum({ account, mode, wallet, agent, since: windowStart })} as spent,
-        ${unminedSum({ account, mode, wallet, block, since })} as unmined,
-        exists (select 1 from unexplained_transfers u where u.account_id = ${account} and u.mode = ${mode}
-          and u.mined_at > ${windowStart}::timestamptz - interval '${LOOKED_UP_DAYS} days'
-          and u.payment_id is null) as has_unexplained,
-        (${newestId}::text is null or exists (select 1 from payments n
-          where n.account_id = ${newestAccount} and n.id = ${newestId})) as has_newest
-      from (select 1) one
-      left join agents a on a.account_id = ${account} and a.mode = ${mode} and a.id = ${agent} and a.deleted_at is null
-      left join wallets w on w.account_id = ${account} and w.mode = ${mode} and w.address = ${wallet}`
 }
 
 /** The agent and the wallet that a payment names. */
@@ -99,31 +47,59 @@ export interface AdmissionGrant extends GrantPolicy {
   readonly signerKey: SignerKey
 }
 
+/** The columns of `unnest` with one row for each request; `PARTY_ARRAYS` are its arguments. */
+const PARTY_COLUMNS = 'account_id, mode, wallet, agent_id'
+const PARTY_ARRAYS = '$1::text[], $2::text[], $3::text[], $4::text[]'
+
 /**
- * Locks the wallet's row and then the grant's, so that the wallet's balance and the grant's cap are exact (D22).
- * Inserts of rows that refer to them by a foreign key do not wait for this lock. Returns null if there is no active
- * grant to lock; `readFacts` then says what is missing. Uses the primary keys of wallets and slots, and
- * `grants_one_active_per_agent_and_wallet`.
+ * Returns the active grants that payments would be made under, by the position of their request. A request without one
+ * is left out. Takes no lock, so it is for previews, on which nothing depends (D55). Uses the primary keys of wallets
+ * and slots, and `grants_one_active_per_agent_and_wallet`: the planner does not merge the subquery into the outer query,
+ * so each request is looked up separately.
  */
-export function lockGrant(parties: Parties): Query<AdmissionGrant | null> {
+export function findAdmissionGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
   return {
-    ...findAdmissionGrant(parties),
-    name: 'lock_grant',
-    text: `${grantText(PARTY_PARAMETERS)} for no key update of w, g`,
+    name: 'find_admission_grants',
+    text: grantsText('offset 0'),
+    values: partyArrays(requests),
+    read: rowsOf({ position: computed.int8, ...GRANT_ROW }, (rows) => {
+      return new Map(rows.map((row) => [Number(row.position) - 1, toGrant(row)]))
+    }),
   }
 }
 
 /**
- * Returns the grant that `lockGrant` returns, but without a lock. It is for previews, on which nothing depends (D55).
- * Uses the same indexes.
+ * Locks the wallets' rows and then the grants', in the given order, so that the wallets' balances and the grants' limits
+ * are exact (D22). Waits for other transactions. Inserts of rows that refer to them by a foreign key do not wait for
+ * these locks. Returns what `findAdmissionGrants` returns; `readFacts` says what is missing. Uses the same indexes.
  */
-export function findAdmissionGrant(parties: Parties): Query<AdmissionGrant | null> {
-  return {
-    name: 'find_admission_grant',
-    text: grantText(PARTY_PARAMETERS),
-    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
-    read: firstOrNull(GRANT_ROW, toGrant),
-  }
+export function lockGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
+  return { ...findAdmissionGrants(requests), name: 'lock_grants', text: grantsText('for no key update of w, g') }
+}
+
+/**
+ * Locks what `lockGrants` locks, but never waits: a request is left out if another transaction holds one of its locks.
+ * A lock on the wallet is kept even if the lock on the grant was not free. Uses the same indexes.
+ */
+export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
+  const text = grantsText('for no key update of w, g skip locked')
+  return { ...findAdmissionGrants(requests), name: 'lock_free_grants', text }
+}
+
+function grantsText(ending: string): string {
+  return `select r.position, l.id, l.max_per_tx_micro, l.daily_cap_micro, l.recipient_allowlist, l.contract_allowlist,
+        l.expires_at, l.x402, l.slot, l.slot_key
+      from unnest(${PARTY_ARRAYS}) with ordinality as r (${PARTY_COLUMNS}, position)
+      cross join lateral (
+        select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist, g.expires_at,
+          g.x402, g.slot, s.signer_private_key_sealed as slot_key
+        from wallets w
+        join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
+        join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
+          and s.wallet_address = g.wallet_address and s.slot = g.slot
+        where w.account_id = r.account_id and w.mode = r.mode and w.address = r.wallet
+          and g.agent_id = r.agent_id and g.status = 'active' and g.suspended_at is null
+        ${ending}) l`
 }
 
 /**
@@ -137,27 +113,6 @@ export function findActiveGrantId(parties: Parties): Query<string | null> {
       where account_id = $1 and mode = $2 and wallet_address = $3 and agent_id = $4 and status = 'active'`,
     values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
     read: firstOrNull(pick(grants, 'id'), (row) => row.id),
-  }
-}
-
-/**
- * Locks the same rows as `lockGrant` for many requests, in the given order, and returns the grants by the position of
- * their request. A request is left out if it has no active grant, or if another transaction holds one of its locks:
- * this statement never waits. A lock on the wallet is kept even if the lock on the grant was not free. The planner does
- * not merge a subquery that locks into the outer query, so each request is looked up separately. Uses the same indexes.
- */
-export function lockFreeGrants(requests: readonly Parties[]): Query<ReadonlyMap<number, AdmissionGrant>> {
-  return {
-    name: 'lock_free_grants',
-    text: `select r.position, l.id, l.max_per_tx_micro, l.daily_cap_micro, l.recipient_allowlist, l.contract_allowlist,
-        l.expires_at, l.x402, l.slot, l.slot_key
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
-        as r (account_id, mode, wallet, agent_id, position)
-      cross join lateral (${grantText(PARTY_COLUMNS)} for no key update of w, g skip locked) l`,
-    values: partyArrays(requests),
-    read: rowsOf({ position: computed.int8, ...GRANT_ROW }, (rows) => {
-      return new Map(rows.map((row) => [Number(row.position) - 1, toGrant(row)]))
-    }),
   }
 }
 
@@ -184,7 +139,6 @@ function toGrant(row: RowOf<typeof GRANT_ROW>): AdmissionGrant {
  */
 export interface AdmissionFacts {
   readonly agentExists: boolean
-  readonly walletExists: boolean
   readonly plan: Plan
   /** What the agent has spent from the wallet within the window of the daily cap (D16). */
   readonly spent24hMicro: MicroUsdc
@@ -204,94 +158,60 @@ export interface AdmissionFacts {
   readonly enclaveWalletId: string | null
 }
 
-const FACT_PARAMETERS = { windowStart: '$5', block: '$6', since: '$7' } as const
-
-/** As of when facts are read, and the newest payment that this process has reserved. */
-interface FactsRead {
-  readonly now: Date
-  readonly windowStart: Date
-  readonly balanceBlock: bigint
-  readonly newest: LedgerMemory['newestPayment']
-}
-
-/**
- * Reads the facts that decide whether a payment is allowed. The sums in the facts use the indexes `payments_in_window`,
- * `payments_holding_balance`, `payments_confirmed_by_block`, `unexplained_transfers_of_wallet` and the primary
- * key of payments.
- */
-export function readFacts(
-  parties: Parties,
-  { now, windowStart, balanceBlock, newest }: FactsRead,
-): Query<AdmissionFacts> {
-  return {
-    name: 'read_payment_facts',
-    text: factsText({ ...PARTY_PARAMETERS, ...FACT_PARAMETERS, newestAccount: '$8', newestId: '$9' }),
-    values: [
-      parties.accountId,
-      parties.mode,
-      parties.wallet,
-      parties.agentId,
-      windowStart,
-      balanceBlock,
-      heldSince(now),
-      newest?.accountId ?? null,
-      newest?.id ?? null,
-    ],
-    read: one(FACTS_ROW, toFacts),
-  }
-}
-
-/** One request of a batch: the values for which its facts are read. */
-export interface BatchedRead extends Parties {
-  readonly idempotencyKey: string | null
+/** The values on which the facts of a request depend. */
+export interface FactsRead extends Parties {
   readonly now: Date
   readonly windowStart: Date
   readonly balanceBlock: bigint
 }
 
-export interface BatchedFacts extends AdmissionFacts {
-  /** Whether a payment has the request's idempotency key already. */
-  readonly isKeyUsed: boolean
-}
-
 /**
- * Reads the facts that `readFacts` reads, but for many requests, in their order. `offset 0` keeps the planner from
- * merging the subquery into a join, so each request is looked up separately. Uses `payments_in_window`,
- * `payments_holding_balance`, `payments_confirmed_by_block`, `payments_by_idempotency_key`,
+ * Reads the facts that decide whether payments are allowed, in the order of the requests. `newest` is the newest payment
+ * that this process has reserved. `offset 0` keeps the planner from merging the subquery into a join, so each request is
+ * looked up separately. Uses `payments_in_window`, `payments_holding_balance`, `payments_confirmed_by_block`,
  * `unexplained_transfers_of_wallet` and primary keys.
  */
-export function readFactsOfMany(
-  requests: readonly BatchedRead[],
+export function readFacts(
+  requests: readonly FactsRead[],
   newest: LedgerMemory['newestPayment'],
-): Query<BatchedFacts[]> {
-  const times = { windowStart: 'r.window_start', block: 'r.block', since: 'r.since' }
-  const terms = { ...PARTY_COLUMNS, ...times, newestAccount: '$9', newestId: '$10' }
+): Query<AdmissionFacts[]> {
+  const party = { account: 'r.account_id', mode: 'r.mode', wallet: 'r.wallet' }
   return {
-    name: 'read_facts_of_many',
-    text: `select f.agent_exists, f.wallet_exists, f.enclave_wallet_id, f.plan, f.spent, f.unmined,
-        f.has_unexplained, f.has_newest, (select p.id from payments p where p.account_id = r.account_id and p.mode = r.mode
-          and p.idempotency_key = r.key) is not null as key_used
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::timestamptz[],
-        $8::text[]) with ordinality as r (account_id, mode, wallet, agent_id, window_start, block, since, key, position)
-      cross join lateral (${factsText(terms)} offset 0) f
+    name: 'read_payment_facts',
+    text: `select f.agent_exists, f.enclave_wallet_id, f.plan, f.spent, f.unmined, f.has_unexplained, f.has_newest
+      from unnest(${PARTY_ARRAYS}, $5::timestamptz[], $6::bigint[], $7::timestamptz[])
+        with ordinality as r (${PARTY_COLUMNS}, window_start, block, since, position)
+      cross join lateral (
+        select a.id is not null as agent_exists, w.enclave_wallet_id,
+          (select plan from accounts where id = r.account_id) as plan,
+          ${spentSum({ ...party, agent: 'r.agent_id', since: 'r.window_start' })} as spent,
+          ${unminedSum({ ...party, block: 'r.block', since: 'r.since' })} as unmined,
+          exists (select 1 from unexplained_transfers u where u.account_id = r.account_id and u.mode = r.mode
+            and u.mined_at > r.window_start - interval '${LOOKED_UP_DAYS} days'
+            and u.payment_id is null) as has_unexplained,
+          ($9::text is null or exists (select 1 from payments n
+            where n.account_id = $8 and n.id = $9)) as has_newest
+        from (select 1) one
+        left join agents a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.agent_id
+          and a.deleted_at is null
+        left join wallets w on w.account_id = r.account_id and w.mode = r.mode and w.address = r.wallet
+        offset 0) f
       order by r.position`,
     values: [
       ...partyArrays(requests),
       requests.map(({ windowStart }) => windowStart),
       requests.map(({ balanceBlock }) => balanceBlock),
       requests.map(({ now }) => heldSince(now)),
-      requests.map(({ idempotencyKey }) => idempotencyKey),
       newest?.accountId ?? null,
       newest?.id ?? null,
     ],
-    read: all({ ...FACTS_ROW, key_used: computed.bool }, (row) => ({ ...toFacts(row), isKeyUsed: row.key_used })),
+    read: all(FACTS_ROW, toFacts),
   }
 }
 
 function toFacts(row: RowOf<typeof FACTS_ROW>): AdmissionFacts {
   return {
     agentExists: row.agent_exists,
-    walletExists: row.wallet_exists,
     plan: toPlan(row.plan),
     spent24hMicro: microUsdc(BigInt(row.spent)),
     unminedMicro: microUsdc(BigInt(row.unmined)),

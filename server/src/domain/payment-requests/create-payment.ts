@@ -1,7 +1,5 @@
 import type { Context } from '../context.ts'
-import { reserveOrFind } from './reserve-or-find.ts'
-import type { Reservation } from './reserve-payment.ts'
-import { withFunds } from './with-funds.ts'
+import { reserveRequest } from './reserve-request.ts'
 import { resumePayment } from '../payments/resume-payment.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
@@ -10,6 +8,7 @@ import type { Payment } from '../payments/payment.ts'
 import { mayPayAs, type PaymentRequest } from './payment-request.ts'
 import { replayPayment, resumeIfAuthorized } from './replay-payment.ts'
 import { submitPayment } from '../payments/submit-payment.ts'
+import type { SigningParties } from '../payments/signing-store.ts'
 import type { AdmissionRefusal } from './admission-refusal.ts'
 
 export type PaymentOutcome =
@@ -43,27 +42,26 @@ export async function createPayment(
       ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
       : { kind: 'replayed', payment }
   }
-  const reservation = await withFunds(ctx, request, (funded) => reserveOrFind(ctx, funded))
+  const reservation = await reserveRequest(ctx, request)
   if (reservation.kind === 'refused') {
     recordRefusal(ctx, { request: { ...request, resourceUrl: null }, refusal: reservation.refusal })
     return reservation
   }
   onSubmit()
-  if (reservation.kind === 'accepted') {
-    const { payment, transfer } = reservation
-    return { kind: 'created', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
-  }
+  const { payment } = reservation
   if (reservation.kind === 'existing') {
-    return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, reservation.payment, request) }
+    return { kind: 'replayed', payment: await resumeIfAuthorized(ctx, payment, request) }
   }
-  return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation), reservation.payment) }
+  const { accepted } = reservation
+  if (accepted !== null) return { kind: 'created', payment: await recordAcceptance(ctx, { payment, accepted }) }
+  return { kind: 'created', payment: await withRecordedOutcome(submitNew(ctx, reservation), payment) }
 }
 
 /**
  * Submits a new payment. If its request had already expired by the enclave's clock, resumes the payment. The second try
  * can succeed, because the enclave's response has told us the enclave's time.
  */
-async function submitNew(ctx: Context, reserved: Extract<Reservation, { kind: 'reserved' }>): Promise<Payment> {
+async function submitNew(ctx: Context, reserved: { payment: Payment; signing: SigningParties }): Promise<Payment> {
   const submission = await submitPayment(ctx, reserved)
   return submission.kind === 'done' ? submission.payment : await resumePayment(ctx, reserved.payment)
 }

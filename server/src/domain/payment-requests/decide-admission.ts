@@ -1,39 +1,80 @@
+import type { BalanceSnapshot } from '../../chain/balance-snapshots.ts'
+import { ChainUnavailable } from '../../chain/errors.ts'
+import type { Address } from '../../values/address.ts'
 import { formatCoin, type GasFunds } from '../../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
 import type { Refusal } from '../../values/problem.ts'
-import type { GrantPolicy } from '../grants/grant.ts'
 import { decideLimits, type LimitRefusal, type TransferRequest } from '../grants/decide-limits.ts'
-import { nextMonthOf } from '../plans/plan.ts'
+import type { Payment } from '../payments/payment.ts'
+import { nextMonthOf, PLANS } from '../plans/plan.ts'
+import type { AdmissionFacts, AdmissionGrant } from './admission-store.ts'
+import type { PaymentRequest } from './payment-request.ts'
 
-export interface AdmissionInput {
-  readonly agentExists: boolean
-  readonly walletExists: boolean
-  /** The terms of the agent's active grant on the wallet. Null if there is no active grant or it is suspended. */
-  readonly policy: GrantPolicy | null
-  readonly request: TransferRequest
-  readonly spent24hMicro: MicroUsdc
+/** What a wallet has, as it was read from the chain. */
+export interface PayerFunds {
+  /** The error if the chain could not be read. */
+  readonly balance: BalanceSnapshot | ChainUnavailable
   /**
-   * The plan's monthly allowance, and how much of it is used. Null if payments are not counted (test mode, or a plan
-   * without a limit).
-   */
-  readonly allowance: { readonly allowance: number; readonly used: number } | null
-  /** The wallet's balance. Null while the chain is unavailable; all other limits are still checked. */
-  readonly balanceMicro: MicroUsdc | null
-  /** The amount that has left the wallet, or is about to leave it, and that the balance does not reflect yet. */
-  readonly unminedMicro: MicroUsdc
-  /**
-   * How much native coin the wallet has, and how much it needs for gas. Null if gas is sponsored or the chain is
-   * unavailable.
+   * How much native coin the wallet has, and how much it needs for gas. Null if the wallet pays no gas, or if the chain
+   * could not be read.
    */
   readonly gas: GasFunds | null
+}
+
+/** A request, with the balances that were read for it. */
+export interface FundedRequest extends PayerFunds {
+  readonly request: PaymentRequest
+}
+
+/** A request that is decided as of `now`. `contract` is the token's contract. */
+export interface TimedRequest extends FundedRequest {
   readonly now: Date
+  readonly contract: Address
+}
+
+/** What was read from the database for one request. */
+export interface Reading {
+  /** Null if there is no active grant, or if it is suspended. */
+  readonly grant: AdmissionGrant | null
+  /** The payment that already has the request's idempotency key. */
+  readonly existing: Payment | null
+  readonly facts: AdmissionFacts
+  /** How much of the month's allowance is used. Null if payments of this mode do not count against the allowance. */
+  readonly used: number | null
+}
+
+export type AdmissionDecision =
+  | Allowed
+  /** A payment with this idempotency key already exists. */
+  | { readonly kind: 'existing'; readonly payment: Payment }
+  /** The balance could not be read. Every other check has passed. */
+  | { readonly kind: 'balance_unknown'; readonly error: ChainUnavailable }
+  | Refused
+
+export interface Allowed {
+  readonly kind: 'allowed'
+  readonly grant: AdmissionGrant
+  readonly enclaveWalletId: string
+  readonly facts: AdmissionFacts
+  readonly balance: BalanceSnapshot
+}
+
+/** The payment is refused. `findRefusalDetails` completes the refusal. */
+export interface Refused {
+  readonly kind: 'refused'
+  readonly refusal: DecidedRefusal
+  readonly now: Date
+  /**
+   * How much has to leave the window of the 24-hour limit until the payment fits. Null if the limit itself is too low.
+   */
+  readonly excessMicro: bigint | null
 }
 
 export type FundsRefusal = Refusal<'insufficient_balance' | 'insufficient_gas'>
 
 /**
- * Why a payment is rejected. Two refusals are not complete, because their details need one more read. The caller adds
- * `resets_at` if the 24-hour limit does not allow the payment, and `reason` if there is no active grant.
+ * Why a payment is rejected. Two refusals are not complete, because their details need one more read: `resets_at` if the
+ * 24-hour limit does not allow the payment, and `reason` if there is no active grant.
  */
 export type DecidedRefusal =
   | Refusal<'agent_not_found' | 'wallet_not_found' | 'plan_cap_exceeded'>
@@ -42,34 +83,62 @@ export type DecidedRefusal =
   | FundsRefusal
 
 /**
- * Decides whether a payment is allowed. Returns null if it is. Otherwise returns the first refusal in the documented
- * order (D18).
+ * Decides whether a payment is allowed, from what was read for it. A refusal is the first one in the documented order
+ * (D18).
  */
-export function decideAdmission(payment: AdmissionInput): DecidedRefusal | null {
-  const { request, policy, spent24hMicro, now, allowance, balanceMicro, unminedMicro, gas } = payment
-  if (!payment.agentExists) return { code: 'agent_not_found' }
-  if (!payment.walletExists) return { code: 'wallet_not_found' }
-  if (policy === null) return { code: 'permission_not_found' }
-  const refusal = decideLimits(policy, { request, spent24hMicro, now })
-  if (refusal !== null) return refusal
-  if (allowance !== null && allowance.used >= allowance.allowance) {
-    return { code: 'plan_cap_exceeded', details: { ...allowance, resets_at: nextMonthOf(now).toISOString() } }
+export function decideAdmission(
+  { request: asked, contract, balance, gas, now }: TimedRequest,
+  { grant, existing, facts, used }: Reading,
+): AdmissionDecision {
+  if (existing !== null) return { kind: 'existing', payment: existing }
+  const refused = (refusal: DecidedRefusal, excessMicro: bigint | null = null): Refused => {
+    return { kind: 'refused', refusal, now, excessMicro }
   }
-  return decideFunds({ request, balanceMicro, unminedMicro, gas })
+  const { enclaveWalletId, spent24hMicro, unminedMicro } = facts
+  if (!facts.agentExists) return refused({ code: 'agent_not_found' })
+  if (enclaveWalletId === null) return refused({ code: 'wallet_not_found' })
+  if (grant === null) return refused({ code: 'permission_not_found' })
+  const request = { ...asked, contract }
+  const balanceMicro = balance instanceof ChainUnavailable ? null : balance.balanceMicro
+  const refusal =
+    decideLimits(grant, { request, spent24hMicro, now }) ??
+    decideAllowance(PLANS[facts.plan].monthlyAllowance, used, now) ??
+    decideFunds({ request, balanceMicro, unminedMicro, gas })
+  if (refusal !== null) {
+    const { dailyCapMicro } = grant
+    return refused(
+      refusal,
+      asked.amountMicro > dailyCapMicro ? null : spent24hMicro + asked.amountMicro - dailyCapMicro,
+    )
+  }
+  if (balance instanceof ChainUnavailable) return { kind: 'balance_unknown', error: balance }
+  return { kind: 'allowed', grant, enclaveWalletId, facts, balance }
+}
+
+function decideAllowance(
+  allowance: number | null,
+  used: number | null,
+  now: Date,
+): Refusal<'plan_cap_exceeded'> | null {
+  if (allowance === null || used === null || used < allowance) return null
+  return { code: 'plan_cap_exceeded', details: { allowance, used, resets_at: nextMonthOf(now).toISOString() } }
+}
+
+/** What a wallet has, and what its payments need. */
+export interface FundsInput {
+  readonly request: Pick<TransferRequest, 'amountMicro' | 'amountUsdc'>
+  /** Null while the chain is unavailable. */
+  readonly balanceMicro: MicroUsdc | null
+  /** The amount that has left the wallet, or is about to leave it, and that the balance does not reflect yet. */
+  readonly unminedMicro: MicroUsdc
+  readonly gas: GasFunds | null
 }
 
 /**
  * Decides whether the wallet has enough USDC, and enough native coin for gas. These are the last checks of a payment,
  * and the only ones of a withdrawal (D62).
  */
-export function decideFunds({
-  request,
-  balanceMicro,
-  unminedMicro,
-  gas,
-}: Pick<AdmissionInput, 'balanceMicro' | 'unminedMicro' | 'gas'> & {
-  readonly request: Pick<TransferRequest, 'amountMicro' | 'amountUsdc'>
-}): FundsRefusal | null {
+export function decideFunds({ request, balanceMicro, unminedMicro, gas }: FundsInput): FundsRefusal | null {
   if (balanceMicro !== null && unminedMicro + request.amountMicro > balanceMicro) {
     const details = {
       balance_usdc: formatAmount(balanceMicro),

@@ -1,14 +1,16 @@
 import type { MicroUsdc } from '../../values/money.ts'
-import { windowStart } from '../grants/spent-window.ts'
+import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import { findPaymentByKey } from '../payments/payments-store.ts'
 import { monthOf } from '../plans/plan.ts'
 import { findUsedAllowance } from '../plans/plans-store.ts'
-import { findAdmissionGrant, readFacts, type AdmissionFacts, type AdmissionGrant } from './admission-store.ts'
+import { findAdmissionGrants, readFacts, type AdmissionFacts, type AdmissionGrant } from './admission-store.ts'
+import { decideAdmission, type PayerFunds, type AdmissionDecision } from './decide-admission.ts'
+import { findRefusalDetails } from './find-refusal-details.ts'
 import { mayPayAs, type PaymentRequest } from './payment-request.ts'
-import { readAdmission, type AdmissionReading, type FundedRequest } from './read-admission.ts'
-import { withFunds } from './with-funds.ts'
+import { readPayerFunds } from './read-payer-funds.ts'
+import { toFactsRead } from './reserve-payments.ts'
 import type { AdmissionRefusal } from './admission-refusal.ts'
 
 export type PaymentPreview =
@@ -41,17 +43,27 @@ export async function previewPayment(ctx: Context, request: PaymentRequest): Pro
       ? { kind: 'refused', refusal: { code: 'agent_not_authorized' } }
       : { kind: 'existing', payment }
   }
-  const admission = await withFunds(ctx, request, async (funded) => {
-    const now = ctx.clock.now()
-    return await readAdmission(
-      ctx,
-      { ...funded, now },
-      { read: () => readFreely(ctx, { ...funded, now }), run: (query) => ctx.db.runRelaxed(query) },
-    )
-  })
-  if (admission.kind !== 'allowed') return admission
-  const { grant, facts, balance } = admission
-  return { kind: 'allowed', grant, facts, balanceMicro: balance.balanceMicro, amountMicro: request.amountMicro }
+  const decision = await decideFreely(ctx, request, await readPayerFunds(ctx, request))
+  if (decision.kind !== 'refused' || decision.refusal.code !== 'insufficient_balance')
+    return await toPreview(ctx, request, decision)
+  // The balance that was read may not include a recent deposit, or our own payments in recent blocks.
+  await settleWalletPayments(ctx, request)
+  return await toPreview(ctx, request, await decideFreely(ctx, request, await readPayerFunds(ctx, request, 0)))
+}
+
+async function toPreview(ctx: Context, request: PaymentRequest, decision: AdmissionDecision): Promise<PaymentPreview> {
+  switch (decision.kind) {
+    case 'allowed': {
+      const { grant, facts, balance } = decision
+      return { kind: 'allowed', grant, facts, balanceMicro: balance.balanceMicro, amountMicro: request.amountMicro }
+    }
+    case 'refused':
+      return { kind: 'refused', refusal: await findRefusalDetails(ctx, request, decision) }
+    case 'balance_unknown':
+      throw decision.error
+    case 'existing':
+      return decision
+  }
 }
 
 /** Returns the payment that has the request's idempotency key, or null. It is not resumed. */
@@ -62,18 +74,18 @@ export async function findExisting(
   return idempotencyKey === null ? null : await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
 }
 
-/** Reads the same facts as for a real payment, but without locks. */
-async function readFreely(
-  { db }: Pick<Context, 'db'>,
-  { request, balance, now }: FundedRequest & { readonly now: Date },
-): Promise<AdmissionReading> {
+/** Decides from the same facts as for a real payment, but reads them without locks. */
+async function decideFreely(ctx: Context, request: PaymentRequest, funds: PayerFunds): Promise<AdmissionDecision> {
+  const { db, clock, chains } = ctx
   const { accountId, mode } = request
-  const balanceBlock = balance?.blockNumber ?? 0n
-  const [grant, existing, facts, used] = await Promise.all([
-    db.runRelaxed(findAdmissionGrant(request)),
-    findExisting({ db }, request),
-    db.runRelaxed(readFacts(request, { now, windowStart: windowStart(now), balanceBlock, newest: null })),
-    mode === 'live' ? db.runRelaxed(findUsedAllowance(accountId, monthOf(now))) : null,
+  const timed = { request, ...funds, now: clock.now(), contract: chains[mode].usdc }
+  const [grants, existing, facts, used] = await Promise.all([
+    db.runRelaxed(findAdmissionGrants([request])),
+    findExisting(ctx, request),
+    db.runRelaxed(readFacts([toFactsRead(timed)], null)),
+    mode === 'live' ? db.runRelaxed(findUsedAllowance(accountId, monthOf(timed.now))) : null,
   ])
-  return { grant, existing, facts, used }
+  const [found] = facts
+  if (found === undefined) throw new Error('no facts were read')
+  return decideAdmission(timed, { grant: grants.get(0) ?? null, existing, facts: found, used })
 }

@@ -9,7 +9,7 @@ import { authorizationNonce, referenceId } from '../payments/derived-ids.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
 import type { Payment } from '../payments/payment.ts'
-import { findPaymentByKey, insertPayment } from '../payments/payments-store.ts'
+import { findPaymentByKey, insertPayments } from '../payments/payments-store.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { addToAllowance, ensureAllowance } from '../plans/plans-store.ts'
 import { compareLedger } from '../unexplained-transfers/compare-ledger.ts'
@@ -27,7 +27,7 @@ import {
 import { appendEvent } from '../webhooks/append-event.ts'
 import { findActiveGrantId } from './admission-store.ts'
 import type { PaymentRequest } from './payment-request.ts'
-import { allowanceMonthOf } from './reserve-payment.ts'
+import { allowanceMonthOf } from './reserve-payments.ts'
 
 export type Recovery =
   /** The payment had been made. It is recorded now, with the payee and the amount that the chain shows. */
@@ -165,7 +165,7 @@ async function record(
     const payment = toPayment(request, { transfer, grantId, now })
     const month = payment.allowanceMonth
     await transaction.commit([
-      insertPayment(payment, null, { recoveredAt: now }),
+      insertPayments([{ payment, admission: null, recoveredAt: now }]),
       ...storePurchase(request, payment),
       explainTransfer(transfer, payment.id),
       ...appendEvent(paymentEvent('payment.created', payment, now)),

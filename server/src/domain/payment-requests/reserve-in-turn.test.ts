@@ -15,10 +15,8 @@ import { monthOf } from '../plans/plan.ts'
 import { setAllowance } from '../plans/plans-store.ts'
 import { listEndpoints } from '../webhooks/queries.ts'
 import type { PaymentRequest } from './payment-request.ts'
-import type { FundedRequest } from './read-admission.ts'
-import { reserveInTurn } from './reserve-in-turn.ts'
-import { reservePayment, type Reservation } from './reserve-payment.ts'
-import { reservePayments } from './reserve-payments.ts'
+import type { FundedRequest } from './decide-admission.ts'
+import { reservePayments, type BatchedReservation, type Reservation } from './reserve-payments.ts'
 
 const BALANCE = { balanceMicro: microUsdc(20_000_000n), blockNumber: 1n }
 const PROPERTY_RUNS = 15
@@ -55,9 +53,9 @@ describe('reservations in batches', () => {
       fc.asyncProperty(mixes, async (turns) => {
         const [together, apart] = [await seedWallets(), await seedWallets()]
         for (const turn of turns) {
-          const queued = await Promise.all(turn.map((one) => reserveInTurn(given.context, fund(together, one))))
-          const single: Reservation[] = []
-          for (const one of turn) single.push(await reservePayment(given.context, fund(apart, one)))
+          const queued = await Promise.all(turn.map((one) => reserve(given.context, fund(together, one))))
+          const single: BatchedReservation[] = []
+          for (const one of turn) single.push(await reserveAlone(fund(apart, one)))
           assert.deepEqual(queued.map(describeOutcome), single.map(describeOutcome))
         }
         assert.deepEqual(await readSums(together), await readSums(apart))
@@ -68,7 +66,7 @@ describe('reservations in batches', () => {
 
   test('requests that arrive together are decided in one transaction', async () => {
     const seeds = await Promise.all([seed(given.context), seed(given.context), seed(given.context)])
-    const reservations = await Promise.all(seeds.map((each) => reserveInTurn(given.context, fundOne(each))))
+    const reservations = await Promise.all(seeds.map((each) => reserve(given.context, fundOne(each))))
     assert.deepEqual(
       reservations.map(({ kind }) => kind),
       ['reserved', 'reserved', 'reserved'],
@@ -98,7 +96,7 @@ describe('reservations in batches', () => {
       }
       return { ctx: given.context, funded: fundOne(each, changes) }
     })
-    const results = await reservePayments(given.context.db, waiting)
+    const results = await reservePayments(given.context.db, waiting, { waits: false })
     for (const [index, each] of waiting.entries()) {
       const reservation = results.get(each)
       assert.ok(reservation?.kind === 'reserved', reservation?.kind)
@@ -126,7 +124,7 @@ describe('reservations in batches', () => {
     ])
     const waiting = [free, locked, suspended].map((each) => ({ ctx: given.context, funded: fundOne(each) }))
     const release = await lockWallets(locked)
-    const results = await reservePayments(given.context.db, waiting)
+    const results = await reservePayments(given.context.db, waiting, { waits: false })
     await release()
     assert.deepEqual(
       waiting.map((each) => results.get(each)?.kind),
@@ -138,8 +136,8 @@ describe('reservations in batches', () => {
     const [locked, ...others] = await Promise.all(Array.from({ length: 12 }, () => seed(given.context)))
     assert.ok(locked !== undefined)
     const release = await lockWallets(locked)
-    const held = Array.from({ length: 5 }, () => reserveInTurn(given.context, fundOne(locked)))
-    const paid = await Promise.all(others.map((each) => reserveInTurn(given.context, fundOne(each))))
+    const held = Array.from({ length: 5 }, () => reserve(given.context, fundOne(locked)))
+    const paid = await Promise.all(others.map((each) => reserve(given.context, fundOne(each))))
     assert.deepEqual(new Set(paid.map(({ kind }) => kind)), new Set(['reserved']))
     await waitFor('one payment waits for the lock', async () => (await countLockWaiters()) === 1)
     await release()
@@ -154,14 +152,14 @@ describe('reservations in batches', () => {
     const [busy, other] = [await seed(given.context, { dailyCap: '1000' }), await seed(given.context)]
     const release = await lockWallets(busy)
     const ends = Array.from({ length: TOO_MANY }, () =>
-      reserveInTurn(given.context, fundOne(busy)).then(
+      reserve(given.context, fundOne(busy)).then(
         ({ kind }) => kind,
         (error: unknown) => error,
       ),
     )
     const last = await ends.at(-1)
     assert.ok(last instanceof DatabaseUnavailable, String(last))
-    assert.equal((await reserveInTurn(given.context, fundOne(other))).kind, 'reserved')
+    assert.equal((await reserve(given.context, fundOne(other))).kind, 'reserved')
     await release()
     const reserved = (await Promise.all(ends)).filter((end) => end === 'reserved')
     assert.equal((await readSums([busy])).payments, reserved.length)
@@ -180,7 +178,7 @@ describe('reservations in batches', () => {
     )
     const seeds = await Promise.all([seed(given.context), seed(given.context), seed(given.context)])
     const ends = await Promise.allSettled(
-      seeds.map((each, index) => reserveInTurn(given.context, fundOne(each, index === 1 ? { memo: 'poison' } : {}))),
+      seeds.map((each, index) => reserve(given.context, fundOne(each, index === 1 ? { memo: 'poison' } : {}))),
     )
     await readRows(given.context.db, 'drop trigger poison on payments')
     assert.deepEqual(
@@ -195,7 +193,7 @@ describe('reservations in batches', () => {
     const reservations = await Promise.all(
       seeds.flatMap((each) =>
         Array.from({ length: 16 }, (_, index) =>
-          reserveInTurn(contexts[index % 2] ?? another, fundOne(each, { idempotencyKey: `key ${index >> 1}` })),
+          reserve(contexts[index % 2] ?? another, fundOne(each, { idempotencyKey: `key ${index >> 1}` })),
         ),
       ),
     )
@@ -219,7 +217,7 @@ describe('reservations in batches', () => {
     const contexts = [given.context, another]
     const reservations = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
-        reserveInTurn(contexts[index % 2] ?? another, fundOne(wallets[(index >> 1) % 8] ?? seeded)),
+        reserve(contexts[index % 2] ?? another, fundOne(wallets[(index >> 1) % 8] ?? seeded)),
       ),
     )
     const counts = Object.groupBy(reservations, describeKind)
@@ -238,10 +236,8 @@ describe('reservations in batches', () => {
     }
     await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 998))
     const waiting = wallets.map((each) => ({ ctx: given.context, funded: fundOne(each) }))
-    const results = await reservePayments(given.context.db, waiting)
-    const counts = Object.groupBy(results.values(), (result) => {
-      return result.kind === 'apart' ? result.kind : describeKind(result)
-    })
+    const results = await reservePayments(given.context.db, waiting, { waits: false })
+    const counts = Object.groupBy(results.values(), describeKind)
     assert.deepEqual([counts['reserved']?.length, counts['plan_cap_exceeded']?.length], [2, 3])
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 1_000)
   })
@@ -251,9 +247,16 @@ describe('reservations in batches', () => {
     const wallet = await seedWallet(given.context, seeded)
     await seedGrant(given.context, { ...seeded, wallet })
     const both = [seeded, { ...seeded, wallet }]
-    await Promise.all(both.map((each) => reserveInTurn(given.context, fundOne(each))))
+    await Promise.all(both.map((each) => reserve(given.context, fundOne(each))))
     assert.equal(await readAllowance(given.context.db, seeded.account.id), 2)
   })
+
+  /** Decides on one request alone, without the queue. */
+  async function reserveAlone(funded: FundedRequest): Promise<BatchedReservation> {
+    const waiting = { ctx: given.context, funded }
+    const reservations = await reservePayments(given.context.db, [waiting], { waits: true })
+    return reservations.get(waiting) ?? assert.fail('no result')
+  }
 
   /** Creates a workspace whose agent may pay from three wallets. */
   async function seedWallets(): Promise<readonly Seed[]> {
@@ -299,6 +302,10 @@ describe('reservations in batches', () => {
   }
 })
 
+function reserve(ctx: Context, funded: FundedRequest): Promise<Reservation> {
+  return ctx.reservations.add(ctx, funded)
+}
+
 function fundOne(seeded: Seed, changes: Partial<PaymentRequest> = {}): FundedRequest {
   return { request: paymentRequest(seeded, changes), balance: BALANCE, gas: null }
 }
@@ -309,16 +316,16 @@ function fund(seeds: readonly Seed[], { wallet, usdc, key }: Ask): FundedRequest
 }
 
 /** Describes an outcome by everything that is equal for two workspaces with the same payments. */
-function describeOutcome(reservation: Reservation): unknown {
+function describeOutcome(reservation: BatchedReservation): unknown {
   if (reservation.kind === 'refused') {
-    const { code, details = {} } = reservation.refusal
-    return { code, ...details, resets_at: 'resets_at' in details && details.resets_at !== null }
+    const { refusal, excessMicro } = reservation
+    return { ...refusal, excessMicro }
   }
   if (!('payment' in reservation)) return reservation.kind
   const { kind, payment } = reservation
   return { kind, amount: payment.amountUsdc, key: payment.idempotencyKey, attempt: payment.attempt }
 }
 
-function describeKind(reservation: Reservation): string {
+function describeKind(reservation: BatchedReservation): string {
   return reservation.kind === 'refused' ? reservation.refusal.code : reservation.kind
 }

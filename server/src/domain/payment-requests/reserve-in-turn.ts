@@ -1,9 +1,15 @@
 import type { Database } from '../../db/database.ts'
 import { CommitUnknown, DatabaseUnavailable } from '../../db/errors.ts'
 import { FairQueue, type QueueEntry } from '../../lib/fair-queue.ts'
-import type { FundedRequest } from './read-admission.ts'
-import { reservePayment, type Reservation } from './reserve-payment.ts'
-import { APART, reservePayments, type WaitingRequest } from './reserve-payments.ts'
+import type { FundedRequest } from './decide-admission.ts'
+import { reservePayments, type BatchedReservation, type Reservation, type WaitingRequest } from './reserve-payments.ts'
+
+declare module '../context.ts' {
+  interface Context {
+    /** The payment requests of this process that wait for their decision. */
+    readonly reservations: ReservationQueue
+  }
+}
 
 /**
  * At most this many requests wait in one process. They hold no database connection. Further requests are rejected
@@ -30,20 +36,6 @@ interface Entry extends WaitingRequest, QueueEntry {
   timeout: NodeJS.Timeout | null
 }
 
-/** The queues of this process. They are stored for each `db` object; a process has only one such object. */
-const queues = new WeakMap<Database, ReservationQueue>()
-
-/**
- * Decides on a request and reserves its payment, as `reservePayment` does. Requests that arrive at the same time are
- * decided in one transaction. Throws `DatabaseUnavailable` if too many requests wait, or if this request waited too
- * long. In both cases, nothing was recorded.
- */
-export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
-  const queue = queues.get(ctx.db) ?? new ReservationQueue(ctx.db)
-  queues.set(ctx.db, queue)
-  return queue.add(ctx, funded)
-}
-
 /**
  * The requests of one process that wait for their decision. A new request waits in `#waiting`. At the end of the
  * current turn of the event loop, or when earlier requests have been decided, it is taken from there together with
@@ -51,7 +43,7 @@ export function reserveInTurn(ctx: WaitingRequest['ctx'], funded: FundedRequest)
  * than without a queue. Otherwise the requests are decided in one batch. A request that the batch leaves undecided
  * moves to `#apart`, and is then decided alone.
  */
-class ReservationQueue {
+export class ReservationQueue {
   readonly #db: Database
   readonly #waiting = new FairQueue<Entry>({ waitingMax: WAITING_MAX, waitingOfGroupMax: WAITING_OF_WORKSPACE_MAX })
   readonly #apart = new FairQueue<Entry>({ waitingMax: Infinity, waitingOfGroupMax: Infinity })
@@ -63,6 +55,10 @@ class ReservationQueue {
     this.#db = db
   }
 
+  /**
+   * Decides on a request and reserves its payment, as `reservePayments` does. Throws `DatabaseUnavailable` if too many
+   * requests wait, or if this request waited too long. In both cases, nothing was recorded.
+   */
   add(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
     const { promise, resolve, reject } = Promise.withResolvers<Reservation>()
     this.#wait(this.#waiting, { ctx, funded, ...placeOf(funded), resolve, reject, timeout: null })
@@ -127,57 +123,48 @@ class ReservationQueue {
   /** Decides one request alone, and waits for the locks of other transactions. Never rejects. */
   async #runSingle(entry: Entry): Promise<void> {
     this.#singles += 1
-    stopWaiting(entry)
-    await reservePayment(entry.ctx, entry.funded).then(entry.resolve, entry.reject)
+    const apart = await this.#decide([entry], { waits: true })
+    if (apart.length > 0) entry.reject(new Error('a request was left undecided, although nothing else held its locks'))
     this.#singles -= 1
     this.#waiting.release(entry)
     this.#schedule()
   }
 
-  /** Decides several requests in one transaction. Never rejects. */
+  /** Decides several requests in one transaction. Those that must be decided alone wait again. Never rejects. */
   async #runBatch(entries: readonly Entry[]): Promise<void> {
     this.#batches += 1
-    entries.forEach(stopWaiting)
-    const end = await reserveTogether(this.#db, entries)
+    const apart = await this.#decide(entries, { waits: false })
     this.#batches -= 1
     for (const entry of entries) {
       this.#waiting.leaveBatch(entry)
-      if (end(entry) === 'apart') {
-        this.#wait(this.#apart, entry)
-      } else {
-        this.#waiting.release(entry)
-      }
+      if (apart.includes(entry)) this.#wait(this.#apart, entry)
+      else this.#waiting.release(entry)
     }
     this.#schedule()
   }
-}
 
-function stopWaiting(entry: Entry): void {
-  clearTimeout(entry.timeout ?? undefined)
-}
-
-/**
- * Decides several requests in one transaction. Returns a function that reports a request's result to the code that
- * waits for it. If the request must be decided alone, the function returns `apart` instead.
- */
-async function reserveTogether(db: Database, entries: readonly Entry[]): Promise<(entry: Entry) => 'apart' | 'done'> {
-  try {
-    const results = await reservePayments(db, entries)
-    return (entry) => {
-      const result = results.get(entry) ?? APART
-      if (result.kind === 'apart') return 'apart'
-      entry.resolve(result)
-      return 'done'
-    }
-  } catch (error) {
-    // Nothing was recorded, and one request alone may have caused the error. So each is decided alone.
-    const isOutage = error instanceof DatabaseUnavailable || error instanceof CommitUnknown
-    if (!isOutage) return () => 'apart'
-    return (entry) => {
-      entry.reject(error)
-      return 'done'
+  /** Decides requests, tells each caller the result, and returns the entries that must be decided alone. */
+  async #decide(entries: readonly Entry[], { waits }: { waits: boolean }): Promise<Entry[]> {
+    for (const { timeout } of entries) clearTimeout(timeout ?? undefined)
+    try {
+      const results = await reservePayments(this.#db, entries, { waits })
+      return entries.filter((entry) => !settle(entry, results.get(entry)))
+    } catch (error) {
+      // Unless the database failed, nothing was recorded, and one request of several may have caused the error. So each
+      // is decided alone.
+      const isOutage = error instanceof DatabaseUnavailable || error instanceof CommitUnknown
+      if (!waits && !isOutage) return [...entries]
+      for (const { reject } of entries) reject(error)
+      return []
     }
   }
+}
+
+/** Tells the caller the result of its request. Returns false if the request must be decided alone. */
+function settle({ resolve }: Entry, result: BatchedReservation | undefined): boolean {
+  if (result === undefined || result.kind === 'apart') return false
+  resolve(result)
+  return true
 }
 
 /**

@@ -1,26 +1,28 @@
 import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
+import { createId } from '../../values/ids.ts'
+import type { Mode } from '../../values/mode.ts'
 import { windowStart } from '../grants/spent-window.ts'
 import type { Context, LedgerMemory } from '../context.ts'
-import { addToAllowance, lockFreeAllowances } from '../plans/plans-store.ts'
+import type { DomainEvent } from '../events/event.ts'
+import { newPayment } from '../payments/new-payment.ts'
+import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { paymentEvent } from '../payments/payment-event.ts'
+import { findPaymentsByKeys, insertPayments, type NewPaymentRow } from '../payments/payments-store.ts'
+import type { SigningParties } from '../payments/signing-store.ts'
+import { monthOf } from '../plans/plan.ts'
+import { addToAllowance, ensureAllowance, lockAllowances, lockFreeAllowances } from '../plans/plans-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
-import { insertPayments } from '../payments/payments-store.ts'
-import { lockFreeGrants, readFactsOfMany } from './admission-store.ts'
+import { lockFreeGrants, lockGrants, readFacts, type FactsRead } from './admission-store.ts'
 import {
-  decideReading,
-  mayBePaid,
-  type AdmissionReading,
+  decideAdmission,
+  type Allowed,
+  type AdmissionDecision,
   type FundedRequest,
+  type Reading,
   type TimedRequest,
-} from './read-admission.ts'
-import {
-  allowanceMonthOf,
-  makeReservation,
-  toMemory,
-  type NewReservation,
-  type Reservation,
-} from './reserve-payment.ts'
+} from './decide-admission.ts'
 
 /** A request that waits for its decision, and the context that is used to decide it. */
 export interface WaitingRequest {
@@ -28,67 +30,234 @@ export interface WaitingRequest {
   readonly funded: FundedRequest
 }
 
-/** `apart` means that the batch has recorded nothing for the request, and that `reservePayment` must decide it. */
+export type Reservation =
+  | { readonly kind: 'reserved'; readonly payment: Payment; readonly signing: SigningParties }
+  /**
+   * The payment may already have been made, before the database was restored from a backup (D96). Nothing was decided.
+   */
+  | { readonly kind: 'maybe_paid' }
+  /** The database does not have the payment `missed` any more, which this process has reserved. Nothing was decided. */
+  | { readonly kind: 'restored'; readonly missed: LedgerMemory['newestPayment'] }
+  | Exclude<AdmissionDecision, { readonly kind: 'allowed' }>
+
+/** `apart` means that nothing was recorded for the request, and that it must be decided again, with `waits`. */
 export type BatchedReservation = Reservation | { readonly kind: 'apart' }
 
-interface Batched extends TimedRequest {
-  readonly waiting: WaitingRequest
-  readonly month: string | null
-}
-
-export const APART = { kind: 'apart' } as const
-
 /**
- * Does what `reservePayment` does, for several requests in one transaction with two round trips. Returns the result of
- * each request. No two requests may share a wallet or an idempotency key, because each request is decided without the
- * others. Live payments of one workspace are counted in the allowance one after the other.
+ * Locks the wallets and the grants, checks every limit and inserts the payments, all in one transaction with two round
+ * trips (D22). From then on, the payments count towards every limit. Returns the result of each request.
  *
- * Takes the locks that `reservePayment` takes, in an order that is the same for all batches, but does not wait for a
- * lock that is not free. A request is `apart` if one of its locks was not free. A request is also `apart` if it needs
- * more than these two round trips: its grant or its allowance was not found, a payment has its idempotency key, the
- * 24-hour limit refuses it, or the database has lost a payment of this process.
+ * With `waits`, there is one request, and the transaction waits for locks that other transactions hold. Without it,
+ * there may be several, and the transaction does not wait: a request is `apart` if one of its locks was not free, or
+ * its grant or its allowance was not found. That is why there are two statements for each kind of lock. Everything else
+ * is the same for one request and for many, and takes as many statements.
+ *
+ * No two requests may share a wallet or an idempotency key, because each request is decided without the others. Live
+ * payments of one workspace are counted in the allowance one after the other. All transactions take their locks in one
+ * order: wallet and grant of each request, then the allowances.
  *
  * If the transaction fails, nothing is recorded for any request. Throws `CommitUnknown` if that is not certain.
  */
 export async function reservePayments(
   db: Database,
   requests: readonly WaitingRequest[],
+  { waits }: { waits: boolean },
 ): Promise<ReadonlyMap<WaitingRequest, BatchedReservation>> {
   const ordered = requests.toSorted((one, other) => (lockKey(one) < lockKey(other) ? -1 : 1))
-  const ledger = ordered[0]?.ctx.ledger ?? null
-  const newest = ledger?.newestPayment ?? null
-  const results = await db.transaction(async (transaction) => {
-    const batch = ordered.map((waiting): Batched => {
-      const now = waiting.ctx.clock.now()
-      const { funded } = waiting
-      return { ...funded, waiting, now, month: allowanceMonthOf(funded.request.mode, now) }
-    })
-    const { readings, used } = await lockAndReadFree(transaction, batch, newest)
-    const decisions = batch.map((item, index) => decide(item, readings[index] ?? null, used))
-    await transaction.commit(storeAll(decisions))
-    return new Map(decisions.map(({ waiting, reservation }) => [waiting, reservation]))
-  })
-  const reserved = [...results.values()].findLast(({ kind }) => kind === 'reserved')
-  if (ledger !== null && reserved?.kind === 'reserved') ledger.newestPayment = toMemory(reserved.payment)
-  return results
+  const [first] = ordered
+  if (first === undefined) return new Map()
+  const { ledger } = first.ctx
+  const options = { waits, newest: ledger.newestPayment }
+  const reserve = async (transaction: Transaction): Promise<Map<WaitingRequest, BatchedReservation>> => {
+    const { readings, used } = await lockAndRead(transaction, ordered.map(toAsked), options)
+    const decided = readings.map((reading) => decide(reading, used, options))
+    await transaction.commit(storeAll(decided.flatMap(({ made }) => made ?? [])))
+    return new Map(decided.map(({ waiting, reservation }) => [waiting, reservation]))
+  }
+  const reservations = await db.transaction(reserve, waits ? { group: first.funded.request.accountId } : {})
+  const reserved = [...reservations.values()].findLast(({ kind }) => kind === 'reserved')
+  if (reserved?.kind === 'reserved') {
+    const { accountId, id } = reserved.payment
+    ledger.newestPayment = { accountId, id }
+  }
+  return reservations
 }
 
-/** Every batch locks in the order of these keys. */
+/** Every transaction locks in the order of these keys. */
 function lockKey({ funded: { request } }: WaitingRequest): string {
   return `${request.accountId} ${request.mode} ${request.wallet}`
 }
 
-interface Decision {
+interface Asked extends TimedRequest {
   readonly waiting: WaitingRequest
-  readonly reservation: BatchedReservation
-  /** What is stored for the request; null if it was not allowed. */
-  readonly made: NewReservation | null
+  /** The month in whose allowance the payment counts. */
+  readonly month: string | null
 }
 
-/** Returns the statements that store the reservations of a batch. */
-function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
-  const made = decisions.flatMap((decision) => decision.made ?? []).toSorted(compareKeys)
-  if (made.length === 0) return []
+function toAsked(waiting: WaitingRequest): Asked {
+  const { ctx, funded } = waiting
+  const now = ctx.clock.now()
+  const { mode } = funded.request
+  return { ...funded, waiting, now, contract: ctx.chains[mode].usdc, month: allowanceMonthOf(mode, now) }
+}
+
+/** Returns the month in whose allowance a payment counts. Null if it counts in none, because it is a test payment. */
+export function allowanceMonthOf(mode: Mode, now: Date): string | null {
+  return mode === 'live' ? monthOf(now) : null
+}
+
+interface Options {
+  readonly waits: boolean
+  readonly newest: LedgerMemory['newestPayment']
+}
+
+/** A request and what was read for it, except for the allowance. */
+type Asking = Asked & Omit<Reading, 'used'>
+/** How much of each allowance is used, by account and month. It includes the payments that were allowed by then. */
+type UsedAllowances = Map<string, number>
+
+interface Read {
+  readonly readings: readonly Asking[]
+  readonly used: UsedAllowances
+}
+
+/**
+ * Locks, then reads all facts, in one round trip. If the transaction waits for locks, it reads again in two cases: the
+ * grant may have been replaced while it waited, which only a second read shows; and the first live payment of a month
+ * makes the allowance.
+ */
+async function lockAndRead(transaction: Transaction, asked: readonly Asked[], options: Options): Promise<Read> {
+  const first = await readOnce(transaction, asked, options)
+  const unmade = asked.filter((request) => request.month !== null && !first.used.has(allowanceKey(request)))
+  const isComplete =
+    unmade.length === 0 && first.readings.every(({ grant, existing }) => grant !== null || existing !== null)
+  if (!options.waits || isComplete) return first
+  for (const { request, month } of unmade) await transaction.run(ensureAllowance(request.accountId, month ?? ''))
+  return await readOnce(transaction, asked, options)
+}
+
+async function readOnce(transaction: Transaction, asked: readonly Asked[], { waits, newest }: Options): Promise<Read> {
+  const requests = asked.map(({ request }) => request)
+  const counted = new Map(
+    asked.flatMap((each) => {
+      const { month, request } = each
+      return month === null ? [] : [[allowanceKey(each), { accountId: request.accountId, month }] as const]
+    }),
+  )
+  const locks = [waits ? lockGrants(requests) : lockFreeGrants(requests), findPaymentsByKeys(requests)] as const
+  const read = readFacts(asked.map(toFactsRead), newest)
+  const allowances = [...counted.values()]
+  const [grants, existing, counts, facts] =
+    allowances.length === 0
+      ? await transaction.batch([...locks, read]).then(([locked, found, last]) => [locked, found, null, last] as const)
+      : await transaction.batch([...locks, (waits ? lockAllowances : lockFreeAllowances)(allowances), read])
+  const used: UsedAllowances = new Map()
+  for (const [position, key] of [...counted.keys()].entries()) {
+    const count = counts?.get(position)
+    if (count !== undefined) used.set(key, count)
+  }
+  const readings = asked.flatMap((each, position): Asking[] => {
+    const [grant = null, found = null, fact] = [grants.get(position), existing.get(position), facts[position]]
+    return fact === undefined ? [] : [{ ...each, grant, existing: found, facts: fact }]
+  })
+  return { readings, used }
+}
+
+/** Returns what the facts of a request depend on. */
+export function toFactsRead({ request, balance, now }: TimedRequest): FactsRead {
+  return {
+    ...request,
+    now,
+    windowStart: windowStart(now),
+    balanceBlock: 'blockNumber' in balance ? balance.blockNumber : 0n,
+  }
+}
+
+function allowanceKey({ request: { accountId }, month }: Asked): string {
+  return `${accountId} ${month}`
+}
+
+interface Decided {
+  readonly waiting: WaitingRequest
+  readonly reservation: BatchedReservation
+  /** What is stored for the request. Missing if it was not allowed. */
+  readonly made?: NewReservation
+}
+
+/** Decides on one request from what was read for it. Counts an allowed payment in `usedOf`. */
+function decide(asking: Asking, usedOf: UsedAllowances, { waits, newest }: Options): Decided {
+  const { waiting, request, month, grant, existing, facts } = asking
+  const used = month === null ? null : usedOf.get(allowanceKey(asking))
+  const isNew = existing === null
+  if (isNew && (used === undefined || (grant === null && !waits))) return { waiting, reservation: { kind: 'apart' } }
+  if (!facts.hasNewest) return { waiting, reservation: { kind: 'restored', missed: newest } }
+  if (isNew && facts.hasUnexplained && request.idempotencyKey !== null && request.isLookedUp !== true)
+    return { waiting, reservation: { kind: 'maybe_paid' } }
+  const decision = decideAdmission(asking, { grant, existing, facts, used: used ?? null })
+  if (decision.kind !== 'allowed') return { waiting, reservation: decision }
+  const made = makeReservation(asking, decision)
+  if (month !== null) usedOf.set(allowanceKey(asking), (used ?? 0) + 1)
+  const { row, signing } = made
+  return { waiting, reservation: { kind: 'reserved', payment: row.payment, signing }, made }
+}
+
+/** A reservation that is not stored yet: the payment with the limits that were checked for it, and its event. */
+interface NewReservation {
+  readonly row: NewPaymentRow
+  /** The statements that store what a purchase adds to its payment. They run after the payment was inserted. */
+  readonly purchase: readonly Query<unknown>[]
+  readonly event: DomainEvent
+  readonly signing: SigningParties
+}
+
+function makeReservation(
+  { waiting: { ctx }, request, now, month }: Asked,
+  { grant, enclaveWalletId, facts, balance }: Allowed,
+): NewReservation {
+  // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
+  // `now`.
+  const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
+  const authorization = request.purchase?.authorize({ now, grantExpiresAt: grant.expiresAt }) ?? null
+  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
+  const payment = newPayment({
+    ...{ id: createId('payment', now), accountId, mode, kind: request.kind ?? 'transfer', agentId },
+    ...{
+      grantId: grant.grantId,
+      walletAddress: wallet,
+      to,
+      amountMicro,
+      amountUsdc,
+      memo,
+      idempotencyKey,
+      credentialId,
+    },
+    createdAt: now,
+    allowanceMonth: month,
+    authorization:
+      authorization === null
+        ? null
+        : {
+            nonce: authorization.nonce,
+            validBefore: new Date(Number(authorization.validBeforeSeconds) * 1_000),
+          },
+    // Only transfers use attempts. A purchase is claimed by the process that makes it, until the time in
+    // `worked_until`.
+    attemptUntil: authorization === null ? attemptUntil : null,
+    requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
+    firstBlock: balance.blockNumber,
+  })
+  return {
+    row: { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } },
+    purchase: authorization === null ? [] : (request.purchase?.store(payment, authorization) ?? []),
+    event: paymentEvent('payment.created', payment, now),
+    signing: { enclaveWalletId, signerKey: grant.signerKey },
+  }
+}
+
+/** Returns the statements that store the reservations. */
+function storeAll(reservations: readonly NewReservation[]): Query<unknown>[] {
+  if (reservations.length === 0) return []
+  const made = reservations.toSorted(compareKeys)
   const payments = Map.groupBy(made, ({ row: { payment } }) => `${payment.accountId} ${payment.allowanceMonth}`)
   const counts = [...payments.values()].flatMap((together) => {
     const { accountId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
@@ -103,70 +272,10 @@ function storeAll(decisions: readonly Decision[]): Query<unknown>[] {
 }
 
 /**
- * The order in which payments are inserted. A batch waits if another process is inserting one of its idempotency keys.
- * All batches insert keys in the same order, so no two batches wait for each other.
+ * The order in which payments are inserted. A transaction waits if another process is inserting one of its idempotency
+ * keys. All insert keys in the same order, so no two of them wait for each other.
  */
 function compareKeys({ row: { payment: one } }: NewReservation, { row: { payment: other } }: NewReservation): number {
   const [key, otherKey] = [one.idempotencyKey ?? '', other.idempotencyKey ?? '']
   return key === otherKey ? 0 : key < otherKey ? -1 : 1
-}
-
-/** How much of each allowance is used, by account and month. It includes the payments that the batch has allowed. */
-type UsedAllowances = Map<string, number>
-
-function decide(item: Batched, reading: Omit<AdmissionReading, 'used'> | null, usedOf: UsedAllowances): Decision {
-  const { waiting, month } = item
-  const apart = { waiting, reservation: APART, made: null }
-  const used = month === null ? null : usedOf.get(allowanceKey(item))
-  if (reading === null || used === undefined) return apart
-  if (mayBePaid(item.request, reading)) return { waiting, reservation: { kind: 'maybe_paid' }, made: null }
-  const admission = decideReading(waiting.ctx, item, { ...reading, used })
-  if (admission.kind === 'unexplained') return apart
-  if (admission.kind !== 'allowed') return { waiting, reservation: admission, made: null }
-  const made = makeReservation(waiting.ctx, { ...item, admission })
-  if (used !== null) usedOf.set(allowanceKey(item), used + 1)
-  const { row, signing } = made
-  return { waiting, reservation: { kind: 'reserved', payment: row.payment, signing }, made }
-}
-
-function allowanceKey({ request: { accountId }, month }: Batched): string {
-  return `${accountId} ${month}`
-}
-
-/**
- * Locks what is free, then reads all facts, in one round trip. Null stands for a request that must be decided apart.
- */
-async function lockAndReadFree(
-  transaction: Transaction,
-  batch: readonly Batched[],
-  newest: LedgerMemory['newestPayment'],
-): Promise<{ readings: readonly (Omit<AdmissionReading, 'used'> | null)[]; used: UsedAllowances }> {
-  const counted = new Map(
-    batch.flatMap((item) => {
-      const { month, request } = item
-      return month === null ? [] : [[allowanceKey(item), { accountId: request.accountId, month }] as const]
-    }),
-  )
-  const [grants, allowances, facts] = await transaction.batch([
-    lockFreeGrants(batch.map(({ request }) => request)),
-    lockFreeAllowances([...counted.values()]),
-    readFactsOfMany(
-      batch.map(({ request, now, balance }) => {
-        return { ...request, now, windowStart: windowStart(now), balanceBlock: balance?.blockNumber ?? 0n }
-      }),
-      newest,
-    ),
-  ])
-  const used: UsedAllowances = new Map()
-  for (const [position, key] of [...counted.keys()].entries()) {
-    const count = allowances.get(position)
-    if (count !== undefined) used.set(key, count)
-  }
-  const readings = batch.map((_, position) => {
-    const [grant, found] = [grants.get(position), facts[position]]
-    return grant === undefined || found === undefined || found.isKeyUsed || !found.hasNewest
-      ? null
-      : { grant, existing: null, facts: found }
-  })
-  return { readings, used }
 }

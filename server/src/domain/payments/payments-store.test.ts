@@ -5,7 +5,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import { createId } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Admission, Payment } from './payment.ts'
-import { findPayment, insertPayment, markConfirmed } from './payments-store.ts'
+import { findPayment, insertPayments, markConfirmed } from './payments-store.ts'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
 const ADMISSION: Admission = {
@@ -30,7 +30,7 @@ describe('the table payments', () => {
 
   test('a row exactly at its limits is accepted', async () => {
     const payment = make({ amountMicro: microUsdc(5n) })
-    await given.context.db.runDurable(insertPayment(payment, ADMISSION))
+    await given.context.db.runDurable(insertPayments([{ payment, admission: ADMISSION }]))
     assert.deepEqual(await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)), payment)
   })
 
@@ -60,19 +60,23 @@ describe('the table payments', () => {
   for (const { name, payment, admission, code = '23514' } of faults) {
     test(`a row that ${name} is refused`, async () => {
       const row = make({ amountMicro: microUsdc(5n), ...payment })
-      await assert.rejects(given.context.db.runDurable(insertPayment(row, { ...ADMISSION, ...admission })), { code })
+      await assert.rejects(
+        given.context.db.runDurable(insertPayments([{ payment: row, admission: { ...ADMISSION, ...admission } }])),
+        { code },
+      )
     })
   }
 
   test('in one account and mode, an idempotency key can have only one row', async () => {
-    const insert = () => given.context.db.runDurable(insertPayment(make({ idempotencyKey: 'once' }), ADMISSION))
+    const insert = () =>
+      given.context.db.runDurable(insertPayments([{ payment: make({ idempotencyKey: 'once' }), admission: ADMISSION }]))
     await insert()
     await assert.rejects(insert(), { code: '23505', constraint: 'payments_by_idempotency_key' })
   })
 
   test('a payment without a hash cannot be confirmed', async () => {
     const payment = make({})
-    await given.context.db.runDurable(insertPayment(payment, ADMISSION))
+    await given.context.db.runDurable(insertPayments([{ payment, admission: ADMISSION }]))
     const block = { number: 1n, hash: HASH, logIndex: 0n }
     assert.equal(await given.context.db.runDurable(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
     assert.equal(

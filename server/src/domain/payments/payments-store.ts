@@ -1,5 +1,5 @@
 import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
-import { changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -128,22 +128,7 @@ function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
   return attemptUntil ?? createdAt
 }
 
-/** Inserts a payment. Its first look-up is due when its attempt ends. */
-export function insertPayment(
-  payment: Payment,
-  admission: Admission | null,
-  { recoveredAt }: Pick<NewPaymentRow, 'recoveredAt'> = {},
-): Query<boolean> {
-  const parameters = Object.keys(INSERTED).map((_, index) => `$${index + 1}`)
-  return {
-    name: 'insert_payment',
-    text: `insert into payments (${INSERTED_NAMES}) values (${parameters.join(', ')})`,
-    values: insertedValues({ payment, admission, ...(recoveredAt === undefined ? {} : { recoveredAt }) }),
-    read: changed,
-  }
-}
-
-/** Inserts several payments as `insertPayment` does, in the given order. */
+/** Inserts payments in the given order. The first look-up of each is due when its attempt ends. */
 export function insertPayments(rows: readonly NewPaymentRow[]): Query<number> {
   const arrays = Object.values(INSERTED).map((type, index) => `$${index + 1}::${type}[]`)
   const values = rows.map(insertedValues)
@@ -173,6 +158,31 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
     text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
     values: [accountId, mode, key],
     read: firstOrNull(PAYMENT_ROW, toPayment),
+  }
+}
+
+/**
+ * Finds the payments that have the idempotency keys of these requests, by the position of their request. `offset 0`
+ * keeps the planner from merging the subquery into a join, so each request is looked up separately. Uses
+ * `payments_by_idempotency_key`.
+ */
+export function findPaymentsByKeys(
+  requests: readonly Pick<Payment, 'accountId' | 'mode' | 'idempotencyKey'>[],
+): Query<ReadonlyMap<number, Payment>> {
+  return {
+    name: 'find_payments_by_keys',
+    text: `select position, ${listOf(PAYMENT_ROW)}
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as r (of_account, of_mode, of_key, position)
+      cross join lateral (select ${PAYMENT_COLUMNS} from payments
+        where account_id = of_account and mode = of_mode and idempotency_key = of_key offset 0) p`,
+    values: [
+      requests.map(({ accountId }) => accountId),
+      requests.map(({ mode }) => mode),
+      requests.map(({ idempotencyKey }) => idempotencyKey),
+    ],
+    read: rowsOf({ position: computed.int8, ...PAYMENT_ROW }, (rows) => {
+      return new Map(rows.map((row) => [Number(row.position) - 1, toPayment(row)]))
+    }),
   }
 }
 
@@ -229,7 +239,7 @@ export function releaseAttempt(
 
 /**
  * Moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. No other function moves a payment, except that
- * `markManyAccepted` makes the change `accept` for several payments. Moves the payment only from the status in that
+ * `markAccepted` makes the change `accept` for several payments. Moves the payment only from the status in that
  * table, and only while the SQL condition `guard` is true. So if two processes try the same move, only one of them
  * succeeds. Returns the moved payment, or null if it was not moved.
  */

@@ -12,7 +12,7 @@ import { markFailed } from './payments-store.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
 /** More acceptances than fit into one statement. */
-const MANY = 40
+const MANY = 70
 
 describe('recordAcceptance', () => {
   let given: TestContext

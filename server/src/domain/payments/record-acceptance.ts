@@ -1,9 +1,9 @@
+import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
 import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedule.ts'
 import type { Payment } from './payment.ts'
-import { acceptTogether } from './accept-together.ts'
-import { markAccepted, type Acceptance, type AcceptedSend } from './acceptances-store.ts'
+import { markAccepted, markFreeAccepted, type Acceptance, type AcceptedSend } from './acceptances-store.ts'
 
 /**
  * Records that the enclave accepted the payment, whether or not the transaction hash is known yet. Returns the recorded
@@ -27,16 +27,23 @@ export async function recordAcceptance(
   return recorded
 }
 
+/** A statement never has two acceptances of one payment. */
+const ACCEPTANCES: GatheredQuery<Acceptance, Payment | null> = {
+  keyOf: ({ payment }) => payment.id,
+  queryOf: markFreeAccepted,
+}
+
 /**
- * Records the acceptance together with others. If that failed or did not change the payment, a second statement records
- * the acceptance alone. The second statement waits if another transaction has locked the payment. It changes nothing if
- * the payment has moved on, or if the first statement was committed after all.
+ * Records the acceptance together with others that arrive now. This commit does not wait for the disk (decision 0038).
+ * If the payment was locked or the statement failed, a second statement waits for the lock. It changes nothing if the
+ * payment has moved on, or if the first statement was committed after all.
  */
 async function mark({ db, logger }: Pick<Context, 'db' | 'logger'>, acceptance: Acceptance): Promise<Payment | null> {
-  const { payment, accepted } = acceptance
-  const together = await acceptTogether(db, acceptance).catch((error: unknown) => {
-    logger.warn({ err: error, payment: payment.id }, 'acceptances could not be recorded together')
+  const together = await db.runGathered(ACCEPTANCES, acceptance).catch((error: unknown) => {
+    logger.warn({ err: error, payment: acceptance.payment.id }, 'acceptances could not be recorded together')
     return null
   })
-  return together ?? (await db.runDurable(markAccepted(payment, accepted, acceptance), { isOutcome: true }))
+  if (together !== null) return together
+  const [alone = null] = await db.runDurable(markAccepted([acceptance]), { isOutcome: true })
+  return alone
 }

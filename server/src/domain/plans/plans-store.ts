@@ -1,5 +1,5 @@
 import { computed, pick } from '../../db/column.ts'
-import { changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
+import { changed, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
@@ -51,39 +51,35 @@ export function ensureAllowance(accountId: string, month: string): Query<boolean
   }
 }
 
-/**
- * Locks the row of the month's allowance, so that its count is exact. Returns how much of the allowance is used. Uses
- * the primary key.
- */
-export function lockAllowance(accountId: string, month: string): Query<number | null> {
-  return {
-    name: 'lock_allowance',
-    text: 'select used from allowances where account_id = $1 and month = $2 for update',
-    values: [accountId, month],
-    read: firstOrNull(pick(tables.allowances, 'used'), (row) => Number(row.used)),
-  }
-}
+/** The months of several workspaces, and for each index how much of the allowance is used. */
+type Allowances = readonly { readonly accountId: string; readonly month: string }[]
+type UsedByPosition = ReadonlyMap<number, number>
 
 /**
- * Locks the rows of several allowances, in the given order and without waiting. Returns how much of each is used, by
- * its index in `allowances`. An allowance is left out if its row is missing, or locked by another transaction. Because
- * the subquery locks rows, the planner does not merge it with the outer query. So each allowance is looked up by the
- * primary key.
+ * Locks the rows of allowances in the given order, so that their counts are exact. Waits for other transactions. Returns
+ * how much of each is used, by its index. An allowance without a row is left out. Because the subquery locks rows, the
+ * planner does not merge it with the outer query. So each allowance is looked up by the primary key.
  */
-export function lockFreeAllowances(
-  allowances: readonly { readonly accountId: string; readonly month: string }[],
-): Query<ReadonlyMap<number, number>> {
+export function lockAllowances(allowances: Allowances): Query<UsedByPosition> {
   return {
-    name: 'lock_free_allowances',
-    text: `select r.position, l.used
-      from unnest($1::text[], $2::date[]) with ordinality as r (account_id, month, position)
-      cross join lateral (select used from allowances where account_id = r.account_id and month = r.month
-        for update skip locked) l`,
+    name: 'lock_allowances',
+    text: lockText('for update'),
     values: [allowances.map(({ accountId }) => accountId), allowances.map(({ month }) => month)],
     read: rowsOf({ position: int8, ...pick(tables.allowances, 'used') }, (rows) => {
       return new Map(rows.map((row) => [Number(row.position) - 1, Number(row.used)]))
     }),
   }
+}
+
+/** Locks what `lockAllowances` locks, but never waits: a row that another transaction has locked is left out. */
+export function lockFreeAllowances(allowances: Allowances): Query<UsedByPosition> {
+  return { ...lockAllowances(allowances), name: 'lock_free_allowances', text: lockText('for update skip locked') }
+}
+
+function lockText(ending: string): string {
+  return `select r.position, l.used
+      from unnest($1::text[], $2::date[]) with ordinality as r (account_id, month, position)
+      cross join lateral (select used from allowances where account_id = r.account_id and month = r.month ${ending}) l`
 }
 
 /**

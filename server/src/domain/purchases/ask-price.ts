@@ -11,7 +11,7 @@ import type { SentRequest } from '../../x402/read-offer.ts'
 import { readPaymentRequired } from '../../x402/read-payment-required.ts'
 import type { Context } from '../context.ts'
 import { toKeptAnswer } from './keep-answer.ts'
-import type { ResourceRequest } from './purchase-request.ts'
+import type { AgentRequest } from './purchase-request.ts'
 import type { KeptAnswer } from './seal-purchase.ts'
 import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 
@@ -38,7 +38,7 @@ export type AskedPrice =
  * allowed, 502 `resource_unreachable` if there is no complete answer, and 400 `resource_redirected` if a redirect would
  * change an order, or take it to another origin (D69).
  */
-export async function askPrice(ctx: Context, mode: Mode, request: ResourceRequest): Promise<AskedPrice> {
+export async function askPrice(ctx: Context, mode: Mode, request: AgentRequest): Promise<AskedPrice> {
   const { answer, url, stoppedAt, isTruncated } = await fetchResource(ctx.resources, {
     ...request,
     timeoutMs: PRICE_REQUEST_MS_MAX,
@@ -54,7 +54,7 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
   const body = responseBody ?? Buffer.alloc(0)
   if (status !== 402) return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated }) }
   const sent = { sentBytes: headBytes({ ...request, url }), body: request.body }
-  const required = readTerms(ctx, mode, { status, headers, body }, sent)
+  const required = readPaymentTerms(ctx, mode, { status, headers, body }, sent)
   // What is missing of the body may be the terms.
   if (required === null && error !== null) throw unreachable(error)
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }
@@ -66,7 +66,7 @@ export async function askPrice(ctx: Context, mode: Mode, request: ResourceReques
  * the payment header, and `body` is the body of this request. Both are about a request of ours: if the agent sends it,
  * there is neither. Returns null for a protocol that we do not know.
  */
-export function readTerms(
+export function readPaymentTerms(
   ctx: Pick<Context, 'chains' | 'clock'>,
   mode: Mode,
   answer: Parameters<typeof readPaymentRequired>[0],
@@ -77,7 +77,7 @@ export function readTerms(
   return readPaymentRequired(answer, { chainId, usdc, now: ctx.clock.now() }, { headerBytesMax, body })
 }
 
-function headBytes({ method, url, headers }: ResourceRequest): number {
+function headBytes({ method, url, headers }: AgentRequest): number {
   const line = Buffer.byteLength(`${method} ${url} HTTP/1.1\r\n`)
   return Object.entries(headers).reduce((sum, [name, value]) => sum + headerBytes(name, value), line + OWN_BYTES_MAX)
 }

@@ -10,7 +10,7 @@ import { previewPayment, type PaymentPreview } from '../payment-requests/preview
 import { askPrice } from './ask-price.ts'
 import type { Course } from './pay-for-resource.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
-import type { ResourceRequest } from './purchase-request.ts'
+import type { AgentRequest } from './purchase-request.ts'
 import { toPaymentRequest } from './reserve-purchase.ts'
 
 /** No offer is above this, because the amount of an offer has at most 15 digits. */
@@ -19,7 +19,7 @@ const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)
 export interface PriceRequest extends PaymentCredential {
   readonly accountId: string
   readonly mode: Mode
-  readonly request: ResourceRequest
+  readonly request: AgentRequest
   /** The agent and the wallet for which the purchase is previewed. Null if no preview is wanted. */
   readonly buyer: { readonly agentId: AgentId; readonly wallet: Address } | null
 }

@@ -3,7 +3,7 @@ import { mayPayAs } from '../payment-requests/payment-request.ts'
 import type { Payment } from '../payments/payment.ts'
 import { findPaymentByKey } from '../payments/payments-store.ts'
 import { comparePurchase, isSamePurchase, type ComparedPurchase, type PurchaseField } from './compare-purchase.ts'
-import type { PurchaseTerms, ResourceRequest } from './purchase-request.ts'
+import type { PurchaseTerms, AgentRequest } from './purchase-request.ts'
 import { findPurchase, listPurchasesOf, type SealedPurchase } from './purchases-store.ts'
 import { isAnswered, type Purchase } from './purchase.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
@@ -54,7 +54,7 @@ export async function replayPurchase(
     readonly key: Key
     readonly payment: Payment
     readonly compared: ComparedPurchase
-    readonly request: ResourceRequest | null
+    readonly request: AgentRequest | null
   },
   bounds: WorkBounds,
 ): Promise<EarlierPurchase> {

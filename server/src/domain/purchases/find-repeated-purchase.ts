@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
-import { combineHashes, hashRequest, type PurchaseTerms, type ResourceRequest } from './purchase-request.ts'
+import { combineHashes, hashRequest, type PurchaseTerms, type AgentRequest } from './purchase-request.ts'
 import { findSimilarPurchase } from './similar-purchases-store.ts'
 
 /** The same request within this time is likely to be the same purchase (D72). */
@@ -14,7 +14,7 @@ const SIMILAR_WINDOW_MS = 10 * 60 * 1_000
 export async function findRepeatedPurchase(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   terms: Pick<PurchaseTerms, 'accountId' | 'mode' | 'agentId' | 'idempotencyKey'>,
-  request: ResourceRequest,
+  request: AgentRequest,
 ): Promise<Payment | null> {
   const from = new Date(clock.now().getTime() - SIMILAR_WINDOW_MS)
   return await db.runRelaxed(findSimilarPurchase(terms, { requestHash: combineHashes(hashRequest(request)), from }))

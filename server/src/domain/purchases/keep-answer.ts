@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { KeptAnswer } from './seal-purchase.ts'
-import type { Delivery } from './purchase.ts'
+import type { GoodsDelivery } from './purchase.ts'
 
 /** The headers that are left out: headers of one connection (RFC 9110, section 7.6.1), and headers that set cookies. */
 const NOT_KEPT = [
@@ -59,7 +59,13 @@ function readText(body: Buffer, isTruncated: boolean): string | null {
  * Decides whether the goods were delivered, from the answer to the request that pays. If the answer broke off, that is
  * unknown, because the seller can be asked for the rest. The answer says nothing about the money (D66).
  */
-export function deliveryOf({ status, isBroken }: { readonly status: number; readonly isBroken: boolean }): Delivery {
+export function deliveryOf({
+  status,
+  isBroken,
+}: {
+  readonly status: number
+  readonly isBroken: boolean
+}): GoodsDelivery {
   if (isBroken) return 'unknown'
   return status >= 200 && status < 300 ? 'delivered' : 'failed'
 }

@@ -6,7 +6,7 @@ import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 import { askPrice, protocolUnknown, requireOffer } from './ask-price.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from './find-earlier-purchase.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
-import { hashRequest, type PurchaseTerms, type ResourceRequest } from './purchase-request.ts'
+import { hashRequest, type PurchaseTerms, type AgentRequest } from './purchase-request.ts'
 import { reservePurchase } from './reserve-purchase.ts'
 import type { KeptAnswer } from './seal-purchase.ts'
 import { workOnPurchase, type PurchaseState } from './work-on-purchase.ts'
@@ -46,7 +46,7 @@ export interface Course {
  */
 export async function payForResource(
   ctx: Context,
-  { terms, request }: { readonly terms: PurchaseTerms; readonly request: ResourceRequest },
+  { terms, request }: { readonly terms: PurchaseTerms; readonly request: AgentRequest },
   { stopping, onWait, deadline = openDeadline(WORK_MS_MAX) }: Course,
 ): Promise<ResourceOutcome> {
   const bounds = { stopping, deadline }

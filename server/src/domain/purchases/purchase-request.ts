@@ -10,7 +10,7 @@ export const RESOURCE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'
 export type ResourceMethod = (typeof RESOURCE_METHODS)[number]
 
 /** An HTTP request, as an agent wants it to be sent. */
-export interface ResourceRequest {
+export interface AgentRequest {
   readonly url: string
   readonly method: ResourceMethod
   /** Names in lower case. Headers that an agent cannot set are left out (D69). */
@@ -39,7 +39,7 @@ export interface RequestHashes {
 }
 
 /** Returns a hash of each part of a request. Headers are compared by name, in any order. */
-export function hashRequest({ url, method, headers, body }: ResourceRequest): RequestHashes {
+export function hashRequest({ url, method, headers, body }: AgentRequest): RequestHashes {
   const sorted = Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1))
   return {
     url: sha256(url),

@@ -9,7 +9,7 @@ import type { PurchaseProtocol } from '../../x402/payment-required.ts'
  */
 export const DELIVERIES = ['delivered', 'failed', 'unknown'] as const
 
-export type Delivery = (typeof DELIVERIES)[number]
+export type GoodsDelivery = (typeof DELIVERIES)[number]
 
 /** What a payment of kind `x402` buys. The money is in the payment with the same id. */
 export interface Purchase {
@@ -24,7 +24,7 @@ export interface Purchase {
   /** The seller's own words. Untrusted. */
   readonly description: string | null
   /** Null if the agent fetches the resource itself. */
-  readonly delivery: Delivery | null
+  readonly delivery: GoodsDelivery | null
   /** How often the request that pays was sent. */
   readonly attempts: number
   /**

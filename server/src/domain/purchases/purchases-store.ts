@@ -1,7 +1,7 @@
 import { listOf, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { Delivery, Purchase } from './purchase.ts'
+import type { GoodsDelivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
 
@@ -131,9 +131,9 @@ export function storeHeader(
 }
 
 /** Counts one more request that pays, before it is sent. Uses the primary key. */
-export function countAttempt({ accountId, paymentId }: PurchasePlace): Query<boolean> {
+export function countPaidRequest({ accountId, paymentId }: PurchasePlace): Query<boolean> {
   return {
-    name: 'count_purchase_attempt',
+    name: 'count_paid_request',
     text: 'update purchases set attempts = attempts + 1 where account_id = $1 and payment_id = $2',
     values: [accountId, paymentId],
     read: changed,
@@ -141,7 +141,7 @@ export function countAttempt({ accountId, paymentId }: PurchasePlace): Query<boo
 }
 
 export interface StoredAnswer {
-  readonly delivery: Delivery
+  readonly delivery: GoodsDelivery
   readonly status: number | null
   readonly sealed: Buffer
   readonly now: Date

@@ -3,7 +3,7 @@ import { dropHeaders } from '../../lib/outbound/drop-headers.ts'
 import type { OutboundPolicy } from '../../lib/outbound/policy.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { problem } from '../../values/problem.ts'
-import type { ResourceMethod, ResourceRequest } from './purchase-request.ts'
+import type { ResourceMethod, AgentRequest } from './purchase-request.ts'
 
 const HEADERS_MAX = 50
 const HEADER_BYTES_MAX = 8 * 1_024
@@ -25,7 +25,7 @@ export interface WrittenRequest {
  * Parses the request that an agent wants to send. Throws a 400 that names the wrong field, and 400
  * `resource_url_not_allowed` for a URL to which the service sends nothing.
  */
-export function readRequest(body: WrittenRequest, policy: OutboundPolicy): ResourceRequest {
+export function readRequest(body: WrittenRequest, policy: OutboundPolicy): AgentRequest {
   const url = checkDocumentUrl(withoutFragment(body.url), policy)
   if (typeof url === 'string') throw problem('resource_url_not_allowed', { details: { reason: url } })
   const method = body.method ?? 'GET'

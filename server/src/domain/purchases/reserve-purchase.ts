@@ -6,9 +6,7 @@ import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
 import { skipOwn } from '../../x402/read-offer.ts'
 import type { Context } from '../context.ts'
 import type { NewPurchase, PaymentRequest } from '../payment-requests/payment-request.ts'
-import { reserveOrFind } from '../payment-requests/reserve-or-find.ts'
-import type { Reservation } from '../payment-requests/reserve-payment.ts'
-import { withFunds } from '../payment-requests/with-funds.ts'
+import { reserveRequest, type ReservedRequest } from '../payment-requests/reserve-request.ts'
 import { authorizationNonce } from '../payments/derived-ids.ts'
 import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
@@ -43,8 +41,8 @@ interface Stored {
 }
 
 export type Reserved =
-  | (Extract<Reservation, { readonly kind: 'reserved' }> & Stored)
-  | Extract<Reservation, { readonly kind: 'existing' }>
+  | (Extract<ReservedRequest, { readonly kind: 'reserved' }> & Stored)
+  | Extract<ReservedRequest, { readonly kind: 'existing' }>
 
 /**
  * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization that
@@ -55,7 +53,7 @@ export type Reserved =
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
   const request = { ...toPaymentRequest(bargain), purchase: newPurchase(ctx, bargain, stored) }
-  const reservation = await withFunds(ctx, request, (funded) => reserveOrFind(ctx, funded)).catch((error: unknown) => {
+  const reservation = await reserveRequest(ctx, request).catch((error: unknown) => {
     throw violatesUnique(error, AUTHORIZATION_INDEX) ? problem('challenge_already_paid') : error
   })
   switch (reservation.kind) {
@@ -67,8 +65,6 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
       throw refusalProblem(reservation.refusal)
     case 'existing':
       return reservation
-    case 'accepted':
-      throw new Error('a purchase was reserved for a transfer')
     case 'reserved': {
       const { order, purchase, until } = stored
       if (order === undefined || purchase === undefined || until === undefined) {

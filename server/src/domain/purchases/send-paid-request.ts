@@ -6,9 +6,9 @@ import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import type { Payment } from '../payments/payment.ts'
 import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
-import type { ResourceRequest } from './purchase-request.ts'
-import type { Delivery } from './purchase.ts'
-import { countAttempt, findPurchase, storeAnswer, type SealedPurchase } from './purchases-store.ts'
+import type { AgentRequest } from './purchase-request.ts'
+import type { GoodsDelivery } from './purchase.ts'
+import { countPaidRequest, findPurchase, storeAnswer, type SealedPurchase } from './purchases-store.ts'
 import { openAnswer, sealAnswer, type KeptAnswer, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
 import { placeOf } from './sign-header.ts'
 
@@ -43,7 +43,7 @@ type Arrived = Delivered & { readonly answer: KeptAnswer; readonly respondedAt: 
 
 /** What has arrived from the seller so far. */
 export interface Delivered {
-  readonly delivery: Delivery
+  readonly delivery: GoodsDelivery
   readonly answer: KeptAnswer | null
   /** When the answer arrived. */
   readonly respondedAt: Date | null
@@ -77,7 +77,7 @@ export async function sendPaidRequest(
     readonly purchase: SealedPurchase
     readonly order: PurchaseOrder
     readonly header: PaymentHeader
-    readonly request: ResourceRequest
+    readonly request: AgentRequest
   },
   bounds: WorkBounds,
 ): Promise<Delivered> {
@@ -86,7 +86,7 @@ export async function sendPaidRequest(
   let best = readDelivered(ctx, purchase)
   for (let sends = 0; sends <= RESENDS_MAX && mayAsk(); sends += 1) {
     if (sends > 0) await delay(RESEND_DELAY_MS)
-    await ctx.db.runDurable(countAttempt(placeOf(payment)))
+    await ctx.db.runDurable(countPaidRequest(placeOf(payment)))
     const sent = fetchResource(ctx.resources, {
       url: order.url,
       method: order.method,
@@ -159,7 +159,7 @@ async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<D
  */
 function headersFor(
   { url }: PurchaseOrder,
-  request: ResourceRequest,
+  request: AgentRequest,
   header: PaymentHeader,
 ): Readonly<Record<string, string>> {
   const isSameOrigin = new URL(url).origin === new URL(request.url).origin

@@ -3,7 +3,7 @@ import { problem, refusalProblem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { mayPayAs } from '../payment-requests/payment-request.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
-import { readTerms, requireOffer } from './ask-price.ts'
+import { readPaymentTerms, requireOffer } from './ask-price.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from './find-earlier-purchase.ts'
 import { WORK_MS_MAX, type Course } from './pay-for-resource.ts'
 import { sha256, type PurchaseTerms } from './purchase-request.ts'
@@ -14,7 +14,7 @@ import { workOnPurchase, type PurchaseState } from './work-on-purchase.ts'
 export interface ReceivedTerms {
   readonly resourceUrl: string
   /** A 402 answer that has the seller's terms. */
-  readonly answer: Parameters<typeof readTerms>[2]
+  readonly answer: Parameters<typeof readPaymentTerms>[2]
   /** The terms as the agent has sent them, to recognize them in a retry. */
   readonly text: string
 }
@@ -43,7 +43,7 @@ export async function signForResource(
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
-  const required = readTerms(ctx, terms.mode, received.answer, { sentBytes: 0, body: undefined })
+  const required = readPaymentTerms(ctx, terms.mode, received.answer, { sentBytes: 0, body: undefined })
   if (required === null) throw problem('payment_protocol_unknown', { details: { status: 402, untrusted_body: '' } })
   const offer = requireOffer(required, terms.maxAmountMicro)
   const bargain = { terms, required, offer, url: resourceUrl, method: 'GET', request: null, termsHash }

@@ -10,12 +10,12 @@ import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import type { Context } from '../context.ts'
-import type { Delivery } from './purchase.ts'
+import type { GoodsDelivery } from './purchase.ts'
 import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 
 /** What a buyer is told. */
 interface Told {
-  readonly delivery: Delivery | null
+  readonly delivery: GoodsDelivery | null
   readonly status: number | undefined
   readonly body: string | null | undefined
   readonly isTruncated: boolean | undefined

@@ -10,21 +10,21 @@ const PURCHASES_IN_PROGRESS_MAX = 256
 /** The `Retry-After` of a purchase that finds no place. */
 const NO_PLACE_RETRY_AFTER_SECONDS = 5
 
-/** The places of this process. They are stored for each `db` object; a process has only one such object. */
-const places = new WeakMap<Context['db'], FairPlaces>()
+/** Opens the places of a process. */
+export function openPurchasePlaces(): FairPlaces {
+  return new FairPlaces({ placesMax: PURCHASES_IN_PROGRESS_MAX, waitingMax: 0, waitMsMax: 0 })
+}
 
 /**
  * Does work that waits for somebody else's server, if this process has a place for it. Throws 503 otherwise; then
  * nothing was done.
  */
 export async function withPurchasePlace<Result>(
-  { db }: Pick<Context, 'db'>,
+  { purchasePlaces }: Pick<Context, 'purchasePlaces'>,
   accountId: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const shared = places.get(db) ?? new FairPlaces({ placesMax: PURCHASES_IN_PROGRESS_MAX, waitingMax: 0, waitMsMax: 0 })
-  places.set(db, shared)
-  const ticket = shared.enter(accountId, () => undefined)
+  const ticket = purchasePlaces.enter(accountId, () => undefined)
   if (ticket.state === 'rejected') {
     throw new Problem('unavailable', 'Too many purchases are in progress. Nothing was paid. Retry later.', {
       retryAfterSeconds: NO_PLACE_RETRY_AFTER_SECONDS,

@@ -5,7 +5,7 @@ import { getSigningParties } from '../payments/get-signing-parties.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
-import type { ResourceRequest } from './purchase-request.ts'
+import type { AgentRequest } from './purchase-request.ts'
 import { isAnswered } from './purchase.ts'
 import { claimPurchase, findPurchase, type SealedPurchase } from './purchases-store.ts'
 import {
@@ -44,7 +44,7 @@ interface Claimed {
   readonly signing: SigningParties | null
   readonly until: Date
   /** The request that is sent with the payment header. Null if the agent fetches the resource itself. */
-  readonly request: ResourceRequest | null
+  readonly request: AgentRequest | null
 }
 
 /** Works on a purchase until the seller has responded, or the payment header is ready (D66). Ends the claim. */
@@ -91,7 +91,7 @@ async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment):
  */
 export async function continuePurchase(
   ctx: Context,
-  { payment: known, request, mayWork }: { payment: Payment; request: ResourceRequest | null; mayWork: boolean },
+  { payment: known, request, mayWork }: { payment: Payment; request: AgentRequest | null; mayWork: boolean },
   bounds: WorkBounds,
 ): Promise<PurchaseState> {
   const place = placeOf(known)

@@ -1,5 +1,5 @@
 import { ChainUnavailable } from '../../chain/errors.ts'
-import { SharedReads } from '../../lib/shared-reads.ts'
+import type { SharedReads } from '../../lib/shared-reads.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
@@ -7,13 +7,15 @@ import { isReceiptDue, type Payment } from '../payments/payment.ts'
 import { settleAuthorizations } from '../payments/authorizations/settle-authorizations.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 
-type RefreshContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+declare module '../context.ts' {
+  interface Context {
+    /** The reads of the chain for single payments that this process has begun and not finished. */
+    readonly paymentReads: SharedReads<Payment>
+  }
+}
 
-/**
- * The reads of the chain that this process has started and not finished. The key is the `chains` object, of which a
- * process has only one.
- */
-const readsUnderWay = new WeakMap<Context['chains'], SharedReads<Payment>>()
+type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+type RefreshContext = SettleContext & Pick<Context, 'paymentReads'>
 
 /**
  * Returns a payment with its latest known status. If the payment is pending, and has a hash or is a purchase, it is
@@ -29,12 +31,10 @@ export async function refreshPayment(
   if (ofAgents && payment.kind === 'withdrawal') throw paymentNotFound()
   if (payment.status !== 'pending') return payment
   if (payment.txHash === null && payment.kind !== 'x402') return payment
-  const shared = readsUnderWay.get(ctx.chains) ?? new SharedReads<Payment>()
-  readsUnderWay.set(ctx.chains, shared)
-  return await shared.read(`${id} ${payment.txHash ?? ''}`, () => settleFromChain(ctx, payment))
+  return await ctx.paymentReads.read(`${id} ${payment.txHash ?? ''}`, () => settleFromChain(ctx, payment))
 }
 
-async function settleFromChain(ctx: RefreshContext, payment: Payment): Promise<Payment> {
+async function settleFromChain(ctx: SettleContext, payment: Payment): Promise<Payment> {
   const { mode, id, kind, minedBlock } = payment
   const chain = ctx.chains[mode]
   try {

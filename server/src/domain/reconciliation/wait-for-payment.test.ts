@@ -7,7 +7,7 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { failPayment } from '../payments/fail-payment.ts'
 import { listSettled } from './reconciliation-store.ts'
-import { countPaymentWaiters, waitForPayment } from './wait-for-payment.ts'
+import { waitForPayment } from './wait-for-payment.ts'
 
 const PATIENT_MS = 40_000
 const NEVER = new AbortController().signal
@@ -26,12 +26,12 @@ describe('waitForPayment', () => {
     const seeded = await seed(given.context)
     const payment = await seedPayment(given.context, seeded)
     const waits = Array.from({ length: 50 }, () => wait(payment, PATIENT_MS))
-    await waitFor('50 callers', () => countPaymentWaiters(given.context) === 50)
+    await waitFor('50 callers', () => given.context.paymentWaits.waiting === 50)
     await failPayment(given.openAnother(), { payment, code: 'never_received' })
     for (const settled of await Promise.all(waits)) {
       assert.deepEqual([settled.status, settled.failureCode], ['failed', 'never_received'])
     }
-    assert.equal(countPaymentWaiters(given.context), 0)
+    assert.equal(given.context.paymentWaits.waiting, 0)
   })
 
   test('a payment that is settled already, or that the chain settles now, is returned at once', async () => {
@@ -61,10 +61,10 @@ describe('waitForPayment', () => {
     const [payment, foreign] = [await seedPayment(given.context, seeded), await seedPayment(given.context, other)]
     const controller = new AbortController()
     const waits = Array.from({ length: 100 }, () => wait(payment, PATIENT_MS, controller.signal))
-    await waitFor('100 callers', () => countPaymentWaiters(given.context) === 100)
+    await waitFor('100 callers', () => given.context.paymentWaits.waiting === 100)
     assert.equal((await wait(payment, PATIENT_MS)).status, 'pending')
     waits.push(wait(foreign, PATIENT_MS, controller.signal))
-    await waitFor('a caller of another workspace', () => countPaymentWaiters(given.context) === 101)
+    await waitFor('a caller of another workspace', () => given.context.paymentWaits.waiting === 101)
     controller.abort()
     for (const { status } of await Promise.all(waits)) assert.equal(status, 'pending')
   })
@@ -74,7 +74,7 @@ describe('waitForPayment', () => {
     const payment = await seedPayment(given.context, seeded)
     const controller = new AbortController()
     const waits = Array.from({ length: 60 }, () => wait(payment, PATIENT_MS, controller.signal))
-    await waitFor('60 callers', () => countPaymentWaiters(given.context) === 60)
+    await waitFor('60 callers', () => given.context.paymentWaits.waiting === 60)
     const other = await seedPayment(given.context, seeded)
     assert.equal((await failPayment(given.context, { payment: other, code: 'never_received' })).status, 'failed')
     controller.abort()

@@ -18,8 +18,17 @@ const WAITERS_MAX = 1_000
 /** At most this many callers of one workspace wait in one process, so one workspace cannot keep others from waiting. */
 const WAITERS_OF_WORKSPACE_MAX = 100
 
-/** The polls of this process. They are stored for each `db` object; a process has only one such object. */
-const polls = new WeakMap<Context['db'], SharedPoll>()
+/** Opens the poll for the payments that the callers of a process wait for. */
+export function openPaymentWaits({ db, logger }: Pick<Context, 'db' | 'logger'>): SharedPoll {
+  return new SharedPoll({
+    name: 'payment-waits',
+    intervalMs: POLL_INTERVAL_MS,
+    waitersMax: WAITERS_MAX,
+    waitersOfGroupMax: WAITERS_OF_WORKSPACE_MAX,
+    logger,
+    poll: (keys) => db.runRelaxed(listSettled(keys)),
+  })
+}
 
 /**
  * Returns a payment as soon as it is settled (confirmed or failed), whichever process settles it. After `waitMs`, or if
@@ -28,7 +37,7 @@ const polls = new WeakMap<Context['db'], SharedPoll>()
  * holds no database connection. Throws 404 `not_found`.
  */
 export async function waitForPayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'paymentReads' | 'paymentWaits'>,
   {
     waitMs,
     signal,
@@ -53,7 +62,7 @@ export async function waitForPayment(
   if (waitMs <= 0 || payment.status !== 'pending') return payment
   const spentMs = Math.max(0, ctx.clock.now().getTime() - startedAt.getTime())
   const msMax = Math.min(waitMs, PAYMENT_WAIT_SECONDS_MAX * 1_000) - spentMs
-  await pollOf(ctx).wait({ group: place.accountId, id: place.id }, { msMax, signal, onWait })
+  await ctx.paymentWaits.wait({ group: place.accountId, id: place.id }, { msMax, signal, onWait })
   return await getPayment(ctx, place)
 }
 
@@ -61,27 +70,7 @@ export async function waitForPayment(
  * Ends the waits of this process for those of the given payments that are settled, so that the callers need not wait
  * for the next poll. To be called after the outcome is stored.
  */
-export function endPaymentWaits({ db }: Pick<Context, 'db'>, payments: readonly Payment[]): void {
+export function endPaymentWaits({ paymentWaits }: Pick<Context, 'paymentWaits'>, payments: readonly Payment[]): void {
   const settled = payments.filter(({ status }) => status !== 'pending')
-  polls.get(db)?.end(settled.map(({ accountId, id }) => ({ group: accountId, id })))
-}
-
-/** Returns how many callers of this process wait for a payment. */
-export function countPaymentWaiters(ctx: Pick<Context, 'db'>): number {
-  return polls.get(ctx.db)?.waiting ?? 0
-}
-
-function pollOf({ db, logger }: Pick<Context, 'db' | 'logger'>): SharedPoll {
-  const known = polls.get(db)
-  if (known !== undefined) return known
-  const poll = new SharedPoll({
-    name: 'payment-waits',
-    intervalMs: POLL_INTERVAL_MS,
-    waitersMax: WAITERS_MAX,
-    waitersOfGroupMax: WAITERS_OF_WORKSPACE_MAX,
-    logger,
-    poll: (keys) => db.runRelaxed(listSettled(keys)),
-  })
-  polls.set(db, poll)
-  return poll
+  paymentWaits.end(settled.map(({ accountId, id }) => ({ group: accountId, id })))
 }

@@ -10,7 +10,7 @@ import { getPayment } from '../payments/get-payment.ts'
 import { lockWallet } from '../payments/lookups/lookups-store.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
-import { insertPayment } from '../payments/payments-store.ts'
+import { insertPayments } from '../payments/payments-store.ts'
 import { sumUnmined } from '../payments/pending-store.ts'
 import { recordOutcome } from '../payments/record-outcome.ts'
 import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
@@ -119,7 +119,7 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
     if (now >= request.expiresAt) return { kind: 'refused', refusal: { code: 'signing_request_expired' } }
     const payment = buildPayment(request, { now, firstBlock: balanceBlock })
     await transaction.commit([
-      insertPayment(payment, null),
+      insertPayments([{ payment, admission: null }]),
       markWithdrawalSubmitted(request, { actor, now }),
       insertAuditEntry({
         ...{ logId: accountId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },

@@ -3,7 +3,7 @@ import type { Context } from '../../domain/context.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
 import { findByKey } from '../../domain/purchases/find-earlier-purchase.ts'
 import { payForResource, type ResourceOutcome } from '../../domain/purchases/pay-for-resource.ts'
-import type { PurchaseTerms, ResourceRequest } from '../../domain/purchases/purchase-request.ts'
+import type { PurchaseTerms, AgentRequest } from '../../domain/purchases/purchase-request.ts'
 import { DELIVERIES } from '../../domain/purchases/purchase.ts'
 import type { KeptAnswer } from '../../domain/purchases/seal-purchase.ts'
 import { nullable, oneOf } from '../../values/schema-fields.ts'
@@ -72,7 +72,7 @@ export const FETCH_PAID = defineTool({
 
 interface Order {
   readonly terms: PurchaseTerms
-  readonly request: ResourceRequest
+  readonly request: AgentRequest
 }
 
 async function buy(ctx: Context, call: Pick<ToolCall, 'background' | 'onWait'>, order: Order): Promise<ToolAnswer> {

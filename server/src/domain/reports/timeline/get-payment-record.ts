@@ -34,7 +34,7 @@ export interface PaymentRecord {
  * `not_found`.
  */
 export async function getPaymentRecord(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'paymentReads'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { accountId, mode, id })
