@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../../server/src/domain/context.ts'
-import type { Payment, PaymentAuthorization } from '../../../server/src/domain/payments/payment.ts'
+import type {
+  Payment,
+  PaymentAuthorization,
+  PurchasePayment,
+  TransferPayment,
+} from '../../../server/src/domain/payments/payment.ts'
 import { markAccepted } from '../../../server/src/domain/payments/acceptances-store.ts'
 import { insertPayments, markConfirmed, markFailed } from '../../../server/src/domain/payments/payments-store.ts'
 import { monthOf } from '../../../server/src/domain/plans/plan.ts'
@@ -11,6 +16,21 @@ import { readRows } from '../database/read-rows.ts'
 
 const WIDE = microUsdc(10n ** 18n)
 const SEND_WINDOW_MS = 2_000
+
+type Shared = Omit<TransferPayment, 'kind' | 'agentId' | 'grantId' | 'authorization'>
+type Kind = Omit<PurchasePayment, keyof Shared | 'kind'> & { readonly kind: Payment['kind'] }
+type PaymentChanges = Partial<Omit<Shared, 'createdAt'> & Kind>
+
+function toKind(shared: Shared, { kind, agentId, grantId, authorization }: Kind): Payment {
+  switch (kind) {
+    case 'transfer':
+      return { ...shared, kind, agentId, grantId, authorization: null }
+    case 'x402':
+      return { ...shared, kind, agentId, grantId, authorization }
+    case 'withdrawal':
+      return { ...shared, kind, agentId: null, grantId: null, authorization: null }
+  }
+}
 
 /**
  * Inserts a payment as if it had been created at a given time, without its events. By default, the payment is pending
@@ -23,20 +43,21 @@ export async function seedPayment(
   {
     status = 'pending',
     at = ctx.clock.now(),
+    kind = 'transfer',
+    agentId = seeded.agentId,
+    grantId = seeded.grant.id,
+    authorization = makeAuthorization(at),
     ...changes
-  }: Partial<Omit<Payment, 'createdAt'>> & { readonly at?: Date } = {},
+  }: PaymentChanges & { readonly at?: Date } = {},
 ): Promise<Payment> {
-  const { amountUsdc = '1', kind = 'transfer' } = changes
+  const { amountUsdc = '1' } = changes
   const isAgents = kind !== 'withdrawal'
   const id = createId('payment', at)
-  const payment: Payment = {
+  const shared = {
     id,
     accountId: seeded.account.id,
     mode: seeded.mode,
-    kind,
-    agentId: isAgents ? seeded.agentId : null,
     walletAddress: seeded.wallet,
-    grantId: isAgents ? seeded.grant.id : null,
     to: RECIPIENT,
     amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n),
     amountUsdc,
@@ -64,9 +85,9 @@ export async function seedPayment(
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
-    authorization: kind === 'x402' ? makeAuthorization(at) : null,
     ...changes,
-  }
+  } as const
+  const payment = toKind(shared, { kind, agentId, grantId, authorization })
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
   await ctx.db.runDurable(
     insertPayments([{ payment: { ...payment, txHash: null }, admission: isAgents ? admission : null }]),

@@ -4,7 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import type { TransferAuthorization } from '../../values/transfer-authorization.ts'
 import type { Query } from '../../db/query.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { PurchasePayment } from '../payments/payment.ts'
 
 /** A request for a payment. It combines the fields of the request's body with facts about the caller's credential. */
 export interface PaymentRequest extends PaymentCredential {
@@ -39,7 +39,7 @@ export interface NewPurchase {
    */
   authorize(at: { readonly now: Date; readonly grantExpiresAt: Date | null }): TransferAuthorization
   /** Returns the statements that store the purchase, after its payment was inserted. */
-  store(payment: Payment, authorization: TransferAuthorization): readonly Query<unknown>[]
+  store(payment: PurchasePayment, authorization: TransferAuthorization): readonly Query<unknown>[]
 }
 
 /**

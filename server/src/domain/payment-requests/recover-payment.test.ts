@@ -12,6 +12,7 @@ import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { getPayment } from '../payments/get-payment.ts'
 import type { Payment } from '../payments/payment.ts'
+import { getPaymentRecord } from '../reports/timeline/get-payment-record.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 import { payForResource, type ResourceOutcome } from '../purchases/pay-for-resource.ts'
 import { compareLedger } from '../unexplained-transfers/compare-ledger.ts'
@@ -49,6 +50,8 @@ describe('a payment that a restored database has forgotten', () => {
     assert.equal((await getPayment(given.context, found)).status, 'confirmed')
     const [row] = await readRows(given.context.db, 'select recovered_at from payments where id = $1', [found.id])
     assert.ok(row?.['recovered_at'] instanceof Date)
+    const record = await getPaymentRecord(given.context, found)
+    assert.deepEqual([record.payment.id, record.admission], [found.id, null])
   })
 
   test('is recorded with the payee and the amount of the chain, not of the request', async () => {

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { authorizationNonce, referenceId } from '../payments/derived-ids.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { AgentPayment, Payment } from '../payments/payment.ts'
 import { findPaymentByKey, insertPayments } from '../payments/payments-store.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { addToAllowance, ensureAllowance } from '../plans/plans-store.ts'
@@ -175,9 +175,9 @@ async function record(
   })
 }
 
-function storePurchase({ purchase }: PaymentRequest, payment: Payment) {
+function storePurchase({ purchase }: PaymentRequest, payment: AgentPayment) {
+  if (purchase === undefined || payment.kind !== 'x402') return []
   const { authorization } = payment
-  if (purchase === undefined || authorization === null) return []
   return purchase.store(payment, {
     from: payment.walletAddress,
     to: payment.to,
@@ -191,19 +191,19 @@ function storePurchase({ purchase }: PaymentRequest, payment: Payment) {
 function toPayment(
   request: PaymentRequest,
   { transfer, grantId, now }: { transfer: UnexplainedTransfer; grantId: string; now: Date },
-): Payment {
+): AgentPayment {
   const { accountId, mode, agentId, memo, idempotencyKey, credentialId } = request
   const { wallet: walletAddress, to, amountMicro, nonce, blockNumber } = transfer
-  const kind = nonce === null ? 'transfer' : 'x402'
-  const validBefore = new Date(Math.ceil((now.getTime() + RECOVERED_VALID_MS) / 1_000) * 1_000)
-  return newPayment({
-    ...{ id: createId('payment', now), accountId, mode, kind, agentId, grantId },
+  const fields = {
+    ...{ id: createId('payment', now), accountId, mode, agentId, grantId },
     ...{ walletAddress, to, amountMicro, amountUsdc: formatAmount(amountMicro), memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
-    authorization: nonce === null ? null : { nonce, validBefore },
     attemptUntil: null,
     requestExpiresAt: null,
     firstBlock: blockNumber,
-  })
+  }
+  if (nonce === null) return newPayment({ ...fields, kind: 'transfer', authorization: null })
+  const validBefore = new Date(Math.ceil((now.getTime() + RECOVERED_VALID_MS) / 1_000) * 1_000)
+  return newPayment({ ...fields, kind: 'x402', authorization: { nonce, validBefore } })
 }

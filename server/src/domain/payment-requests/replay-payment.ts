@@ -30,7 +30,6 @@ export async function resumeIfAuthorized(
   credential: Pick<PaymentRequest, 'boundAgentId'>,
 ): Promise<Payment> {
   // A purchase is resumed only by another request for the same purchase.
-  if (payment.kind === 'x402') return payment
-  if (payment.agentId === null || !mayPayAs(credential, payment.agentId)) return payment
+  if (payment.kind !== 'transfer' || !mayPayAs(credential, payment.agentId)) return payment
   return await withRecordedOutcome(resumePayment(ctx, payment), payment)
 }

@@ -7,7 +7,7 @@ import { windowStart } from '../grants/spent-window.ts'
 import type { Context, LedgerMemory } from '../context.ts'
 import type { DomainEvent } from '../events/event.ts'
 import { newPayment } from '../payments/new-payment.ts'
-import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { ATTEMPT_MS, type AgentPayment, type Payment } from '../payments/payment.ts'
 import { paymentEvent } from '../payments/payment-event.ts'
 import { findPaymentsByKeys, insertPayments, type NewPaymentRow } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
@@ -214,44 +214,32 @@ function makeReservation(
   { waiting: { ctx }, request, now, month }: Asked,
   { grant, enclaveWalletId, facts, balance }: Allowed,
 ): NewReservation {
+  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
+  const fields = {
+    ...{ id: createId('payment', now), accountId, mode, agentId, grantId: grant.grantId, walletAddress: wallet },
+    ...{ to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId, createdAt: now, allowanceMonth: month },
+    firstBlock: balance.blockNumber,
+  }
+  const store = (payment: AgentPayment, purchase: readonly Query<unknown>[]): NewReservation => ({
+    row: { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } },
+    purchase,
+    event: paymentEvent('payment.created', payment, now),
+    signing: { enclaveWalletId, signerKey: grant.signerKey },
+  })
+  if (request.purchase !== undefined) {
+    const signed = request.purchase.authorize({ now, grantExpiresAt: grant.expiresAt })
+    const validBefore = new Date(Number(signed.validBeforeSeconds) * 1_000)
+    // Only transfers use attempts. A purchase is claimed by the process that makes it, until the time in `worked_until`.
+    const unused = { attemptUntil: null, requestExpiresAt: null }
+    const authorization = { nonce: signed.nonce, validBefore }
+    const payment = newPayment({ ...fields, ...unused, kind: 'x402', authorization })
+    return store(payment, request.purchase.store(payment, signed))
+  }
   // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
   // `now`.
   const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
-  const authorization = request.purchase?.authorize({ now, grantExpiresAt: grant.expiresAt }) ?? null
-  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
-  const payment = newPayment({
-    ...{ id: createId('payment', now), accountId, mode, kind: request.kind ?? 'transfer', agentId },
-    ...{
-      grantId: grant.grantId,
-      walletAddress: wallet,
-      to,
-      amountMicro,
-      amountUsdc,
-      memo,
-      idempotencyKey,
-      credentialId,
-    },
-    createdAt: now,
-    allowanceMonth: month,
-    authorization:
-      authorization === null
-        ? null
-        : {
-            nonce: authorization.nonce,
-            validBefore: new Date(Number(authorization.validBeforeSeconds) * 1_000),
-          },
-    // Only transfers use attempts. A purchase is claimed by the process that makes it, until the time in
-    // `worked_until`.
-    attemptUntil: authorization === null ? attemptUntil : null,
-    requestExpiresAt: authorization === null ? ctx.enclave.toEnclaveTime(attemptUntil) : null,
-    firstBlock: balance.blockNumber,
-  })
-  return {
-    row: { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } },
-    purchase: authorization === null ? [] : (request.purchase?.store(payment, authorization) ?? []),
-    event: paymentEvent('payment.created', payment, now),
-    signing: { enclaveWalletId, signerKey: grant.signerKey },
-  }
+  const requestExpiresAt = ctx.enclave.toEnclaveTime(attemptUntil)
+  return store(newPayment({ ...fields, kind: 'transfer', authorization: null, attemptUntil, requestExpiresAt }), [])
 }
 
 /** Returns the statements that store the reservations. */

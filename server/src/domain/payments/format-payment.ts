@@ -6,11 +6,9 @@ import type { Payment } from './payment.ts'
  * because agents cannot read withdrawals (D62).
  */
 export function formatPayment(payment: Payment): PublicPayment {
-  const { kind, agent_id, grant_id, ...fields } = formatPaymentOfAnyKind(payment)
-  if (kind === 'withdrawal' || agent_id === null || grant_id === null) {
-    throw new Error('a withdrawal is not shown in /v1 or in events')
-  }
-  return { ...fields, kind, agent_id, grant_id }
+  if (payment.kind === 'withdrawal') throw new Error('a withdrawal is not shown in /v1 or in events')
+  const { kind, agentId, grantId } = payment
+  return { ...formatPaymentOfAnyKind(payment), kind, agent_id: agentId, grant_id: grantId }
 }
 
 /** Formats a payment for the dashboard. A withdrawal has no agent and no grant. */

@@ -23,6 +23,8 @@ const UNSET = {
   logIndex: null,
 } as const satisfies Partial<Payment>
 
-export function newPayment(fields: Omit<Payment, keyof typeof UNSET>): Payment {
+type Given<Kind> = Kind extends Payment ? Omit<Kind, keyof typeof UNSET> : never
+
+export function newPayment<Fields extends Given<Payment>>(fields: Fields): Fields & typeof UNSET {
   return { ...fields, ...UNSET }
 }

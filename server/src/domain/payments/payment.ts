@@ -99,16 +99,39 @@ export const PENDING_REASONS = [
 
 export type PendingReason = (typeof PENDING_REASONS)[number]
 
-export interface Payment {
+export type Payment = AgentPayment | WithdrawalPayment
+
+/** A payment that an agent requested. */
+export type AgentPayment = TransferPayment | PurchasePayment
+
+export interface TransferPayment extends OfAgent {
+  readonly kind: 'transfer'
+  readonly authorization: null
+}
+
+export interface PurchasePayment extends OfAgent {
+  readonly kind: 'x402'
+  /** What the enclave signs. */
+  readonly authorization: PaymentAuthorization
+}
+
+export interface WithdrawalPayment extends OfAnyKind {
+  readonly kind: 'withdrawal'
+  readonly agentId: null
+  readonly grantId: null
+  readonly authorization: null
+}
+
+interface OfAgent extends OfAnyKind {
+  readonly agentId: string
+  readonly grantId: string
+}
+
+interface OfAnyKind {
   readonly id: string
   readonly accountId: string
   readonly mode: Mode
-  readonly kind: PaymentKind
-  /** Null exactly for a withdrawal. */
-  readonly agentId: string | null
   readonly walletAddress: Address
-  /** Null exactly for a withdrawal. */
-  readonly grantId: string | null
   readonly to: Address
   readonly amountMicro: MicroUsdc
   /** The amount as the caller wrote it. Responses repeat it unchanged (D19). */
@@ -126,8 +149,6 @@ export interface Payment {
   /** When the payment was confirmed or failed. */
   readonly settledAt: Date | null
   readonly allowanceMonth: string | null
-  /** What the enclave signs for a purchase. Null exactly for the other kinds. */
-  readonly authorization: PaymentAuthorization | null
   /** The number of the last attempt: one attempt is one call that asks the enclave to send the payment. */
   readonly attempt: number
   /**

@@ -4,7 +4,7 @@ import { RECIPIENT, seed, type Seed } from '../../../../test/support/context/see
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createId } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
-import type { Admission, Payment } from './payment.ts'
+import type { Admission, Payment, TransferPayment } from './payment.ts'
 import { findPayment, insertPayments, markConfirmed } from './payments-store.ts'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
@@ -36,7 +36,7 @@ describe('the table payments', () => {
 
   const faults: readonly {
     readonly name: string
-    readonly payment?: Partial<Payment>
+    readonly payment?: Partial<TransferPayment>
     readonly admission?: Partial<Admission>
     readonly code?: string
   }[] = [
@@ -85,7 +85,7 @@ describe('the table payments', () => {
     )
   })
 
-  function make(changes: Partial<Payment>): Payment {
+  function make(changes: Partial<TransferPayment>): TransferPayment {
     return {
       id: createId('payment', NOW),
       accountId: seeded.account.id,

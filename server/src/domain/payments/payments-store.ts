@@ -355,15 +355,13 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
   })
 }
 
+/** The constraints of the table guarantee that a row has what its kind needs. */
 export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
-  return {
+  const shared = {
     id: row.id,
     accountId: row.account_id,
     mode: row.mode,
-    kind: row.kind,
-    agentId: row.agent_id,
     walletAddress: row.wallet_address,
-    grantId: row.grant_id,
     to: row.to_address,
     amountMicro: microUsdc(BigInt(row.amount_micro)),
     amountUsdc: row.amount_usdc,
@@ -391,15 +389,13 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     credentialId: row.credential_id,
     acceptedAt: row.accepted_at,
     settledAt: row.settled_at,
-    authorization: readAuthorization(row),
   }
-}
-
-function readAuthorization({
-  authorization_nonce: nonce,
-  valid_before: validBefore,
-}: RowOf<typeof PAYMENT_ROW>): Payment['authorization'] {
-  return nonce === null || validBefore === null ? null : { nonce, validBefore }
+  const { kind, agent_id: agentId, grant_id: grantId, authorization_nonce: nonce, valid_before: validBefore } = row
+  if (kind === 'withdrawal') return { ...shared, kind, agentId: null, grantId: null, authorization: null }
+  if (agentId === null || grantId === null) throw new Error(`the payment ${row.id} has no agent or no grant`)
+  if (kind === 'transfer') return { ...shared, kind, agentId, grantId, authorization: null }
+  if (nonce === null || validBefore === null) throw new Error(`the purchase ${row.id} has no authorization`)
+  return { ...shared, kind, agentId, grantId, authorization: { nonce, validBefore } }
 }
 
 function toBigInt(value: string | null): bigint | null {

@@ -55,7 +55,7 @@ const EXPIRED_MAX = 2
 export async function resumePayment(ctx: Context, known: Payment): Promise<Payment> {
   if (known.kind === 'x402') return known
   const deadline = AbortSignal.timeout(RESUME_MS_MAX)
-  let payment = known
+  let payment: Payment = known
   let isFenced = false
   let expired = 0
   for (let pollMs = POLL_FIRST_MS; !deadline.aborted; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {

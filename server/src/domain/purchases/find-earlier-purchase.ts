@@ -63,7 +63,7 @@ export async function replayPurchase(
   }
   const { purchase } = await readState(ctx, payment)
   const mismatches = comparePurchase({ payment, order: openOrder(ctx.sealer, purchase) }, compared)
-  if (payment.agentId === null || !mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
+  if (!mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
   const mayWork = isSamePurchase(mismatches)
   const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, bounds)
   const isFinished = isAnswered(purchase) || payment.status === 'failed'

@@ -7,9 +7,7 @@ import { PurchaseSchema } from './purchase-schema.ts'
 export type PurchaseSummary = Pick<Purchase, 'paymentId' | 'resourceUrl' | 'host' | 'delivery'>
 
 /** A payment in a list. `purchase` is null if the payment is no purchase. */
-export interface ListedPayment extends Payment {
-  readonly purchase: PurchaseSummary | null
-}
+export type ListedPayment = Payment & { readonly purchase: PurchaseSummary | null }
 
 export const PurchaseSummarySchema = Type.Pick(PurchaseSchema, ['resource_url', 'host', 'delivery'])
 

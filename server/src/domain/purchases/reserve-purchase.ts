@@ -8,7 +8,9 @@ import type { Context } from '../context.ts'
 import type { NewPurchase, PaymentRequest } from '../payment-requests/payment-request.ts'
 import { reserveRequest, type ReservedRequest } from '../payment-requests/reserve-request.ts'
 import { authorizationNonce } from '../payments/derived-ids.ts'
+import type { PurchasePayment } from '../payments/payment.ts'
 import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
+import type { SigningParties } from '../payments/signing-store.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
 import { describeResource } from './describe-resource.ts'
 import { claimEnd } from './hold-claim.ts'
@@ -41,7 +43,7 @@ interface Stored {
 }
 
 export type Reserved =
-  | (Extract<ReservedRequest, { readonly kind: 'reserved' }> & Stored)
+  | (Stored & { readonly kind: 'reserved'; readonly payment: PurchasePayment; readonly signing: SigningParties })
   | Extract<ReservedRequest, { readonly kind: 'existing' }>
 
 /**
@@ -67,10 +69,11 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
       return reservation
     case 'reserved': {
       const { order, purchase, until } = stored
-      if (order === undefined || purchase === undefined || until === undefined) {
+      const { payment, signing } = reservation
+      if (payment.kind !== 'x402' || order === undefined || purchase === undefined || until === undefined) {
         throw new Error('a purchase was reserved without its order')
       }
-      return { ...reservation, order, purchase, until }
+      return { kind: 'reserved', payment, signing, order, purchase, until }
     }
   }
 }

@@ -4,7 +4,7 @@ import { keepHarmlessHeaders } from '../../lib/outbound/drop-headers.ts'
 import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
 import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { Payment, PurchasePayment } from '../payments/payment.ts'
 import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
 import type { AgentRequest } from './purchase-request.ts'
 import type { GoodsDelivery } from './purchase.ts'
@@ -55,8 +55,8 @@ export function mayBegin({ deadline }: WorkBounds): boolean {
 }
 
 /** Returns whether a seller would still accept the authorization. */
-export function isUsable({ authorization }: Pick<Payment, 'authorization'>, now: Date): boolean {
-  return authorization !== null && now.getTime() < authorization.validBefore.getTime() - VALIDITY_MARGIN_MS
+export function isUsable({ authorization }: Pick<PurchasePayment, 'authorization'>, now: Date): boolean {
+  return now.getTime() < authorization.validBefore.getTime() - VALIDITY_MARGIN_MS
 }
 
 /**
@@ -73,7 +73,7 @@ export async function sendPaidRequest(
     header,
     request,
   }: {
-    readonly payment: Payment
+    readonly payment: PurchasePayment
     readonly purchase: SealedPurchase
     readonly order: PurchaseOrder
     readonly header: PaymentHeader

@@ -6,7 +6,7 @@ import { writePaymentHeader } from '../../x402/write-payment-header.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
-import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
+import { ATTEMPT_MS, type Payment, type PurchasePayment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { openHeader, sealHeader, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
@@ -18,7 +18,7 @@ export type Signing =
   | { readonly kind: 'refused'; readonly payment: Payment }
 
 interface Unsigned {
-  readonly payment: Payment
+  readonly payment: PurchasePayment
   readonly order: PurchaseOrder
   readonly signing: SigningParties
   /** Whether the enclave may have been asked before. If so, a signature may exist even if the enclave refuses now. */
@@ -90,8 +90,7 @@ function signingKey(payment: Payment, { offer }: PurchaseOrder, form: SignatureF
 }
 
 /** Returns the authorization of a purchase, exactly as it was reserved (D66). */
-function toAuthorization(payment: Payment, order: PurchaseOrder): TransferAuthorization {
-  if (payment.authorization === null) throw new Error('a purchase has no authorization')
+function toAuthorization(payment: PurchasePayment, order: PurchaseOrder): TransferAuthorization {
   const { nonce, validBefore } = payment.authorization
   return {
     from: payment.walletAddress,

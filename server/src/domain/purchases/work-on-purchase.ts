@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { getPayment } from '../payments/get-payment.ts'
 import { getSigningParties } from '../payments/get-signing-parties.ts'
-import type { Payment } from '../payments/payment.ts'
+import type { Payment, PurchasePayment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
 import type { AgentRequest } from './purchase-request.ts'
@@ -35,7 +35,7 @@ export interface PurchaseState {
 
 /** A purchase on which this process has a claim. */
 interface Claimed {
-  readonly payment: Payment
+  readonly payment: PurchasePayment
   readonly purchase: SealedPurchase
   readonly order: PurchaseOrder
   /**
@@ -113,11 +113,14 @@ export async function continuePurchase(
 }
 
 /** Reads the current state of a purchase. */
-export async function readState(ctx: Pick<Context, 'db' | 'sealer'>, known: Payment): Promise<PurchaseState> {
+export async function readState(
+  ctx: Pick<Context, 'db' | 'sealer'>,
+  known: Payment,
+): Promise<PurchaseState & { readonly payment: PurchasePayment }> {
   const [payment, purchase] = await Promise.all([
     getPayment(ctx, known),
     ctx.db.runRelaxed(findPurchase(placeOf(known))),
   ])
-  if (purchase === null) throw new Error('a payment of kind x402 has no purchase')
+  if (purchase === null || payment.kind !== 'x402') throw new Error(`the payment ${payment.id} has no purchase`)
   return { payment, purchase, answer: openAnswer(ctx.sealer, purchase), header: openHeader(ctx.sealer, purchase) }
 }

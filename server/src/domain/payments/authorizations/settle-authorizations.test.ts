@@ -17,7 +17,7 @@ import { createPayment } from '../../payment-requests/create-payment.ts'
 import { formatPayment } from '../format-payment.ts'
 import { postponeLooks } from '../authorizations-store.ts'
 import { getPayment } from '../get-payment.ts'
-import type { Payment, TxHash } from '../payment.ts'
+import type { Payment, PurchasePayment, TxHash } from '../payment.ts'
 import { markConfirmed, markFailed } from '../payments-store.ts'
 import { sumUnmined } from '../pending-store.ts'
 import { settlePayments } from '../settle-payments.ts'
@@ -307,7 +307,7 @@ describe('the end of a purchase (D66)', () => {
     assert.equal((await getPayment(given.context, purchase)).status, 'pending')
   })
 
-  async function open(by: Seed = seeded, changes: Partial<Payment> = {}): Promise<Payment> {
+  async function open(by: Seed = seeded, changes: Partial<PurchasePayment> = {}): Promise<Payment> {
     return await seedPayment(given.context, by, { kind: 'x402', firstBlock: FIRST_BLOCK, ...changes })
   }
 

@@ -86,7 +86,8 @@ export async function searchOperation(
 export async function matchTransfer(ctx: SearchContext, payment: Payment): Promise<ChainSearch> {
   const chain = ctx.chains[payment.mode]
   const { firstBlock, kind } = payment
-  if (kind === 'x402') throw new Error('a purchase ends by its authorization, and is not searched for')
+  // A purchase is not searched for. It ends by its authorization.
+  if (kind === 'x402') return nothingNew(payment)
   const head = await chain.readHead()
   const range = rangeOf(payment, head)
   if (range === null || firstBlock === null) return nothingNew(payment)

@@ -19,7 +19,7 @@ const DELIVERIES_OF_EVENT_MAX = 100
 
 export interface PaymentRecord {
   readonly payment: Payment
-  /** Null for a withdrawal. */
+  /** Null for a withdrawal, and for a payment that was recorded after its money had moved (D96). */
   readonly admission: Admission | null
   /** Null for a withdrawal. */
   readonly credential: Credential | null
@@ -44,7 +44,6 @@ export async function getPaymentRecord(
     findPurchaseOf(ctx, payment),
     ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
-  if (admission === null && payment.kind !== 'withdrawal') throw new Error('a payment has no admission')
   return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, purchase, events }
 }
 

@@ -25,13 +25,13 @@ const ADMISSION_ROW = {
 }
 
 /**
- * Finds the limits that were stored with a payment when it was reserved. Null for a withdrawal. Uses the primary key.
+ * Finds the limits that were stored with a payment when it was reserved. Null if no limits were checked. Uses the primary key.
  */
 export function findAdmission(accountId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',
     text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments
-      where account_id = $1 and id = $2 and kind <> 'withdrawal'`,
+      where account_id = $1 and id = $2 and max_per_tx_micro is not null`,
     values: [accountId, id],
     read: firstOrNull(ADMISSION_ROW, (row) => ({
       maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
