@@ -60,8 +60,12 @@ describe('withdrawals, with the enclave and the chains of the sandbox', () => {
     assert.ok(first)
     const accepted = [await sign(first), await payOne()]
     const answers = accepted.concat(await Promise.all(others.flatMap((other) => [sign(other), payOne()])))
-    const refused = answers.filter(({ status }) => status === 403)
-    const made = answers.length - refused.length
+    // On a machine that is very busy, a payment may wait too long for its turn. Then nothing is recorded for it.
+    assert.ok(
+      answers.every(({ status }) => [200, 201, 403, 503].includes(status)),
+      String(answers.map(({ status }) => status)),
+    )
+    const made = answers.filter(({ status }) => status < 300).length
     assert.ok(made > 0 && made <= FUNDED, answers.map(({ text }) => text).join('\n'))
     await waitFor('every record is settled', async () => {
       const open = "select 1 from payments where wallet_address = $1 and status = 'pending'"
