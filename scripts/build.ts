@@ -71,15 +71,7 @@ const BUILDS = [
     name: 'command line',
     output: 'cli/dist',
     // The command line contains the client, so the client is built before it.
-    sources: [
-      'cli/src',
-      'cli/package.json',
-      'sdk/src',
-      'scripts/bundle-program.ts',
-      'scripts/keep-paths.ts',
-      'scripts/small-output.ts',
-      ...SHARED_SOURCES,
-    ],
+    sources: ['cli/src', 'cli/package.json', 'sdk/src', 'scripts/bundle-program.ts', ...SHARED_SOURCES],
     build: buildCommandLine,
   },
   {
@@ -92,7 +84,7 @@ const BUILDS = [
     name,
     output,
     sources,
-    build: (folder: string) => buildProgram(entry, folder, '--load-built-ins'),
+    build: (folder: string) => buildProgram(entry, folder),
   })),
 ] as const
 
@@ -143,7 +135,6 @@ function buildClient(folder: string): string | null {
 
 /** Bundles the command line with its packages, and adds the license of the only package that is not ours. */
 function buildCommandLine(folder: string): string | null {
-  // Its package supports versions of Node that are too old for the flag `--load-built-ins`.
   const fault = buildProgram(pathToFileURL(join(CLI, 'src', 'main.ts')), folder)
   if (fault !== null) return fault
   const commander = createRequire(join(CLI, 'package.json')).resolve('commander')
@@ -156,8 +147,8 @@ function runTsc(project: string, folder: string): string | null {
   return runNode([tsc, '-p', join(ROOT, project), '--outDir', folder], ROOT)
 }
 
-function buildProgram(entry: URL, folder: string, ...flags: readonly string[]): string | null {
-  return runNode([join(ROOT, 'scripts', 'bundle-program.ts'), fileURLToPath(entry), folder, ...flags], ROOT)
+function buildProgram(entry: URL, folder: string): string | null {
+  return runNode([join(ROOT, 'scripts', 'bundle-program.ts'), fileURLToPath(entry), folder], ROOT)
 }
 
 function sha256(file: string): string {

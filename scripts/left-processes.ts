@@ -2,50 +2,43 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** How long a process may take to exit after the tests have ended. If it still runs then, no test has stopped it. */
-const LEFT_GRACE_MS = 2_000
-const LEFT_POLL_MS = 50
-
-export interface LeftProcess {
-  readonly pid: number
-  readonly command: string
-}
+const GRACE_MS = 2_000
+const POLL_MS = 50
 
 /**
- * Finds processes that a test run has left running. `mark` is in the environment of all processes of the run. Returns
- * those that are still running after a short grace period.
+ * Kills the processes of a test run that are still running after a short grace period, and returns their command lines.
+ * `mark` (`NAME=value`) is in the environment of all processes of the run, whatever their parent or group is. Works on
+ * Linux only; elsewhere no process is found.
  */
-export async function findLeftProcesses(mark: string): Promise<LeftProcess[]> {
-  let left = findMarkedProcesses(mark)
-  for (let waitedMs = 0; left.length > 0 && waitedMs < LEFT_GRACE_MS; waitedMs += LEFT_POLL_MS) {
-    await delay(LEFT_POLL_MS)
-    left = findMarkedProcesses(mark)
+export async function endLeftProcesses(mark: string): Promise<readonly string[]> {
+  let left = findProcesses(mark)
+  for (let waitedMs = 0; left.length > 0 && waitedMs < GRACE_MS; waitedMs += POLL_MS) {
+    await delay(POLL_MS)
+    left = findProcesses(mark)
   }
-  return left
+  const commands = left.map((pid) => readProcess(pid, 'cmdline').join(' ').trim())
+  for (const pid of left) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // The process has just ended.
+    }
+  }
+  return commands
 }
 
-/**
- * Finds processes whose environment contains `mark` (`NAME=value`), in any group and with any parent. Works on Linux
- * only; elsewhere the list is empty.
- */
-function findMarkedProcesses(mark: string): LeftProcess[] {
-  return listPids()
-    .filter((pid) => pid !== process.pid && readProcess(pid, 'environ').split('\0').includes(mark))
-    .map((pid) => ({ pid, command: readProcess(pid, 'cmdline').split('\0').join(' ').trim() }))
-    .filter(({ command }) => command !== '')
-}
-
-function listPids(): number[] {
+function findProcesses(mark: string): number[] {
   if (process.platform !== 'linux') return []
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  // A process that has ended, but whose parent has not yet noticed, has no environment.
+  return pids.filter((pid) => readProcess(pid, 'environ').some((entry) => entry.startsWith(mark)))
 }
 
-/** Reads a file in a process's folder. Returns an empty text if the process has ended or belongs to another user. */
-function readProcess(pid: number, file: string): string {
+/** Reads a list of texts in a process's folder. It is empty if the process has ended or belongs to another user. */
+function readProcess(pid: number, file: string): string[] {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0')
   } catch {
-    return ''
+    return []
   }
 }

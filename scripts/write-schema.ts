@@ -8,10 +8,10 @@ import { renderSchema } from '../server/scripts/render-schema.ts'
 import { renderTables } from '../server/scripts/render-tables.ts'
 import { migrate } from '../server/src/db/migrate.ts'
 import { createClock } from '../server/src/lib/clock.ts'
-import { makeScratchFolder } from './scratch-folder.ts'
+import { makeDataDir } from '../sandbox/src/throw-away-sandbox.ts'
 import { startTestDatabase } from './test-database.ts'
 
-const folder = makeScratchFolder()
+const folder = await makeDataDir()
 const database = await startTestDatabase(join(folder, 'postgres'))
 const client = new pg.Client({ connectionString: database.url })
 try {

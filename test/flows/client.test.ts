@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
 import { Bursar, PaymentRefusedError, PurchaseUnansweredError, type PaidResponse } from '../../sdk/src/main.ts'
 import { createPayer, makeAddress, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
-import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { createResource, readCounters, readTakings, type WireBehaviour } from '../support/sandbox/seller.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
@@ -15,7 +15,7 @@ const PRICE_USDC = '0.01'
 const PATIENT = { retriesMax: 60, totalTimeoutMs: 240_000 }
 
 describe('the TypeScript client and the real service', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let payer: PayerFixture
   /** A client whose requests go through the proxy. */
   let bursar: Bursar
@@ -24,7 +24,8 @@ describe('the TypeScript client and the real service', () => {
   let loseAnswer: (() => void) | null = null
 
   before(async () => {
-    fixture = await openSharedSandboxFixture()
+    // A test kills the server.
+    fixture = await openSandboxFixture()
     payer = await createPayer(fixture, { grant: { x402: true } })
     proxy = await startTcpProxy(fixture.baseUrl, () => ({
       toClient: (chunk, pass) => {
@@ -38,7 +39,10 @@ describe('the TypeScript client and the real service', () => {
     }))
     bursar = new Bursar({ baseUrl: proxy.url, apiKey: payer.key })
   })
-  after(() => proxy.close())
+  after(async () => {
+    await proxy.close()
+    await fixture.close()
+  })
 
   const termsOf = (to: string) => ({ agent_id: payer.agentId, wallet: payer.wallet, to, amount_usdc: '1.5' })
 

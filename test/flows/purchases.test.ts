@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
-import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import {
   createResource,
   readCounters,
@@ -144,16 +144,18 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('purchases from a seller of the x402 project and of MPP, in a sandbox', () => {
-  let fixture: SandboxFixture
+  let fixture: OwnSandboxFixture
   let payer: PayerFixture
   let keys: readonly string[]
   /** The purchases that the tests made with a signed authorization. `isPaid` says whether the seller must be paid. */
   const bought: { readonly title: string; readonly id: string; readonly isPaid: boolean }[] = []
   before(async () => {
-    fixture = await openSharedSandboxFixture()
+    // The last test moves the time of a chain.
+    fixture = await openSandboxFixture()
     payer = await createPayer(fixture, { grant: { x402: true } })
     keys = await makeKeys(fixture, payer, 4)
   })
+  after(() => fixture.close())
 
   /** Buys a resource. The rows take turns with the keys, because each key may pay only 30 times a minute. */
   async function buy(

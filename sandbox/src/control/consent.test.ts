@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { createClient, textAt, type Answer, type Client } from '../demo/http-client.ts'
 import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { openControlSandbox } from '../../../test/support/sandbox/control-sandbox.ts'
@@ -21,6 +21,8 @@ describe('the consent call', () => {
     })
     clientId = textAt(registered.body, 'client_id')
   })
+  // Other files compare the sandbox's clock with the real time.
+  after(() => control.post('/clock', { reset: true }))
 
   it('approves as the owner: the redirect has a code, the state and the issuer', async () => {
     const { url, verifier } = authorize({})

@@ -16,14 +16,7 @@ export interface ProgramBuild {
 
 /** The root of the project, with a separator at its end. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const SHARED_SOURCES = [
-  'scripts/bundle-program.ts',
-  'scripts/keep-paths.ts',
-  'scripts/small-output.ts',
-  'scripts/load-built-ins.ts',
-  'sandbox/src/processes/hash-sources.ts',
-  'package-lock.json',
-]
+const SHARED_SOURCES = ['scripts/bundle-program.ts', 'sandbox/src/processes/hash-sources.ts', 'package-lock.json']
 /** The name of a built program in the folder of its build. */
 export const BUILT_NAME = 'main.js'
 

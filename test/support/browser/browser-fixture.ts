@@ -38,7 +38,7 @@ type EnterOptions = Partial<PooledOptions> & {
   readonly faultsExpected?: boolean
 }
 
-/** Opens the Chromium that all test files in this process share. */
+/** Opens the Chromium that all test files of a folder share. */
 export function openBrowser(): Promise<Browser> {
   return share('browser', launchBrowser)
 }

@@ -56,7 +56,7 @@ export async function openProxiedEnclave(): Promise<ProxiedEnclave> {
   }
 }
 
-/** Opens the enclave that the test files in this process share. Each file creates its own wallets. */
+/** Opens the enclave that the test files of a folder share. Each file creates its own wallets. */
 export function openSandboxEnclave(): Promise<SandboxEnclave> {
   return share('enclave', startSandboxEnclave)
 }

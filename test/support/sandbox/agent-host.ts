@@ -44,7 +44,7 @@ export interface SharedAgentHost extends AgentHost {
   readonly documents: DocumentServer
 }
 
-/** Opens the sandbox that the test files in this process share. Creates a workspace in it that only the caller uses. */
+/** Opens the sandbox that the test files of a folder share. Creates a workspace in it that only the caller uses. */
 export async function openSharedAgentHost(): Promise<SharedAgentHost> {
   const sandbox = await share('agent host', startSandboxWithDocuments)
   return { ...openHostOf(sandbox, await createSandboxWorkspace(sandbox)), documents: sandbox.documents }

@@ -55,8 +55,8 @@ export interface SandboxFixtureOptions {
 }
 
 /**
- * Opens the sandbox that the test files in this process share. Each file creates its own workspaces. No file may change
- * the clock, the processes or the chains of the sandbox, except the files that `scripts/plan-processes.ts` runs last.
+ * Opens the sandbox that the test files of this folder share. Each file creates its own workspaces. No file may change
+ * the clock, the processes or the chains of the sandbox.
  */
 export function openSharedSandboxFixture(): Promise<SandboxFixture> {
   return share('sandbox fixture', openSandboxFixture)

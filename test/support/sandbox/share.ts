@@ -4,14 +4,14 @@ interface Closable {
   close(): Promise<unknown>
 }
 
-/** The shared objects by name. All test files of a process get the same instance of this module. */
+/** The shared objects by name. The test files of a folder run in one process (`scripts/test.ts`), which has this map. */
 const shared = new Map<string, Promise<Closable>>()
 after(async () => {
   for (const opening of shared.values()) await (await opening.catch(() => null))?.close()
 })
 
 /**
- * Opens an object that all test files in this process share, and closes it after the last test. Callers with the same
+ * Opens an object that all test files of a folder share, and closes it after the last test. Callers with the same
  * `name` must pass the same `open`.
  */
 export function share<Shared extends Closable>(name: string, open: () => Promise<Shared>): Promise<Shared> {
