@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait-for.ts'
  * The time limit of a stop. It is far below the time for which an idle connection stays open (65 s), and longer than
  * one round of background work.
  */
-const STOP_MS_MAX = 5_000
+const STOP_MS_MAX = 10_000
 
 test('a stop finishes the current payment, accepts no new connection, and ends although clients keep their connections open', async () => {
   const given = await openTestService(withJobs)

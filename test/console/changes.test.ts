@@ -207,4 +207,4 @@ function watchArrivals(path: string) {
 }
 
 /** How long the server may take to stop. If a stop did not end the streams, the server would cut them much later. */
-const STOP_MS_MAX = 5_000
+const STOP_MS_MAX = 10_000

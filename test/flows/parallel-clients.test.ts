@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
 import type { AddedServer } from '../../sandbox/src/processes/servers.ts'
 import { send } from '../support/http-client.ts'
 import { openHostOf, type AgentHost } from '../support/sandbox/agent-host.ts'
@@ -21,8 +22,8 @@ const PARALLEL = [
 
 /**
  * The published MCP clients refresh their token for each call that finds it expired. So parallel calls use one refresh
- * token at the same time (D38a). The test sends these requests together, so that they are at the same time even on a
- * busy machine.
+ * token at the same time (D38a). On a busy machine, requests that are sent together may arrive at different times. So
+ * the refresh tokens are locked until all these requests have arrived.
  */
 describe('MCP clients whose token expires during parallel calls', () => {
   const agent = new Agent({ keepAlive: true })
@@ -93,9 +94,9 @@ describe('MCP clients whose token expires during parallel calls', () => {
       open: 0,
       async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
         if (bodyOf(init).includes('grant_type=refresh_token')) {
-          await new Promise<void>((release) => {
+          await new Promise<void>((release, reject) => {
             held.push(release)
-            if (held.length === calls) for (const one of held.splice(0)) one()
+            if (held.length === calls) refreshTogether(held.splice(0), [host.baseUrl, ...others]).catch(reject)
           })
         }
         const { origin } = new URL(url)
@@ -108,6 +109,21 @@ describe('MCP clients whose token expires during parallel calls', () => {
       },
     }
     return balancer
+  }
+
+  /** Lets requests that are held back go, and lets them wait in the database until all of them have arrived. */
+  async function refreshTogether(held: readonly (() => void)[], targets: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: fixture.databaseUrl })
+    await client.connect()
+    await client.query('begin')
+    await client.query('lock table refresh_tokens in access exclusive mode')
+    for (const release of held) release()
+    await waitFor('a refresh to wait for the lock', async () => {
+      return (await fixture.query(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`)).length > 0
+    })
+    // A process that answers this request has received the earlier ones.
+    await Promise.all(targets.map((target) => send(target, { path: '/healthz' })))
+    await client.end()
   }
 
   /** Sends a request to one server process. Its `Host` header still names the host of the URL. */

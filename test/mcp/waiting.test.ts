@@ -8,7 +8,7 @@ import { readRows } from '../support/database/read-rows.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /** How long the server may take to stop. The calls would wait far longer. */
-const STOP_MS_MAX = 5_000
+const STOP_MS_MAX = 10_000
 
 test('a client that leaves does not delay a stop, and a stop ends the calls that wait, in both protocol versions (D72)', async () => {
   const given = await openTestService(withJobs)

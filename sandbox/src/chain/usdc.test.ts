@@ -35,10 +35,11 @@ const network = defineChain({
   nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   rpcUrls: { default: { http: [`http://127.0.0.1:${port}`] } },
 })
-const client = createPublicClient({ chain: network, transport: http(), pollingInterval: 20, cacheTime: 0 })
+const transport = http(undefined, { timeout: TEST_TIMEOUT_MS })
+const client = createPublicClient({ chain: network, transport, pollingInterval: 20, cacheTime: 0 })
 const relayer = createWalletClient({
   chain: network,
-  transport: http(),
+  transport,
   account: privateKeyToAccount(generatePrivateKey()),
 })
 const domain = { name: 'USDC', version: '2', chainId: TEST_CHAIN_ID, verifyingContract: usdcAddress } as const
@@ -137,7 +138,7 @@ test('a wallet without ETH sends USDC in an EIP-1559 transaction that pays nothi
   const account = await makeAccount(100n)
   const to = (await makeAccount(0n)).address
   assert.equal(await client.getBalance({ address: account.address }), 0n)
-  const wallet = createWalletClient({ account, chain: network, transport: http() })
+  const wallet = createWalletClient({ account, chain: network, transport })
   await confirm(await wallet.writeContract({ ...usdc, functionName: 'transfer', args: [to, 40n] }))
   assert.deepEqual([await balanceOf(account.address), await balanceOf(to)], [60n, 40n])
 })

@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { openLog, readLogTail } from '../lib/program-log.ts'
 import { shareCompileCache } from './programs.ts'
 
-/** How long a server or an enclave may take until it reports that it is ready. Each loads in less than a second. */
-const READY_MS_MAX = 30_000
+/**
+ * How long a server or an enclave may take until it reports that it is ready. Each loads in less than a second, but the
+ * machine may be busy.
+ */
+const READY_MS_MAX = 120_000
 /** How long a program may take to finish its work after it was asked to stop. Then it is killed. */
 export const STOP_MS_MAX = 10_000
 /** The time limit of a message to another local process and its reply. On a busy machine, it has taken more than 5 s. */

@@ -7,7 +7,7 @@ export const DELAY_MS_MAX = 120_000
 export const ANSWER_BYTES_MAX = 100_000_000
 /** How long the seller waits for its facilitator, as the x402 packages do by default. */
 export const FACILITATOR_MS_MAX = 90_000
-/** How long the seller waits for its facilitator with the fault `settle_late`. Short, so that tests are short. */
+/** How long the seller waits for a settlement with the fault `settle_late`. Short, so that tests are short. */
 export const SHORT_FACILITATOR_MS_MAX = 3_000
 /** How often the facilitator looks for the receipt of its transaction. */
 export const RECEIPT_POLL_MS = 100

@@ -33,9 +33,12 @@ const OTHER_OFFERS: Readonly<Record<Exclude<OfferKind, 'own'>, (own: Offer) => O
  */
 export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUrl: string): RequestHandler {
   const { behaviour } = resource
-  const isImpatient = behaviour.faults.includes('settle_late')
-  const timeoutMs = isImpatient ? SHORT_FACILITATOR_MS_MAX : FACILITATOR_MS_MAX
-  const server = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl, timeoutMs }))
+  const facilitator = new HTTPFacilitatorClient({ url: facilitatorUrl, timeoutMs: FACILITATOR_MS_MAX })
+  if (behaviour.faults.includes('settle_late')) {
+    const impatient = new HTTPFacilitatorClient({ url: facilitatorUrl, timeoutMs: SHORT_FACILITATOR_MS_MAX })
+    facilitator.settle = (payload, requirements) => impatient.settle(payload, requirements)
+  }
+  const server = new x402ResourceServer(facilitator)
   server.register(chain.network, new ExactEvmScheme())
   const accepts = {
     scheme: 'exact',

@@ -11,7 +11,7 @@ import { chromium, type Browser, type BrowserContext, type CDPSession, type Page
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', import.meta.url))
 const SYSTEM_BROWSER = '/usr/bin/chromium'
 /** How long a page may take until it shows what a test waits for. The machine may be busy. */
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
 
 /**
  * Launches a Chromium: the one at `CHROMIUM_PATH`, else the system's, else the one that npm installed. Its web security

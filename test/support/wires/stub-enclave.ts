@@ -27,7 +27,7 @@ export type StubAnswer = (response: ServerResponse, request: ReceivedRequest) =>
 /** A time limit that is never reached: the stub responds sooner, even on a busy machine. */
 const PATIENT_MS = 20_000
 /** A short time limit, for an enclave that never responds. */
-export const HASTY_MS = 300
+export const HASTY_MS = 1_500
 const STUB_APP_ID = 'app-test'
 export const STUB_APP_SECRET = 'APP-SECRET'
 

@@ -70,7 +70,11 @@ describe('createWallet', () => {
   test('of 10 parallel creations under a cap of 3, exactly 3 are recorded, in each mode by itself', async () => {
     const { account, owner } = await open('developer')
     await openConnections(given.context.db)
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create({ account, owner })))
+    // The number of slots does not matter here, and each slot takes two requests to the enclave.
+    const ctx = { ...given.context, walletSlots: 1 }
+    const { credentialId } = owner
+    const asked = { accountId: account.id, mode: 'test', name: 'Wallet', credentialId, actor: OPERATOR } as const
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createWallet(ctx, asked)))
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue
       const { status, code, details } = outcome.reason as { status: number; code: string; details: unknown }

@@ -63,15 +63,15 @@ describe('awaitTxHash', () => {
 
   it('waits longer each time, and stops at its time limit', async () => {
     stub.answer(answer(200, transaction()))
-    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 1_500 }), null)
-    // The requests are made after 400 and 1,040 ms. A third request would be made after 2,064 ms.
-    assert.ok(stub.requests.length >= 1 && stub.requests.length <= 2, `asked ${stub.requests.length} times`)
+    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 5_000 }), null)
+    // The requests are made after 400, 1,040, 2,064 and 3,702 ms, or later on a busy machine.
+    assert.ok(stub.requests.length >= 1 && stub.requests.length <= 4, `asked ${stub.requests.length} times`)
   })
 
   it('stops at its time limit if the enclave hangs', async () => {
     stub.answer(() => undefined)
     const hasty = stub.open({ timeoutMs: HASTY_MS })
-    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 2_000 }), null)
+    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 5_000 }), null)
     hasty.close()
     assert.ok(stub.requests.length >= 1)
   })

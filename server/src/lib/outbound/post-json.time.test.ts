@@ -7,7 +7,8 @@ import { startRawServer } from '../../../../test/support/wires/raw-server.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-const TIMEOUT_MS = 150
+/** Long enough for the first bytes of a response, even on a busy machine. */
+const TIMEOUT_MS = 2_000
 const DRIP_MS = 20
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`
@@ -26,7 +27,8 @@ const SLOW: Readonly<Record<string, readonly [string, string, number | null, Reg
   'trailers that drip': [`${CHUNKED}2\r\nok\r\n0\r\n`, 'a: b\r\n', 200, /^ok$/],
 }
 
-describe('an attempt ends in time', () => {
+// The tests mostly wait, so they run at the same time.
+describe('an attempt ends in time', { concurrency: true }, () => {
   for (const [what, [start, piece, status, text]] of Object.entries(SLOW)) {
     it(`with ${what}`, async (test) => {
       const server = await startRawServer((socket) => drip(socket, start, piece))
