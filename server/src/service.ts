@@ -9,6 +9,7 @@ import { createSessionReader } from './console/read-session.ts'
 import { openChain } from './chain/open-chain.ts'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
+import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
@@ -62,11 +63,13 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
   const db = new Database(config.database, logger)
+  const deferredWrites = new DeferredWrites(db, logger)
   const sealer = createSealer(config.encryptionKey)
   const outbound = { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] }
   const resources = openOutbound({ policy: outbound, clock })
   const context: Context = {
     db,
+    deferredWrites,
     clock,
     logger,
     sealer,
@@ -75,6 +78,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     chains,
     balances: new BalanceSnapshots(clock),
     ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
+    webhooksExamined: { hanging: { accountId: '', id: '' }, prompt: { accountId: '', id: '' } },
     walletSlots: config.walletSlots,
     outbound,
     resources,
@@ -87,6 +91,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   }
   const close = async (): Promise<void> => {
     resources.close()
+    await deferredWrites.close()
     await db.close()
     chains.test.close()
     chains.live.close()

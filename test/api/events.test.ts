@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { EVENT_TYPES, type DomainEvent, type EventType } from '../../server/src/domain/events/event.ts'
 import { formatEvent } from '../../server/src/domain/events/format-event.ts'
-import { findEvent, insertEvent } from '../../server/src/domain/events/events-store.ts'
+import { findEvent, insertEvents } from '../../server/src/domain/events/events-store.ts'
 import { createId } from '../../server/src/values/ids.ts'
 import { seedTokens } from '../support/context/connection-rows.ts'
 import { eventData, paymentData } from '../support/context/event-data.ts'
@@ -75,7 +75,7 @@ describe('events over HTTP', () => {
       assert.equal(listed.text, `{"events":[${text}],"next_cursor":null}`)
       const alone = await given.call({ path: `/v1/events/${made.id}`, key: seeded.key })
       assert.equal(alone.text, `{"event":${text}}`)
-      const stored = await given.context.db.runRelaxed(findEvent(seeded.account.id, made.id))
+      const stored = await given.context.db.read(findEvent(seeded.account.id, made.id))
       assert.equal(stored && formatEvent(stored, seeded.account.slug), text, 'what a delivery sends')
     })
 
@@ -323,7 +323,7 @@ describe('events over HTTP', () => {
     const createdAt = new Date(given.service.clock.now().getTime() - age)
     const made = data ?? eventData(type, createdAt)
     const event = { accountId: account.id, id: createId('event', createdAt), mode, type, createdAt, data: made }
-    await given.context.db.runDurable(insertEvent(event))
+    await given.context.db.write(insertEvents([event]))
     return event
   }
 })

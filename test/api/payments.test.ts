@@ -248,7 +248,7 @@ describe('payments over HTTP', () => {
     const live = await seed(given.context, { mode: 'live' })
     const now = given.clock.now()
     const month = `${now.toISOString().slice(0, 7)}-01`
-    await given.context.db.runDurable({
+    await given.context.db.write({
       name: '',
       text: 'insert into allowances (account_id, month, used) values ($1, $2, 999)',
       values: [live.account.id, month],

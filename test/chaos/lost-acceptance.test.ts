@@ -59,7 +59,7 @@ describe('an acceptance that PostgreSQL loses in a crash', () => {
     const { payment, crash } = await payAndHold('not retried')
     await crash()
     given.clock.setOffset(2 * ATTEMPT_MS)
-    const listed = await given.context.db.runRelaxed(listDueForLookup('test', given.clock.now(), DUE_MAX))
+    const listed = await given.context.db.read(listDueForLookup('test', given.clock.now(), DUE_MAX))
     const [lost] = listed.filter(({ id }) => id === payment.id)
     assert.ok(lost !== undefined, 'the payment is due for a look-up')
     await reconcilePayment(given.context, { payment: lost })

@@ -78,7 +78,7 @@ describe('API keys in the dashboard', () => {
     ])
     const stranger = { type: 'conflict', code: 'key_not_rotatable' } as const
     await fixture.browser.refuse('POST', fixture.at(`keys/${old.key.id}/rotate`), stranger, {})
-    await server.context.db.runDurable({
+    await server.context.db.write({
       ...{ name: 'test_end_grace', text: 'update api_keys set grace_until = $2 where id = $1' },
       ...{ values: [old.key.id, server.clock.now()], read: () => null },
     })

@@ -36,7 +36,7 @@ describe('deposits, events and connections in the dashboard', () => {
   let recorded = 0
   before(async () => {
     server = await openConsoleServer()
-    for (const mode of ['test', 'live'] as const) await server.context.db.runDurable(insertCursor(mode, CURSOR))
+    for (const mode of ['test', 'live'] as const) await server.context.db.write(insertCursor(mode, CURSOR))
   })
   beforeEach(async () => {
     fixture = await openConsoleFixture(server)

@@ -130,7 +130,7 @@ describe('exports of payments', () => {
       values: [],
       read: (rows: readonly Row[]) => Number(rows[0]?.['waiting']),
     }
-    await waitFor(`${count} exports`, async () => (await server.context.db.runRelaxed(query)) === count)
+    await waitFor(`${count} exports`, async () => (await server.context.db.read(query)) === count)
   }
 
   async function openConsoleFixture(of: ConsoleServer = server) {

@@ -6,7 +6,7 @@ import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { claimDeliveries } from '../../server/src/domain/webhooks/claim-deliveries.ts'
 import type { AttemptOutcome, ClaimedDelivery } from '../../server/src/domain/webhooks/delivery.ts'
 import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.ts'
-import { finishAttempt } from '../../server/src/domain/webhooks/finish-attempt.ts'
+import { finishAttempts } from '../../server/src/domain/webhooks/finish-attempts.ts'
 import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
 import { releaseDeliveries } from '../../server/src/domain/webhooks/release-deliveries.ts'
 import { seedAccount } from '../support/context/connection-rows.ts'
@@ -120,7 +120,7 @@ export class WebhookDesk {
   ): Promise<AttemptOutcome> {
     const claimed = await this.claim(id, laterMs)
     const whole = { startedAt: this.server.clock.now(), durationMs: 25, ...outcome }
-    await finishAttempt(this.server.context, { claimed, outcome: whole })
+    await finishAttempts(this.server.context, [{ claimed, outcome: whole }])
     return whole
   }
 }

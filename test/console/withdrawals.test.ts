@@ -149,7 +149,7 @@ describe('withdrawals in the dashboard', () => {
     const owner = await addWalletOwner(ctx, userId)
     if (given === undefined) {
       const wallet = { accountId: seeded.account.id, mode: seeded.mode, address: seeded.wallet }
-      await ctx.db.runDurable(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
+      await ctx.db.write(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
     }
     const at = (path: string) => `/console/workspaces/${seeded.account.slug}/${path}`
     return { seeded, browser, owner, at }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { ITEMS_PER_STATEMENT_MAX } from '../../server/src/db/gather-queue.ts'
+import { ITEMS_PER_BATCH_MAX } from '../../server/src/db/batcher.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { findAgents, listSpendableGrants } from '../../server/src/domain/agents/agents-store.ts'
 import { countTokenRequests } from '../../server/src/domain/connections/access-tokens-store.ts'
@@ -16,7 +16,7 @@ const FEW = 3
 const MANY = 5_000
 /** In the tables of agents and grants, the rows up to this number belong to the first workspace. */
 const HUGE = 1_000
-const SIZES = [1, ITEMS_PER_STATEMENT_MAX] as const
+const SIZES = [1, ITEMS_PER_BATCH_MAX] as const
 const PLAN_MODES = ['force_generic_plan', 'force_custom_plan'] as const
 
 /** The parts of a node of `explain (format json)` that this test uses. */

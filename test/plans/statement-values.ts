@@ -76,7 +76,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     10: listOf('https://example.com/'),
     11: '{false}',
   }),
-  insert_deliveries_of_many: (sample) => ({
+  insert_deliveries: (sample) => ({
     1: listOf(get(sample, 'events', 'account_id')),
     2: listOf(get(sample, 'events', 'id')),
     3: '{test}',
@@ -129,7 +129,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   }),
   release_payment_attempt: () => ({ 4: 'true' }),
   insert_all_replays: replays,
-  insert_deliveries: (sample) => ({ 2: get(sample, 'events', 'id'), 4: 'type1' }),
+  insert_events: () => ({ 6: '[{}]' }),
   insert_deposits: (sample) => ({
     3: listOf('dep_a'),
     4: listOf(get(sample, 'wallets', 'address')),
@@ -166,7 +166,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_grant_active: () => ({ 2: 'unknown' }),
   mark_grant_submitted: () => ({ 4: 'activate', 5: at(0) }),
   mark_owner_request_done: () => ({ 3: '{}' }),
-  record_payment_lookup: () => ({ 9: null }),
+  note_payment_look: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
   ...Object.fromEntries(
     ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),

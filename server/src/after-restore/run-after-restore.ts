@@ -66,17 +66,17 @@ export async function runAfterRestore(
     print('Run this command again after that time, to record the last of them.')
     return { isFinished: false }
   }
-  await ctx.db.runDurable(markRestoreFinished(restoredAt, ctx.clock.now()))
+  await ctx.db.write(markRestoreFinished(restoredAt, ctx.clock.now()))
   print('Finished. In each workspace, an owner now checks the members, and confirms the keys on the page "API keys".')
   return { isFinished: true }
 }
 
 /** Returns the time of this restore. A command that runs again for the same restore gets the same time. */
 async function openRestore(ctx: Context): Promise<Date> {
-  const open = await ctx.db.runDurable(findOpenRestore())
+  const open = await ctx.db.read(findOpenRestore())
   if (open !== null) return open
   const restoredAt = ctx.clock.now()
-  await ctx.db.runDurable(insertRestore(restoredAt))
+  await ctx.db.write(insertRestore(restoredAt))
   return restoredAt
 }
 
@@ -97,11 +97,11 @@ async function compareMode(
   ctx: Context,
   { mode, since, print }: { mode: Mode; since: Date | null; print: (line: string) => void },
 ): Promise<void> {
-  if (since !== null) await ctx.db.runDurable(rewindLedgerCursor(mode, await findBlockBefore(ctx, mode, since)))
-  const from = await ctx.db.runDurable(findLedgerCursor(mode))
+  if (since !== null) await ctx.db.write(rewindLedgerCursor(mode, await findBlockBefore(ctx, mode, since)))
+  const from = await ctx.db.read(findLedgerCursor(mode))
   for (let step = 0; step < STEPS_MAX; step += 1) {
     if (!(await compareLedger(ctx, { mode })).isCaughtUp) continue
-    const to = await ctx.db.runDurable(findLedgerCursor(mode))
+    const to = await ctx.db.read(findLedgerCursor(mode))
     print(`Compared the ${mode} ledger with its chain, from block ${from ?? to} to block ${to}.`)
     return
   }
@@ -126,13 +126,13 @@ async function lookUpPending(
   ctx: Context,
   { mode, print }: { mode: Mode; print: (line: string) => void },
 ): Promise<void> {
-  const pending = await ctx.db.runDurable(listDueForLookup(mode, END_OF_TIME, PENDING_MAX))
+  const pending = await ctx.db.read(listDueForLookup(mode, END_OF_TIME, PENDING_MAX))
   for (const payment of pending) await reconcilePayment(ctx, { payment })
   print(`Looked up ${pending.length} pending payments of the ${mode} mode.`)
 }
 
 async function printUnexplained(ctx: Context, print: (line: string) => void): Promise<void> {
-  const found = await ctx.db.runDurable(listAllUnexplained(LISTED_MAX))
+  const found = await ctx.db.read(listAllUnexplained(LISTED_MAX))
   print(`Transfers that no payment explains: ${found.length}${found.length === LISTED_MAX ? ' or more' : ''}.`)
   for (const { accountId, mode, wallet, to, amountMicro, minedAt, txHash, nonce } of found) {
     const kind = nonce === null ? 'transfer' : 'purchase'

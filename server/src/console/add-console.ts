@@ -107,6 +107,8 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
   })
   await http.register(async (scope: HttpServer) => {
     await scope.register(fastifyCookie, { hook: false })
+    scope.decorateRequest('session', null)
+    scope.decorateRequest('membership', null)
     scope.addHook('onRequest', setResponseHeaders)
     scope.addHook('onRequest', onAuthHostOnly(options))
     scope.addHook('onRequest', scope.overloadGate.hook)

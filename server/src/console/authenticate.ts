@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkSameOrigin } from '../http/same-origin.ts'
-import { setCurrentSession } from './current-session.ts'
 import type { ReadSession } from './read-session.ts'
 
 /** Methods that change nothing (RFC 9110, section 9.2.1). */
@@ -28,7 +27,6 @@ export async function setResponseHeaders(_request: FastifyRequest, reply: Fastif
 export function createAuthentication({ authUrl, readSession }: { authUrl: string; readSession: ReadSession }) {
   return async function authenticate(request: FastifyRequest): Promise<void> {
     if (!SAFE_METHODS.includes(request.method)) checkSameOrigin(request, authUrl)
-    const session = await readSession(request)
-    if (session !== null) setCurrentSession(request, session)
+    request.session = await readSession(request)
   }
 }

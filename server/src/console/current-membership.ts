@@ -2,19 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { Membership } from '../domain/members/member.ts'
 import { actorOf } from './current-session.ts'
 
-const memberships = new WeakMap<FastifyRequest, Membership>()
-
-export function setCurrentMembership(request: FastifyRequest, membership: Membership): void {
-  memberships.set(request, membership)
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller's membership. Null if the endpoint declares no role in a workspace. */
+    membership: Membership | null
+  }
 }
 
 /**
  * Returns the caller's membership in the workspace that the path names. Only for endpoints that declare a workspace
  * role.
  */
-export function currentMembership(request: FastifyRequest): Membership {
-  const membership = memberships.get(request)
-  if (membership === undefined) throw new Error('this endpoint does not declare a role in a workspace')
+export function currentMembership({ membership }: FastifyRequest): Membership {
+  if (membership === null) throw new Error('this endpoint does not declare a role in a workspace')
   return membership
 }
 

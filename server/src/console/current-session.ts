@@ -3,20 +3,15 @@ import { parseDeviceName, type Session } from '../domain/sessions/session.ts'
 import type { ProvenActor } from '../domain/require-recent-proof.ts'
 import { Problem } from '../values/problem.ts'
 
-const sessions = new WeakMap<FastifyRequest, Session>()
-
-export function setCurrentSession(request: FastifyRequest, session: Session): void {
-  sessions.set(request, session)
-}
-
-/** Returns the request's session, or null if nobody is signed in. Runs after authentication. */
-export function findCurrentSession(request: FastifyRequest): Session | null {
-  return sessions.get(request) ?? null
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of a request to the dashboard's endpoints. Null before authentication, and if nobody is signed in. */
+    session: Session | null
+  }
 }
 
 /** Returns the request's session. Throws 401 if nobody is signed in. Runs after authentication. */
-export function getCurrentSession(request: FastifyRequest): Session {
-  const session = findCurrentSession(request)
+export function getCurrentSession({ session }: FastifyRequest): Session {
   if (session === null) throw new Problem('unauthenticated', 'You are not signed in, or your session has ended.')
   return session
 }

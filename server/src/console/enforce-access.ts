@@ -7,8 +7,7 @@ import { clientAddress } from '../http/client-address.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { Problem } from '../values/problem.ts'
 import type { Access } from './contract/route.ts'
-import { setCurrentMembership } from './current-membership.ts'
-import { findCurrentSession, getCurrentSession } from './current-session.ts'
+import { getCurrentSession } from './current-session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,7 +43,7 @@ function checkDeclaration({ method, url, config = {} }: RouteOptions): void {
 
 /** Counts a request per session, or per IP address if nobody is signed in. Throws 429 above the limit. */
 async function enforceBucket(ctx: Context, request: FastifyRequest): Promise<void> {
-  const session = findCurrentSession(request)
+  const { session } = request
   const subject = session === null ? clientAddress(request) : session.secretHash.toString('hex')
   await enforceRateLimit(ctx, { subject, bucket: 'dashboard' })
   const { bucket } = accessOf(request.routeOptions.config)
@@ -65,7 +64,7 @@ async function requireRight(ctx: Context, request: WorkspaceRequest, right: Righ
   const { userId } = getCurrentSession(request)
   const { slug } = request.params
   if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'You have no workspace with this slug.')
-  setCurrentMembership(request, await getMembership(ctx, { userId, slug, right }))
+  request.membership = await getMembership(ctx, { userId, slug, right })
 }
 
 function isRight(needs: Access['needs']): needs is Right {

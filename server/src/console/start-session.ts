@@ -4,7 +4,6 @@ import type { IssuedSession } from '../domain/sessions/issue-session.ts'
 import type { ConsoleContext } from './console-context.ts'
 import type { Session } from './contract/session.ts'
 import { formatSession } from './format-session.ts'
-import { findCurrentSession } from './current-session.ts'
 
 /** Sets the cookie of a new session. Ends the browser's previous session, whose cookie is overwritten. */
 export async function startSession(
@@ -13,7 +12,7 @@ export async function startSession(
   reply: FastifyReply,
   issued: IssuedSession,
 ): Promise<Session> {
-  const previous = findCurrentSession(request)
+  const previous = request.session
   if (previous !== null) await endSession(consoleContext.ctx, { session: previous })
   return await setSession(consoleContext, reply, issued)
 }

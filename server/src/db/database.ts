@@ -1,14 +1,13 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
+import { Batcher } from './batcher.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import { openPool } from './open-pool.ts'
-import type { GatheredQuery } from './gathered-query.ts'
-import { Gatherer } from './gatherer.ts'
+import type { GatheredQuery, GatheringLane } from './gathered-query.ts'
 import { readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
-import { DeferredWrites } from './deferred-writes.ts'
 import { OUTCOME_CONNECTIONS, TransactionConnections, type Precedence } from './transaction-connections.ts'
 
 export interface DatabaseConfig {
@@ -62,16 +61,36 @@ export const PLANNER_OPTIONS = [
   '-c jit=off',
 ].join(' ')
 
+/**
+ * A write that a power failure may undo, such as a rate counter. It does not wait for the disk, and uses the connections
+ * of `read`, so that many of these writes need few connections.
+ */
+export interface LosableWrite {
+  readonly mayBeLost: true
+  /** Whether the write may take a long time. Then it uses the connections of `readSlow`. */
+  readonly isSlow?: boolean
+}
+
+/**
+ * There are five ways to use the database:
+ *
+ * - `read`: one or several short reads. All callers share a few connections, on which statements follow each other
+ *   without waiting for results.
+ * - `readSlow`: reads whose time depends on how much a workspace has stored. They have connections of their own, so that
+ *   nothing else waits for them.
+ * - `write`: one statement that changes something.
+ * - `transaction`: several statements that see each other's effects. Each durable write and each transaction has one of
+ *   the pool's connections for itself.
+ * - `gather`: a statement that many requests run at the same time. Those of one turn of the event loop share it.
+ */
 export class Database {
   readonly #pool: pg.Pool
   readonly #connections: TransactionConnections
   readonly #sharedConnections: readonly PipelinedConnection[]
-  readonly #gatherer: Gatherer
-  readonly #durableGatherer: Gatherer
+  readonly #gatheringConnections: readonly PipelinedConnection[]
+  readonly #gatherer: Batcher<GatheringLane>
+  readonly #durableGatherer: Batcher<GatheringLane>
   readonly #readers: Readers
-  readonly #deferredWrites: DeferredWrites
-  /** Settles when the last statement of `runInTurn` has ended. Rejects if that statement lost the database. */
-  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(config: DatabaseConfig, logger: Logger) {
     const connection: pg.ClientConfig = {
@@ -94,83 +113,62 @@ export class Database {
       openPipelinedConnection({ ...connection, options }),
     )
     const gathering = { ...connection, options, lock_timeout: GATHERED_LOCK_TIMEOUT_MS }
-    this.#gatherer = new Gatherer(
-      Array.from({ length: GATHERING_CONNECTIONS }, () => openPipelinedConnection(gathering, { sending: 'at once' })),
+    this.#gatheringConnections = Array.from({ length: GATHERING_CONNECTIONS }, () =>
+      openPipelinedConnection(gathering, { sending: 'at once' }),
     )
-    this.#durableGatherer = new Gatherer(
-      Array.from({ length: DURABLE_STATEMENTS_MAX }, () => ({
-        run: (query) => this.runDurable(query),
-        close: async () => undefined,
-      })),
-    )
+    this.#gatherer = new Batcher(this.#gatheringConnections)
+    const durable: GatheringLane = { run: (query) => this.write(query) }
+    this.#durableGatherer = new Batcher(Array.from({ length: DURABLE_STATEMENTS_MAX }, () => durable))
     this.#readers = openReaders({ ...connection, options }, logger)
-    this.#deferredWrites = new DeferredWrites((query) => this.runSlow(query), logger)
   }
 
-  /** Runs a read, or a write that a power failure may undo, such as a rate counter, on a shared connection. */
-  runRelaxed<Result>(query: Query<Result>): Promise<Result> {
-    return this.#chooseShared().run(query)
+  /** Runs a read on a shared connection. Several reads cost one round trip. */
+  read<Result>(query: Query<Result>): Promise<Result>
+  read<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>
+  async read(wanted: Query<unknown> | readonly Query<unknown>[]): Promise<unknown> {
+    const connection = this.#chooseShared()
+    if ('text' in wanted) return await connection.run(wanted)
+    return await Promise.all(wanted.map((query) => connection.run(query)))
+  }
+
+  /**
+   * Runs one or several reads that may take a long time, in one round trip. They use one of a few separate connections,
+   * so that no transaction waits for them. `group` is the workspace that reads; workspaces share these connections.
+   * Throws `DatabaseUnavailable` if the read takes too long, or if too many such reads are waiting.
+   */
+  readSlow<Result>(query: Query<Result>, group?: string | null): Promise<Result>
+  readSlow<const Queries extends readonly Query<unknown>[]>(
+    queries: Queries,
+    group?: string | null,
+  ): Promise<Results<Queries>>
+  async readSlow(wanted: Query<unknown> | readonly Query<unknown>[], group: string | null = null): Promise<unknown> {
+    if (!('text' in wanted)) return await this.#readers.run(wanted, group)
+    const [result] = await this.#readers.run([wanted], group)
+    return result
   }
 
   /**
    * Runs an item of a gathered query: one statement for all items that arrive in the same turn of the event loop. Use
-   * it instead of `runRelaxed` for a statement that every request runs. Throws `DatabaseUnavailable` if the database
-   * does not respond, if the row of the item stays locked, or if too many items are waiting.
+   * it for a statement that every request runs. Throws `DatabaseUnavailable` if the database does not respond, if the
+   * row of the item stays locked, or if too many items are waiting; and what `write` throws if the query is durable.
    */
-  runGathered<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
-    return this.#gatherer.run(gathered, item)
-  }
-
-  /**
-   * Runs an item of a gathered query durably: one statement and one commit for all items that arrive together. The
-   * statement must not wait for rows that may stay locked for long, because all of its items would wait. Throws what
-   * `runDurable` throws, and `DatabaseUnavailable` if too many items are waiting.
-   */
-  runGatheredDurable<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
-    return this.#durableGatherer.run(gathered, item)
+  gather<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
+    const gatherer = gathered.isDurable ? this.#durableGatherer : this.#gatherer
+    return gatherer.run(gathered, item)
   }
 
   /** Throws `DatabaseUnavailable` if the database does not respond. */
   async ping(): Promise<void> {
-    await this.runRelaxed({ name: 'ping', text: 'select 1', values: [], read: () => null })
-  }
-
-  /** Runs two statements as `runRelaxed` does, in one round trip. */
-  async runRelaxedPair<First, Second>(first: Query<First>, second: Query<Second>): Promise<[First, Second]> {
-    const connection = this.#chooseShared()
-    return await Promise.all([connection.run(first), connection.run(second)])
+    await this.read({ name: 'ping', text: 'select 1', values: [], read: () => null })
   }
 
   /**
-   * Runs a read that may take a long time, or a write that a power failure may undo and that no request waits for. It
-   * uses one of a few separate connections, so that no transaction waits for it. `group` is the workspace that reads;
-   * workspaces share these connections. Throws `DatabaseUnavailable` if the read takes too long, or if too many such
-   * reads are waiting.
+   * Runs one statement that changes something. When the promise resolves, the change is on disk, unless it
+   * `mayBeLost`. Durable writes take turns with transactions, so that a job does not wait for all waiting transactions.
    */
-  async runSlow<Result>(query: Query<Result>, group: string | null = null): Promise<Result> {
-    const [result] = await this.#readers.run([query] as const, group)
-    return result
-  }
-
-  /** Runs several reads as `runSlow` does, in one round trip. */
-  async runSlowBatch<const Queries extends readonly Query<unknown>[]>(
-    queries: Queries,
-    group: string | null = null,
-  ): Promise<Results<Queries>> {
-    return await this.#readers.run(queries, group)
-  }
-
-  /** Runs a statement later, without waiting for it. A failed or dropped statement is only logged. */
-  deferWrite(query: Query<unknown>): void {
-    this.#deferredWrites.add(query)
-  }
-
-  /**
-   * Runs one statement durably: when the promise resolves, the change is on disk. Statements take turns with
-   * transactions, so that a job that renews its lease does not wait for all waiting transactions.
-   */
-  async runDurable<Result>(query: Query<Result>, precedence: Precedence = {}): Promise<Result> {
-    const connection = await this.#connections.take({ group: 'statements', ...precedence })
+  async write<Result>(query: Query<Result>, options: Precedence | LosableWrite = {}): Promise<Result> {
+    if ('mayBeLost' in options) return await (options.isSlow === true ? this.readSlow(query) : this.read(query))
+    const connection = await this.#connections.take({ group: 'statements', ...options })
     let usable = true
     const result = await connection.client
       .query({ name: query.name, text: query.text, values: [...query.values] })
@@ -183,29 +181,6 @@ export class Database {
       })
       .finally(() => connection.release(!usable))
     return readResult(query, result)
-  }
-
-  /**
-   * Runs one statement as `runDurable` does, once all earlier statements of this method have ended. It is for the
-   * background jobs, which begin their rounds together: otherwise, each of them would open a connection. If a statement
-   * loses the database, the statements that wait for it fail with `DatabaseUnavailable`, because each of them would only
-   * wait again for the same error.
-   */
-  async runInTurn<Result>(query: Query<Result>): Promise<Result> {
-    const result = this.#lastTurn.then(() => this.runDurable(query))
-    const turn = result
-      .catch((error: unknown) => {
-        if (error instanceof DatabaseUnavailable) throw error
-        if (error instanceof CommitUnknown) throw new DatabaseUnavailable(error.message, { cause: error })
-      })
-      .finally(() => {
-        // No statement waits any longer, so the next one tries the database again.
-        if (this.#lastTurn === turn) this.#lastTurn = Promise.resolve()
-      })
-    // The caller handles the error of its own statement.
-    turn.catch(() => undefined)
-    this.#lastTurn = turn
-    return await result
   }
 
   /**
@@ -254,12 +229,12 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#deferredWrites.close(), this.#durableGatherer.close()])
+    this.#gatherer.close()
+    this.#durableGatherer.close()
     await Promise.all([
       this.#pool.end(),
-      this.#gatherer.close(),
       this.#readers.close(),
-      ...this.#sharedConnections.map((connection) => connection.close()),
+      ...[...this.#gatheringConnections, ...this.#sharedConnections].map((connection) => connection.close()),
     ])
   }
 }

@@ -68,13 +68,14 @@ function makeWrites() {
       warnings += 1
     },
   })
-  const run = async ({ name }: Query<unknown>) => {
+  const write = async <Result>({ name, read }: Query<Result>) => {
     written.push(name)
     current = Promise.withResolvers<void>()
     await current.promise
+    return read([], 0)
   }
   return {
-    writes: new DeferredWrites(run, logger),
+    writes: new DeferredWrites({ write }, logger),
     written,
     finish: (error?: Error) => (error === undefined ? current.resolve() : current.reject(error)),
     warnings: () => warnings,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../lib/logger.ts'
+import type { Database } from './database.ts'
 import type { Query } from './query.ts'
 
 const WRITES_WAITING_MAX = 100
@@ -8,17 +9,20 @@ const WRITES_WAITING_MAX = 100
  */
 const DRAIN_MS_MAX = 2_000
 
-/** A queue of writes that no caller waits for, and that may be lost. They run one after the other, in order. */
+/**
+ * A queue of writes that no caller waits for, and that may be lost, such as a log of refused requests. They run one
+ * after the other, in order, on the connections for slow reads: a response never waits for them.
+ */
 export class DeferredWrites {
-  readonly #run: (query: Query<unknown>) => Promise<unknown>
+  readonly #db: Pick<Database, 'write'>
   readonly #logger: Logger
   readonly #waiting: Query<unknown>[] = []
   #work: Promise<void> | null = null
   #isDropping = false
   #isClosed = false
 
-  constructor(run: (query: Query<unknown>) => Promise<unknown>, logger: Logger) {
-    this.#run = run
+  constructor(db: Pick<Database, 'write'>, logger: Logger) {
+    this.#db = db
     this.#logger = logger
   }
 
@@ -53,7 +57,7 @@ export class DeferredWrites {
 
   async #writeAll(): Promise<void> {
     for (let query = this.#waiting.shift(); query !== undefined; query = this.#waiting.shift()) {
-      await this.#run(query).catch((error: unknown) => {
+      await this.#db.write(query, { mayBeLost: true, isSlow: true }).catch((error: unknown) => {
         this.#logger.warn({ err: error, query: query?.name }, 'a deferred write failed')
       })
     }

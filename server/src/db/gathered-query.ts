@@ -1,21 +1,27 @@
+import type { BatchedWork, POSTPONED } from './batcher.ts'
+import type { PipelinedConnection } from './pipelined-connection.ts'
 import type { Query } from './query.ts'
 
-/** The result of an item that the statement left out. The item is run again, in a later statement. */
-export const POSTPONED = Symbol('postponed')
+/** What a gathered query runs on: a connection, or `Database.write` if the query is durable. */
+export type GatheringLane = Pick<PipelinedConnection, 'run'>
 
-/** A statement that does the work of several callers at once. Each caller has one item, and gets one result. */
-export interface GatheredQuery<Item, Result> {
+/** One statement for the items of several callers. `Database.gather` runs it. */
+export interface GatheredQuery<Item, Result> extends BatchedWork<GatheringLane, Item, Result> {
   /**
-   * Items with the same key run one after the other, never in one statement. For example, one statement can count only
-   * one request of an API key, so two requests with the same API key need two statements. Null if the items are
-   * independent, as the items of a read are.
+   * Whether the result must be on disk before a caller gets it. By default, a power failure may undo the statement. A
+   * durable statement must not wait for rows that may stay locked for long, because all of its items would wait.
    */
-  keyOf(item: Item): string | null
-  /**
-   * Returns whether the items with the same key that still wait get this result too, without a statement. By default,
-   * they do not.
-   */
-  isShared?(result: Result): boolean
-  /** Returns the statement for these items. Its result has one element per item, in the order of the items. */
-  queryOf(items: readonly Item[]): Query<readonly (Result | typeof POSTPONED)[]>
+  readonly isDurable: boolean
+}
+
+/** Makes a gathered query. `queryOf` returns the statement for some items, with one result for each, in their order. */
+export function gathered<Item, Result>({
+  queryOf,
+  isDurable = false,
+  ...modes
+}: Omit<BatchedWork<GatheringLane, Item, Result>, 'run'> & {
+  readonly queryOf: (items: readonly Item[]) => Query<readonly (Result | typeof POSTPONED)[]>
+  readonly isDurable?: boolean
+}): GatheredQuery<Item, Result> {
+  return { ...modes, isDurable, run: (connection, items) => connection.run(queryOf(items)) }
 }

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { DatabaseUnavailable } from './errors.ts'
+import { startRawServer } from '../../../test/support/wires/raw-server.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import type { Query } from './query.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
@@ -63,8 +64,13 @@ describe('a pipelined connection', () => {
     assert.notEqual(answer.pid, pid)
   })
 
-  test('it can be closed before it is used', async () => {
-    await openPipelinedConnection({ connectionString: fresh.url }).close()
+  test('once it is closed, statements are rejected, and no connection is opened', async () => {
+    const server = await startRawServer(() => undefined)
+    const closed = openPipelinedConnection({ connectionString: `postgres://a@127.0.0.1:${server.port}/b` })
+    await closed.close()
+    await assert.rejects(closed.run(echo(0)), DatabaseUnavailable)
+    assert.equal(server.connections.made, 0)
+    await server.close()
   })
 
   async function waitUntilAsleep(pid: number): Promise<void> {

@@ -1,12 +1,12 @@
 import pg from 'pg'
-import { translateError } from './errors.ts'
+import { DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites, enableCoalescing } from './coalesce-writes.ts'
 import type { Query } from './query.ts'
 import { readResult } from './query.ts'
 
 /**
  * A connection shared by many callers. Statements are pipelined: each is sent without waiting for the previous result,
- * and each commits separately. The connection is opened on first use, and again after a failure.
+ * and each commits separately. The connection is opened on first use, and again after a failure, until it is closed.
  */
 export interface PipelinedConnection {
   /** The number of statements without a result. */
@@ -25,6 +25,7 @@ export function openPipelinedConnection(
   let connection: Promise<pg.Client> | null = null
   let current: pg.Client | null = null
   let running = 0
+  let isClosed = false
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ ...config, pipeline: true })
@@ -52,6 +53,7 @@ export function openPipelinedConnection(
       return running
     },
     async run(query) {
+      if (isClosed) throw new DatabaseUnavailable('the database connections are closed')
       connection ??= connect()
       running += 1
       const result = await connection
@@ -70,6 +72,7 @@ export function openPipelinedConnection(
       return readResult(query, result)
     },
     async close() {
+      isClosed = true
       const open = connection
       connection = null
       if (open !== null) await open.then((client) => client.end()).catch(() => undefined)

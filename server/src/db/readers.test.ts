@@ -29,13 +29,13 @@ describe('reads that may take a long time', () => {
     const release = await holdTable(db, 'held')
     let answered = 0
     const reads = Array.from({ length: READERS + READS_WAITING_MAX }, async () => {
-      await db.runSlow(READ_HELD).finally(() => {
+      await db.readSlow(READ_HELD).finally(() => {
         answered += 1
       })
     })
     const outcomes = Promise.allSettled(reads)
     await waitFor('all readers being busy', async () => (await countWaiting()) === READERS)
-    await assert.rejects(db.runSlow(READ_HELD), DatabaseUnavailable)
+    await assert.rejects(db.readSlow(READ_HELD), DatabaseUnavailable)
     assert.deepEqual(await readRows(db, 'select 1 as one'), [{ one: 1 }])
     assert.equal(answered, 0)
     await release()
@@ -43,7 +43,7 @@ describe('reads that may take a long time', () => {
   })
 
   test('a read that takes too long is cancelled', async () => {
-    await assert.rejects(db.runSlow({ ...READ_HELD, text: 'select pg_sleep(6)' }), (error: unknown) => {
+    await assert.rejects(db.readSlow({ ...READ_HELD, text: 'select pg_sleep(6)' }), (error: unknown) => {
       assert.ok(error instanceof DatabaseUnavailable)
       assert.equal((error.cause as { code: string }).code, '57014')
       return true
@@ -52,26 +52,26 @@ describe('reads that may take a long time', () => {
 
   test('several reads cost one round trip, and the first failure is thrown', async () => {
     const one: Query<unknown> = { name: '', text: 'select 1 as one', values: [], read: (rows) => rows[0]?.['one'] }
-    assert.deepEqual(await db.runSlowBatch([one, READ_HELD, one]), [1, 0, 1])
+    assert.deepEqual(await db.readSlow([one, READ_HELD, one]), [1, 0, 1])
     const failing = { ...one, text: 'select 1 / 0' }
-    await assert.rejects(db.runSlowBatch([one, failing, one]), { code: '22012' })
-    assert.deepEqual(await db.runSlowBatch([one]), [1])
+    await assert.rejects(db.readSlow([one, failing, one]), { code: '22012' })
+    assert.deepEqual(await db.readSlow([one]), [1])
   })
 
   test('a read whose connection is lost throws DatabaseUnavailable, and the next read works', async () => {
-    const sleep = db.runSlow({ name: '', text: `select pg_sleep(4), 'lost'`, values: [], read: () => null })
+    const sleep = db.readSlow({ name: '', text: `select pg_sleep(4), 'lost'`, values: [], read: () => null })
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(4), ''lost''%'
       and pid <> pg_backend_pid() and datname = current_database()`
     await Promise.all([
       assert.rejects(sleep, DatabaseUnavailable),
       waitFor('its end', async () => (await readRows(db, terminate)).length > 0),
     ])
-    assert.equal(await db.runSlow(READ_HELD), 0)
+    assert.equal(await db.readSlow(READ_HELD), 0)
   })
 
   async function countWaiting(): Promise<number> {
     const text = `select count(*) as waiting from pg_locks where not granted and relation = 'held'::regclass`
-    const [row] = await db.runRelaxed<{ waiting: number }[]>({
+    const [row] = await db.read<{ waiting: number }[]>({
       name: 'count_waiting',
       text,
       values: [],

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
+import { FairPlaces } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
@@ -33,7 +33,8 @@ export function openReaders(connection: pg.ClientConfig, logger: Logger): Reader
   const places = new FairPlaces({ placesMax: READERS, waitingMax: READS_WAITING_MAX, waitMsMax: WAIT_MS_MAX })
   return {
     async run(queries, group) {
-      const place = await takePlace(places, group)
+      const place = await places.take(group)
+      if (place === null) throw new DatabaseUnavailable('too many long reads are waiting')
       try {
         return await runQueries(pool, queries)
       } finally {
@@ -42,14 +43,6 @@ export function openReaders(connection: pg.ClientConfig, logger: Logger): Reader
     },
     close: () => pool.end(),
   }
-}
-
-async function takePlace(places: FairPlaces, group: string | null): Promise<Ticket> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const ticket = places.enter(group, resolve)
-  const hasPlace = ticket.state === 'waiting' ? await promise : ticket.state === 'placed'
-  if (!hasPlace) throw new DatabaseUnavailable('too many long reads are waiting')
-  return ticket
 }
 
 async function runQueries<const Queries extends readonly Query<unknown>[]>(

@@ -43,16 +43,16 @@ export class ServerKey {
   }
 
   async #find(): Promise<Buffer> {
-    const sealed = (await this.#deps.db.runRelaxed(findServerKey(this.#name))) ?? (await this.#create())
+    const sealed = (await this.#deps.db.read(findServerKey(this.#name))) ?? (await this.#create())
     return Buffer.from(this.#deps.sealer.open(sealed, serverKeySealContext(this.#name)), 'base64')
   }
 
   async #create(): Promise<Buffer> {
     const { db, sealer, clock } = this.#deps
     const sealed = sealer.seal(randomBytes(KEY_BYTES).toString('base64'), serverKeySealContext(this.#name))
-    await db.runDurable(insertServerKey(this.#name, sealed, clock.now()))
+    await db.write(insertServerKey(this.#name, sealed, clock.now()))
     // Another process may have been faster, so the stored key counts.
-    const stored = await db.runRelaxed(findServerKey(this.#name))
+    const stored = await db.read(findServerKey(this.#name))
     if (stored === null) throw new Error(`the server key ${this.#name} was not stored`)
     return stored
   }

@@ -27,7 +27,7 @@ describe('the connections of transactions', () => {
     const held = await Promise.all(repeat(CONNECTIONS, () => hold()))
     const order: string[] = []
     const waiting = repeat(20, () => db.transaction(async (transaction) => transaction.run(ONE)).then(noteAs('waited')))
-    await db.runDurable(ONE, { isOutcome: true }).then(noteAs('outcome'))
+    await db.write(ONE, { isOutcome: true }).then(noteAs('outcome'))
     await db
       .transaction(async (transaction) => transaction.commit([ONE]), { isOutcome: true })
       .then(noteAs('outcome of two statements'))
@@ -62,7 +62,7 @@ describe('the connections of transactions', () => {
     const order: string[] = []
     const run = (group: string) => db.transaction(async () => void order.push(group), { group })
     const begun = [...repeat(10, () => run('many')), run('few')]
-    const statement = db.runDurable(ONE).then(() => order.push('statement'))
+    const statement = db.write(ONE).then(() => order.push('statement'))
     // With a single free connection, the transactions and the statement run one after the other.
     await held.pop()?.()
     await Promise.all([...begun, statement])
@@ -84,7 +84,7 @@ describe('the connections of transactions', () => {
       DatabaseUnavailable,
     )
     assert.equal(ran, 0)
-    await db.runDurable(ONE, { isOutcome: true })
+    await db.write(ONE, { isOutcome: true })
     for (const release of held) await release()
     await Promise.all(waiting)
     assert.equal(ran, WAITING_MAX)
@@ -94,8 +94,8 @@ describe('the connections of transactions', () => {
     const failing: Query<null> = { name: '', text: 'select 1 / 0', values: [], read: () => null }
     const lost: Query<null> = { ...failing, text: 'select pg_terminate_backend(pg_backend_pid())' }
     await Promise.allSettled([
-      ...repeat(20, () => db.runDurable(failing)),
-      ...repeat(20, () => db.runDurable(lost, { isOutcome: true })),
+      ...repeat(20, () => db.write(failing)),
+      ...repeat(20, () => db.write(lost, { isOutcome: true })),
       ...repeat(20, () => db.transaction(async (transaction) => transaction.run(failing))),
       ...repeat(20, () => db.transaction(async (transaction) => transaction.run(lost))),
     ])

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { TurnQueue } from '../lib/turn-queue.ts'
+import { anyFree, FairPlaces } from '../lib/fair-places.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 
 /** Connections that only outcomes may use, in addition to those that transactions and outcomes share. */
@@ -37,96 +37,47 @@ export interface TakenConnection {
   release(isBroken: boolean): void
 }
 
-interface Waiter {
-  readonly isOutcome: boolean
-  readonly start: () => void
-}
-
-/**
- * Shares the connections of a pool between outcomes and everything else. Callers wait in the queues of this class. The
- * pool's own queue is unused.
- */
+/** Shares the connections of a pool between outcomes and everything else. The pool's own queue is unused. */
 export class TransactionConnections {
   readonly #pool: pg.Pool
-  readonly #connectionsMax: number
-  readonly #outcomes = new TurnQueue<Waiter>()
-  readonly #others = new TurnQueue<Waiter>()
-  #inUse = 0
-  #inUseByOthers = 0
+  readonly #places: FairPlaces
 
   /** The pool must allow `OUTCOME_CONNECTIONS` connections more than `connectionsMax`. */
   constructor(pool: pg.Pool, connectionsMax: number) {
     this.#pool = pool
-    this.#connectionsMax = connectionsMax
+    this.#places = new FairPlaces({
+      placesMax: connectionsMax,
+      waitingMax: WAITING_MAX,
+      waitMsMax: WAIT_MS_MAX,
+      // A workspace that is alone may use all connections, because a transaction holds one for a short time only.
+      share: anyFree,
+      urgent: {
+        placesMax: OUTCOME_CONNECTIONS,
+        waitingMax: OUTCOMES_WAITING_MAX,
+        waitMsMax: OUTCOME_WAIT_MS_MAX,
+      },
+    })
   }
 
   /**
    * Takes a connection. Throws `DatabaseUnavailable` if too many callers wait, if the wait takes too long, or if no
    * connection can be opened.
    */
-  async take({ isOutcome = false, group = '' }: Precedence): Promise<TakenConnection> {
-    if (!this.#mayStart(isOutcome)) await this.#wait(isOutcome, group)
-    else this.#count(isOutcome, 1)
+  async take({ isOutcome = false, group }: Precedence): Promise<TakenConnection> {
+    const place = await this.#places.take(group ?? null, { isUrgent: isOutcome })
+    if (place === null) throw new DatabaseUnavailable('too many transactions are waiting for a connection')
     try {
       const client = await this.#pool.connect()
       return {
         client,
         release: (isBroken) => {
           client.release(isBroken)
-          this.#giveBack(isOutcome)
+          place.leave()
         },
       }
     } catch (error) {
-      this.#giveBack(isOutcome)
+      place.leave()
       throw translateError(error)
-    }
-  }
-
-  /**
-   * Everything that is not an outcome waits while an outcome waits, and never uses the last `OUTCOME_CONNECTIONS`
-   * connections.
-   */
-  #mayStart(isOutcome: boolean): boolean {
-    const isFree = this.#inUse < this.#connectionsMax + OUTCOME_CONNECTIONS
-    return isFree && (isOutcome || (this.#outcomes.size === 0 && this.#inUseByOthers < this.#connectionsMax))
-  }
-
-  #count(isOutcome: boolean, change: 1 | -1): void {
-    this.#inUse += change
-    if (!isOutcome) this.#inUseByOthers += change
-  }
-
-  async #wait(isOutcome: boolean, group: string): Promise<void> {
-    const queue = isOutcome ? this.#outcomes : this.#others
-    if (queue.size >= (isOutcome ? OUTCOMES_WAITING_MAX : WAITING_MAX))
-      throw new DatabaseUnavailable('too many transactions are waiting for a connection')
-    await new Promise<void>((resolve, reject) => {
-      const waiter: Waiter = {
-        isOutcome,
-        start: () => {
-          clearTimeout(timer)
-          resolve()
-        },
-      }
-      const endWait = (): void => {
-        queue.remove(group, waiter)
-        reject(new DatabaseUnavailable('no connection became free in time'))
-      }
-      const timer = setTimeout(endWait, isOutcome ? OUTCOME_WAIT_MS_MAX : WAIT_MS_MAX)
-      queue.push(group, waiter)
-    })
-  }
-
-  /** Passes the connection on. It is counted for the next user at once, so that nobody else can take it meanwhile. */
-  #giveBack(isOutcome: boolean): void {
-    this.#count(isOutcome, -1)
-    for (const queue of [this.#outcomes, this.#others]) {
-      while (queue.size > 0 && this.#mayStart(queue === this.#outcomes)) {
-        const next = queue.take()
-        if (next === undefined) break
-        this.#count(next.isOutcome, 1)
-        next.start()
-      }
     }
   }
 }

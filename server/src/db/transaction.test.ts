@@ -16,7 +16,7 @@ describe('a transaction', () => {
     fresh = await createFreshDatabase({ empty: true })
     db = new Database({ url: fresh.url, connectionsMax: 4 }, createLogger('silent'))
     single = new Database({ url: fresh.url, connectionsMax: 1 }, createLogger('silent'))
-    await db.runDurable(sql('create table counters (id text primary key, value bigint not null)'))
+    await db.write(sql('create table counters (id text primary key, value bigint not null)'))
   })
   after(async () => {
     await Promise.all([db.close(), single.close()])
@@ -150,14 +150,14 @@ describe('a transaction', () => {
       unreachable.transaction((transaction) => transaction.commit([])),
       DatabaseUnavailable,
     )
-    await assert.rejects(unreachable.runDurable(sql('select 1')), DatabaseUnavailable)
-    await assert.rejects(unreachable.runRelaxed(sql('select 1')), DatabaseUnavailable)
-    await assert.rejects(absent.runRelaxed(sql('select 1')), { code: '3D000' })
+    await assert.rejects(unreachable.write(sql('select 1')), DatabaseUnavailable)
+    await assert.rejects(unreachable.read(sql('select 1')), DatabaseUnavailable)
+    await assert.rejects(absent.read(sql('select 1')), { code: '3D000' })
     await Promise.all([absent.close(), unreachable.close()])
   })
 
   function find(id: string): Promise<number | null> {
-    return db.runRelaxed({
+    return db.read({
       name: 'test_find',
       text: 'select value from counters where id = $1',
       values: [id],

@@ -28,7 +28,7 @@ export async function checkGas(
 
 async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): Promise<Finding> {
   const name = `${mode} gas`
-  const last = await db.runSlow(findLastConfirmed(mode, WORKSPACES_MAX))
+  const last = await db.readSlow(findLastConfirmed(mode, WORKSPACES_MAX))
   if (last !== null) {
     return { level: 'ok', name, observed: `sponsored; a payment was confirmed on ${last.toISOString()}` }
   }
@@ -45,7 +45,7 @@ async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): P
 
 async function checkCoins(db: Database, settings: ChainSettings, logger: Logger): Promise<Finding> {
   const name = `${settings.mode} gas`
-  const addresses = await db.runSlow(listWalletAddresses(settings.mode, WALLETS_MAX))
+  const addresses = await db.readSlow(listWalletAddresses(settings.mode, WALLETS_MAX))
   const [first] = addresses
   if (first === undefined)
     return { level: 'ok', name, observed: 'wallets pay for themselves, but there is no wallet yet' }

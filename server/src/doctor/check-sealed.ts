@@ -13,7 +13,7 @@ const SAMPLES_MAX = 20
 /** Checks that the encryption key can decrypt the secrets in the database. */
 export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKey)
-  const [slots, secrets, successorKey] = await db.runSlowBatch([
+  const [slots, secrets, successorKey] = await db.readSlow([
     listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
     findServerKey(SUCCESSOR_KEY),

@@ -1,5 +1,6 @@
 import type { Chain } from '../chain/open-chain.ts'
 import type { Database } from '../db/database.ts'
+import type { DeferredWrites } from '../db/deferred-writes.ts'
 import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -20,6 +21,8 @@ import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
  */
 export interface Context {
   readonly db: Database
+  /** Writes that no response waits for. */
+  readonly deferredWrites: DeferredWrites
   readonly clock: Clock
   readonly logger: Logger
   readonly sealer: Sealer
@@ -29,6 +32,8 @@ export interface Context {
   readonly chains: Readonly<Record<Mode, Chain>>
   readonly balances: BalanceSnapshots
   readonly ledger: LedgerMemory
+  /** The last webhook endpoint that this process examined, separately for endpoints that hang and for all others. */
+  readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly accountId: string; readonly id: string }>
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */

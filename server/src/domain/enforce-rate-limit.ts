@@ -20,7 +20,7 @@ export interface Attempt {
  */
 export async function enforceRateLimit(ctx: Pick<Context, 'db' | 'clock'>, attempt: Attempt): Promise<void> {
   const now = ctx.clock.now()
-  const counted = await ctx.db.runRelaxed(countAttempt(subjectOf(attempt), attempt.bucket, now))
+  const counted = await ctx.db.write(countAttempt(subjectOf(attempt), attempt.bucket, now), { mayBeLost: true })
   if (counted === null) await rejectAttempt(ctx, attempt, now)
 }
 
@@ -31,6 +31,6 @@ export function subjectOf({ subject, bucket }: Attempt): Buffer {
 
 /** Throws the 429 for an attempt that was not counted because the limit is exceeded. */
 export async function rejectAttempt(ctx: Pick<Context, 'db'>, attempt: Attempt, now: Date): Promise<never> {
-  const window = await ctx.db.runRelaxed(findAttempts(subjectOf(attempt), attempt.bucket, now))
+  const window = await ctx.db.read(findAttempts(subjectOf(attempt), attempt.bucket, now))
   throw tooManyRequests(retryAfterSeconds(window, now))
 }

@@ -104,5 +104,5 @@ function endedFor(
   deleteRows: (before: Date, rowsMax: number) => Query<number>,
   rowsMax = ROWS_MAX,
 ): Deletion {
-  return ({ db, clock }) => db.runDurable(deleteRows(new Date(clock.now().getTime() - milliseconds), rowsMax))
+  return ({ db, clock }) => db.write(deleteRows(new Date(clock.now().getTime() - milliseconds), rowsMax))
 }

@@ -32,7 +32,7 @@ function startReconciler(ctx: Context, { mode, holder }: { mode: Mode; holder: s
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
       if (page > 0 && !(await renewLease())) return
-      const payments = await ctx.db.runRelaxed(listDueForLookup(mode, ctx.clock.now(), PAYMENTS_PER_PAGE))
+      const payments = await ctx.db.read(listDueForLookup(mode, ctx.clock.now(), PAYMENTS_PER_PAGE))
       await reconcilePage(ctx, payments, signal)
       if (payments.length < PAYMENTS_PER_PAGE) return
     }

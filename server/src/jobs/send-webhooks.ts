@@ -160,23 +160,20 @@ async function makeAttempt(
   const delivery = claimed.delivery.id
   try {
     const outcome = await deliverWebhook(outbound, { claimed, timeoutMs: attemptMs })
-    await recorder.record({ latest, outcome }).catch(async () => {
-      // An outcome of the same batch may be at fault, so the next tries do not share a batch.
-      await recordAgain(recorder, { latest, outcome })
-    })
+    await record(recorder, { latest, outcome })
   } catch (error) {
     ctx.logger.error({ err: error, delivery }, 'the outcome of a delivery could not be recorded')
   }
 }
 
-/** Waits, and tries again to record an outcome, without a batch. Throws after `FINISH_TRIES_MAX` tries in all. */
-async function recordAgain(recorder: OutcomeRecorder, ended: AttemptToRecord): Promise<void> {
-  for (let tries = 2; ; tries += 1) {
-    await delay(FINISH_RETRY_MS)
+/** Records an outcome. If that fails, waits and tries again. Throws after `FINISH_TRIES_MAX` tries. */
+async function record(recorder: OutcomeRecorder, ended: AttemptToRecord): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await recorder.recordAlone(ended)
+      return await recorder.record(ended)
     } catch (error) {
       if (tries >= FINISH_TRIES_MAX) throw error
     }
+    await delay(FINISH_RETRY_MS)
   }
 }

@@ -23,8 +23,8 @@ export interface LeasedLoop {
 export type RenewLease = () => Promise<boolean>
 
 /**
- * How often the lease is renewed while it lasts. Renewing is a write that waits for the disk, so a loop with a short
- * interval does not renew its lease in every round.
+ * How often the lease is renewed while it lasts. Renewing is a write, so a loop with a short interval does not renew its
+ * lease in every round.
  */
 const RENEWALS_PER_LEASE = 5
 
@@ -43,7 +43,10 @@ export function startLeasedLoop(
   const renewLease: RenewLease = async () => {
     renewedAt = null
     const now = ctx.clock.now()
-    const isOurs = await ctx.db.runInTurn(takeLease(name, holder, now, new Date(now.getTime() + leaseMs)))
+    const lease = takeLease(name, holder, now, new Date(now.getTime() + leaseMs))
+    // If the database's server loses power and forgets the lease, two processes may work on one round, as they may after
+    // a process was stopped for longer than its lease. The loops begin their rounds together, and share a connection.
+    const isOurs = await ctx.db.write(lease, { mayBeLost: true })
     if (isOurs) renewedAt = now
     return isOurs
   }
@@ -62,7 +65,7 @@ export function startLeasedLoop(
   return {
     async stop() {
       await loop.stop()
-      await ctx.db.runInTurn(releaseLease(name, holder))
+      await ctx.db.write(releaseLease(name, holder), { mayBeLost: true })
     },
   }
 }

@@ -30,7 +30,7 @@ export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
       if (page > 0 && !(await renewLease())) return
-      const due = await ctx.db.runRelaxed(listDueAuthorizations(mode, ctx.clock.now(), PURCHASES_PER_PAGE))
+      const due = await ctx.db.read(listDueAuthorizations(mode, ctx.clock.now(), PURCHASES_PER_PAGE))
       if (due.length === 0) return
       await lookAt(ctx, mode, due)
       if (due.length < PURCHASES_PER_PAGE) return
@@ -50,6 +50,6 @@ async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promis
   } finally {
     const now = ctx.clock.now()
     const looks = settled.map((payment) => ({ payment, nextLookAt: nextLookAt(payment, now) }))
-    await ctx.db.runDurable(postponeLooks(looks.filter(({ payment }) => payment.status === 'pending')))
+    await ctx.db.write(postponeLooks(looks.filter(({ payment }) => payment.status === 'pending')))
   }
 }

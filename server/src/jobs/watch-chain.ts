@@ -53,7 +53,7 @@ export function watchChain(ctx: Context, { mode, holder }: { mode: Mode; holder:
     for (let page = 0; page < PAGES_PER_ROUND_MAX && !signal.aborted; page += 1) {
       if (page > 0 && !(await renewLease())) return
       const since = new Date(ctx.clock.now().getTime() - WATCHED_MS)
-      const payments: Payment[] = await ctx.db.runRelaxed(
+      const payments: Payment[] = await ctx.db.read(
         listAwaitingChain(mode, { since, after: last, limit: PAYMENTS_PER_PAGE }),
       )
       if (payments.length > 0) head ??= await chain.readHead()

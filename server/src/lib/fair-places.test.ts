@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { FairPlaces, type Ticket } from './fair-places.ts'
+import { anyFree, FairPlaces, type Ticket } from './fair-places.ts'
 
 /** Every test is shorter than this, so no ticket waits too long. */
 const WAIT_MS_MAX = 60_000
@@ -88,6 +88,53 @@ describe('places that groups share', () => {
     assert.deepEqual([late.state, places.waiting], ['rejected', 0])
     late.leave()
     assert.equal(places.taken, 1)
+  })
+
+  test('if any free place may be taken, a group alone gets all, and groups that wait take turns', () => {
+    const places = new FairPlaces({ placesMax: 3, waitingMax: 3, waitMsMax: WAIT_MS_MAX, share: anyFree })
+    const started: string[] = []
+    const entered = ['a', 'a', 'a', 'a', 'a', 'b', 'b'].map((group) => places.enter(group, () => started.push(group)))
+    tickets.push(...entered)
+    assert.deepEqual(countStates(entered), { placed: 3, waiting: 3, rejected: 1 })
+    for (const ticket of entered.slice(0, 3)) ticket.leave()
+    assert.deepEqual(started, ['a', 'b', 'a'])
+  })
+
+  test('urgent work has places of its own, and goes first on all others', () => {
+    const urgent = { placesMax: 1, waitingMax: 2, waitMsMax: WAIT_MS_MAX }
+    const places = new FairPlaces({ placesMax: 1, waitingMax: 2, waitMsMax: WAIT_MS_MAX, urgent })
+    const started: string[] = []
+    const enter = (what: string, isUrgent: boolean): Ticket => {
+      const ticket = places.enter(null, () => started.push(what), { isUrgent })
+      tickets.push(ticket)
+      return ticket
+    }
+    const [plain, late, first] = [enter('plain', false), enter('late', false), enter('first', true)]
+    assert.deepEqual([plain.state, late.state, first.state], ['placed', 'waiting', 'placed'])
+    const [second, third] = [enter('second', true), enter('third', true)]
+    assert.equal(enter('too many', true).state, 'rejected')
+    plain.leave()
+    first.leave()
+    assert.deepEqual(started, ['second', 'third'])
+    second.leave()
+    assert.deepEqual(started, ['second', 'third', 'late'])
+    third.leave()
+    late.leave()
+    assert.deepEqual([places.taken, places.waiting], [0, 0])
+  })
+
+  test('if the urgent work that waits gives up, the other work gets the free place', () => {
+    const urgent = { placesMax: 0, waitingMax: 1, waitMsMax: WAIT_MS_MAX }
+    const places = new FairPlaces({ placesMax: 2, waitingMax: 2, waitMsMax: WAIT_MS_MAX, share: anyFree, urgent })
+    const [held, other] = [places.enter('a', () => undefined), places.enter('a', () => undefined)]
+    const impatient = places.enter('a', () => undefined, { isUrgent: true })
+    const waiting = places.enter('b', () => undefined)
+    tickets.push(held, other, impatient, waiting)
+    assert.deepEqual([impatient.state, waiting.state], ['waiting', 'waiting'])
+    impatient.leave()
+    assert.equal(waiting.state, 'waiting')
+    held.leave()
+    assert.equal(waiting.state, 'placed')
   })
 
   test('whatever happens, the limits hold, a group without a place gets any free one, and all places come back', () => {

@@ -23,7 +23,7 @@ import { SCOPES, type Scope } from '../../../server/src/values/scope.ts'
 import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
-type Ways = Pick<Context, 'db' | 'clock' | 'successorKey'>
+type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>
 
 export const REDIRECT_URI = 'https://client.example/callback'
 
@@ -235,6 +235,7 @@ export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => v
   return {
     db: ctx.db,
     successorKey: ctx.successorKey,
+    deferredWrites: ctx.deferredWrites,
     clock: { now: () => new Date(time) },
     move: (milliseconds) => {
       time += milliseconds

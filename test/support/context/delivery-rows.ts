@@ -14,7 +14,7 @@ import {
   type Delivery,
 } from '../../../server/src/domain/webhooks/delivery.ts'
 import type { EndpointWithSecret } from '../../../server/src/domain/webhooks/endpoint.ts'
-import { finishAttempt } from '../../../server/src/domain/webhooks/finish-attempt.ts'
+import { finishAttempts } from '../../../server/src/domain/webhooks/finish-attempts.ts'
 import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
 import type { Places } from '../../../server/src/domain/webhooks/places.ts'
 import { createId } from '../../../server/src/values/ids.ts'
@@ -117,7 +117,7 @@ export function outcomeOf(ctx: Context, changes: Partial<AttemptOutcome> = {}): 
 }
 
 export async function finish(ctx: Context, claimed: ClaimedDelivery, statusCode: number): Promise<Delivery> {
-  await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, { statusCode }) })
+  await finishAttempts(ctx, [{ claimed, outcome: outcomeOf(ctx, { statusCode }) }])
   return await readDelivery(ctx, claimed.delivery)
 }
 

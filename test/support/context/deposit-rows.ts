@@ -36,7 +36,7 @@ export async function seedDeposit(
 ): Promise<Deposit> {
   const place = { blockNumber: 100n, blockHash: makeTxHash(), logIndex: 0n, position: 0 }
   const transfer = { contract: ctx.chains[mode].usdc, from: RECIPIENT, to: wallet, amountMicro, txHash: makeTxHash() }
-  const [deposit] = await ctx.db.runDurable(
+  const [deposit] = await ctx.db.write(
     insertDeposits({ mode, createdAt: at, deposits: [{ id: createId('deposit', at), ...transfer, ...place }] }),
   )
   if (deposit === undefined) throw new Error('the deposit was not inserted')
@@ -45,7 +45,7 @@ export async function seedDeposit(
 
 /** Reads how far the service has read the test chain's blocks. */
 export async function readCursor(ctx: Pick<Context, 'db'>): Promise<DepositCursor | null> {
-  const found = await ctx.db.runRelaxed(findCursor('test'))
+  const found = await ctx.db.read(findCursor('test'))
   return found === null ? null : { blockNumber: found.blockNumber, blockHash: found.blockHash }
 }
 

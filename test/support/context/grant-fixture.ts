@@ -139,14 +139,14 @@ export async function changeUnsigned(
 
 /** Lists the grants whose rules the enclave enforces on the wallet, in the order of their slots. */
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
-  const slots = await ctx.db.runRelaxed(listSlots(wallet))
+  const slots = await ctx.db.read(listSlots(wallet))
   const rules = await Promise.all(slots.map((slot) => ctx.enclave.readRules(slot)))
   return rules.flat().map(({ name }) => name)
 }
 
 /** Returns the slot that a grant uses. */
 export async function getSlot(ctx: Context, { wallet }: Owned, { slot }: Pick<Grant, 'slot'>): Promise<WalletSlot> {
-  const found = slot === null ? null : await ctx.db.runRelaxed(findSlot(wallet, slot))
+  const found = slot === null ? null : await ctx.db.read(findSlot(wallet, slot))
   assert.ok(found !== null, 'the grant has a slot')
   return found
 }

@@ -60,7 +60,7 @@ export async function findChangeMade(ctx: Context, owned: Owned, wanted: WantedC
 
 /** Returns the credential ids of a wallet's owners from our own record, not from the enclave. */
 export async function readOwners(ctx: Context, { wallet }: Pick<Owned, 'wallet'>): Promise<string[]> {
-  return (await ctx.db.runRelaxed(listOwners(wallet))).map(({ credentialId }) => credentialId)
+  return (await ctx.db.read(listOwners(wallet))).map(({ credentialId }) => credentialId)
 }
 
 /** Returns a copy of the passkey that belongs to another site, as if that site could use the same key. */

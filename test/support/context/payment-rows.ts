@@ -89,19 +89,19 @@ export async function seedPayment(
   } as const
   const payment = toKind(shared, { kind, agentId, grantId, authorization })
   const admission = { maxPerTxMicro: WIDE, dailyCapMicro: WIDE, spent24hMicro: microUsdc(0n) }
-  await ctx.db.runDurable(
+  await ctx.db.write(
     insertPayments([{ payment: { ...payment, txHash: null }, admission: isAgents ? admission : null }]),
   )
   if (status === 'pending' && payment.txHash === null) return payment
   const txHash = payment.txHash ?? `0x${Buffer.from(id.slice(-16)).toString('hex').padStart(64, '0')}`
   const acceptance = { transactionId: id, txHash, userOperationHash: null }
-  const [accepted = null] = await ctx.db.runDurable(
+  const [accepted = null] = await ctx.db.write(
     markAccepted([{ payment, accepted: acceptance, now: at, nextLookupAt: at }]),
   )
   if (accepted === null) throw new Error('the payment was not accepted')
   const settledAt = new Date(at.getTime() + SEND_WINDOW_MS)
   if (status === 'pending') return accepted
-  const moved = await ctx.db.runDurable(
+  const moved = await ctx.db.write(
     status === 'failed'
       ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt)
       : markConfirmed(accepted, { number: 100n, hash: '0x1', logIndex: 0n }, settledAt),

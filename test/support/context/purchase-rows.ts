@@ -28,7 +28,7 @@ export async function seedPurchase(
   }
   const sealed = { orderSealed: Buffer.alloc(1), headerSealed: null, responseSealed: null }
   const stored = { requestHash: Buffer.alloc(32), workedUntil: payment.createdAt }
-  await ctx.db.runDurable(insertPurchase({ ...purchase, ...sealed }, stored))
+  await ctx.db.write(insertPurchase({ ...purchase, ...sealed }, stored))
   const { paymentId, host } = purchase
   return { ...payment, purchase: { paymentId, resourceUrl, host, delivery } }
 }

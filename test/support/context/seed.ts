@@ -74,7 +74,7 @@ export async function seedWallet(
     enclaveOwnersId: 'owners',
     createdAt: ctx.clock.now(),
   }
-  await ctx.db.runDurable(insertWallet(row))
+  await ctx.db.write(insertWallet(row))
   return wallet
 }
 
@@ -133,8 +133,8 @@ export async function seedGrant(
     replacedBy: null,
     activatedBy: null,
   }
-  await ctx.db.runDurable(insertGrant(grant))
-  const active = await ctx.db.runDurable(markActive(account.id, grant.id, ctx.clock.now()))
+  await ctx.db.write(insertGrant(grant))
+  const active = await ctx.db.write(markActive(account.id, grant.id, ctx.clock.now()))
   if (active === null) throw new Error('the grant was not activated')
   return active
 }
@@ -145,11 +145,11 @@ async function seedSlot(
   { account, mode, wallet }: Pick<Seed, 'account' | 'mode' | 'wallet'>,
 ): Promise<number> {
   const place = { accountId: account.id, mode, address: wallet }
-  const slot = (await ctx.db.runRelaxed(listSlots(place))).length + 1
+  const slot = (await ctx.db.read(listSlots(place))).length + 1
   const context = slotSealContext({ accountId: account.id, mode, walletAddress: wallet }, slot)
   const privateKeySealed = ctx.sealer.seal(generateSignerKey().privateKey, context)
   const [enclaveRulesId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
-  await ctx.db.runDurable(insertSlots(place, [{ slot, enclaveRulesId, signerId, privateKeySealed }]))
+  await ctx.db.write(insertSlots(place, [{ slot, enclaveRulesId, signerId, privateKeySealed }]))
   return slot
 }
 

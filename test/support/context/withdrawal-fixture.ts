@@ -27,7 +27,7 @@ export async function openWithdrawer(ctx: Context, options: SeedOptions = {}): P
   const { userId, passkey } = await seedOwner(ctx, seeded.account)
   const owner = await addWalletOwner(ctx, userId)
   const wallet = { accountId: seeded.account.id, mode: seeded.mode, address: seeded.wallet }
-  await ctx.db.runDurable(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
+  await ctx.db.write(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
   return { seeded, owner, signInPasskey: passkey, actor: { kind: 'user', id: userId } }
 }
 

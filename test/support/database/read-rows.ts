@@ -4,7 +4,7 @@ import type { QueryResultRow as Row } from 'pg'
 
 /** Runs a query directly on the database, without the stores. */
 export function readRows(db: Database, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-  return db.runDurable({ name: '', text, values, read: (rows) => [...rows] })
+  return db.write({ name: '', text, values, read: (rows) => [...rows] })
 }
 
 /**

@@ -17,7 +17,7 @@ create index concurrently if not exists payments_noted on payments (note);`,
 export interface SampleMigrations {
   readonly folder: URL
   readonly versions: readonly string[]
-  remove(): Promise<void>
+  readonly remove: () => Promise<void>
 }
 
 /** Writes the first `count` sample migrations to a new folder. */

@@ -83,7 +83,7 @@ export async function signInNewOwner(
     logger: createLogger('silent'),
   })
   try {
-    const account = await opened.context.db.runRelaxed(findAccountBySlug(slug))
+    const account = await opened.context.db.read(findAccountBySlug(slug))
     if (account === null) throw new Error('the workspace does not exist')
     const { userId, secret } = await signUpPerson(opened.context)
     await addMember(opened.context, { account, userId, role: 'owner', actor: OPERATOR })

@@ -3,7 +3,7 @@ import { endSession } from '../../domain/sessions/end-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_ROUTES } from '../contract/session.ts'
-import { findCurrentSession, getCurrentSession } from '../current-session.ts'
+import { getCurrentSession } from '../current-session.ts'
 import { formatSession } from '../format-session.ts'
 
 /** Adds the endpoints that read and end the current session. */
@@ -13,7 +13,7 @@ export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContex
   http.route({
     ...SESSION_ROUTES.find,
     handler: async (request) => {
-      const session = findCurrentSession(request)
+      const session = request.session
       return {
         session: session === null ? null : await formatSession(consoleContext, session),
         sign_up: consoleContext.signUp,
@@ -24,7 +24,7 @@ export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContex
   http.route({
     ...SESSION_ROUTES.signOut,
     handler: async (request, reply) => {
-      const session = findCurrentSession(request)
+      const session = request.session
       if (session !== null) await endSession(ctx, { session })
       consoleContext.cookies.clearSession(reply)
       return {}

@@ -5,7 +5,7 @@ import { findAccountBySlug } from './accounts-store.ts'
 
 /** Returns the workspace with this slug, or throws 404 `not_found`. */
 export async function getAccount(ctx: Pick<Context, 'db'>, slug: string): Promise<Account> {
-  const account = await ctx.db.runRelaxed(findAccountBySlug(slug))
+  const account = await ctx.db.read(findAccountBySlug(slug))
   if (account === null) throw new Problem('not_found', 'There is no workspace with this slug.')
   return account
 }

@@ -64,16 +64,16 @@ describe('deleteAgent', () => {
     await revoke(seeded)
     await assert.rejects(remove(seeded), { details: { grants: [{ id: second.id, wallet: other, status: 'active' }] } })
     assert.equal((await getAgent(ctx, at(seeded))).activeSigners, 1)
-    await ctx.db.runDurable(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
+    await ctx.db.write(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
     await remove(seeded)
   })
 
   test('a deleted agent is no longer found and no longer counts towards the plan', async () => {
     const seeded = await seedRevoked()
     const { account, agentId } = seeded
-    assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 1)
+    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 1)
     await remove(seeded)
-    assert.equal(await ctx.db.runRelaxed(countAgents(account.id, 'test')), 0)
+    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 0)
     assert.deepEqual(await listAgents(ctx, { accountId: account.id, mode: 'test' }), [])
     await assert.rejects(getAgent(ctx, at(seeded)), NO_AGENT)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
@@ -250,7 +250,7 @@ describe('deleteAgent', () => {
   }
 
   async function revoke({ account, grant }: Seed): Promise<void> {
-    await ctx.db.runDurable(markRevoked(account.id, grant.id, ctx.clock.now()))
+    await ctx.db.write(markRevoked(account.id, grant.id, ctx.clock.now()))
   }
 
   function authenticate(credential: string) {

@@ -1,4 +1,4 @@
-import type { GatheredQuery } from '../../db/gathered-query.ts'
+import { gathered } from '../../db/gathered-query.ts'
 import { parseAgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
@@ -10,16 +10,11 @@ import {
   listSpendableGrants,
   listSpendablePage,
   SPENDABLE_PAGE_MAX,
-  type AgentLookup,
-  type SpendableLookup,
 } from './agents-store.ts'
 
 /** Reads are independent of each other, so they have no keys. */
-const FIND_AGENTS: GatheredQuery<AgentLookup, Agent | null> = { keyOf: () => null, queryOf: findAgents }
-const LIST_SPENDABLE: GatheredQuery<SpendableLookup, SpendableGrant[] | null> = {
-  keyOf: () => null,
-  queryOf: listSpendableGrants,
-}
+const FIND_AGENTS = gathered({ keyOf: () => null, queryOf: findAgents })
+const LIST_SPENDABLE = gathered({ keyOf: () => null, queryOf: listSpendableGrants })
 
 /**
  * Returns an agent of the workspace and mode, or throws 404 `agent_not_found`. An invalid id is rejected without a
@@ -31,7 +26,7 @@ export async function getAgent(
 ): Promise<Agent> {
   const agentId = parseAgentId(id)
   const now = ctx.clock.now()
-  const agent = agentId === null ? null : await ctx.db.runGathered(FIND_AGENTS, { accountId, mode, id: agentId, now })
+  const agent = agentId === null ? null : await ctx.db.gather(FIND_AGENTS, { accountId, mode, id: agentId, now })
   if (agent === null) throw problem('agent_not_found')
   return agent
 }
@@ -44,7 +39,7 @@ export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<Agent[]> {
-  return await ctx.db.runSlow(listAgentRows(accountId, mode, ctx.clock.now()), accountId)
+  return await ctx.db.readSlow(listAgentRows(accountId, mode, ctx.clock.now()), accountId)
 }
 
 /**
@@ -56,7 +51,7 @@ export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
 ): Promise<SpendableGrant[] | null> {
-  return await ctx.db.runGathered(LIST_SPENDABLE, { accountId, mode, agentId, now: ctx.clock.now() })
+  return await ctx.db.gather(LIST_SPENDABLE, { accountId, mode, agentId, now: ctx.clock.now() })
 }
 
 /**
@@ -70,7 +65,7 @@ export async function* walkSpendable(
   const now = ctx.clock.now()
   let last: SpendableGrant | undefined
   do {
-    const page = await ctx.db.runSlow(listSpendablePage({ accountId, mode, now }, last ?? null), accountId)
+    const page = await ctx.db.readSlow(listSpendablePage({ accountId, mode, now }, last ?? null), accountId)
     yield page
     last = page.length < SPENDABLE_PAGE_MAX ? undefined : page.at(-1)
   } while (last !== undefined)

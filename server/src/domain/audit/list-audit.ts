@@ -11,5 +11,5 @@ export async function listAudit(
   ctx: Pick<Context, 'db'>,
   { accountId, before, limit }: { accountId: string; before: string | null; limit: number },
 ): Promise<AuditEntry[]> {
-  return await ctx.db.runSlow(listAuditEntries(accountId, { before, limit }), accountId)
+  return await ctx.db.readSlow(listAuditEntries(accountId, { before, limit }), accountId)
 }

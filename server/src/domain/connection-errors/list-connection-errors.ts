@@ -11,5 +11,5 @@ export async function listConnectionErrors(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<ConnectionError[]> {
-  return await ctx.db.runRelaxed(listErrorRows({ accountId, mode, now: ctx.clock.now(), limit: ERRORS_LISTED_MAX }))
+  return await ctx.db.read(listErrorRows({ accountId, mode, now: ctx.clock.now(), limit: ERRORS_LISTED_MAX }))
 }

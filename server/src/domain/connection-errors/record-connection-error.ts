@@ -12,14 +12,14 @@ import { decideConnectionError, type Attempt } from './decide-connection-error.t
  * stays the same even if the write fails.
  */
 export async function recordConnectionError(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock'>,
   { hash, attempt }: { hash: Buffer; attempt: Attempt },
 ): Promise<void> {
   const now = ctx.clock.now()
   const recordedSince = new Date(now.getTime() - RECORD_INTERVAL_MS)
-  const presented = await ctx.db.runRelaxed(findPresented(attempt.kind, hash, recordedSince))
+  const presented = await ctx.db.read(findPresented(attempt.kind, hash, recordedSince))
   if (presented === null) return
   const code = decideConnectionError(attempt, presented, now)
   if (code === null || presented.recordedCodes.includes(code)) return
-  ctx.db.deferWrite(upsertConnectionError(presented, code, now))
+  ctx.deferredWrites.add(upsertConnectionError(presented, code, now))
 }

@@ -1,5 +1,5 @@
 import { computed, nullable, pick, type RowOf } from '../../db/column.ts'
-import { POSTPONED } from '../../db/gathered-query.ts'
+import { POSTPONED } from '../../db/batcher.ts'
 import { countChanged, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'

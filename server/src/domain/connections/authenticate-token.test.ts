@@ -171,7 +171,7 @@ describe('authenticateToken', () => {
     try {
       const tripsOf = async (seeded: ConnectedClient, requiredScope: Scope | null): Promise<number> => {
         const { accessToken } = seeded.tokens
-        const ways = { db, clock: ctx.clock }
+        const ways = { db, deferredWrites: ctx.deferredWrites, clock: ctx.clock }
         // These first calls open the database connections and prepare their statements.
         for (let time = 0; time < 4; time += 1) await authenticate(accessToken, { requiredScope }, ways)
         const before = wire.count()
@@ -248,7 +248,7 @@ describe('authenticateToken', () => {
   function authenticate(
     credential: string,
     { bucket = 'default', requiredScope = null }: { bucket?: Bucket; requiredScope?: Scope | null } = {},
-    ways: Pick<Context, 'db' | 'clock'> = ctx,
+    ways: Pick<Context, 'db' | 'deferredWrites' | 'clock'> = ctx,
   ) {
     return authenticateToken(ways, { credential, bucket, requiredScope })
   }

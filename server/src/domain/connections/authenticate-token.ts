@@ -1,4 +1,4 @@
-import type { GatheredQuery } from '../../db/gathered-query.ts'
+import { gathered, type GatheredQuery } from '../../db/gathered-query.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import type { Scope } from '../../values/scope.ts'
@@ -29,11 +29,11 @@ const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<TokenRequest, Counte
 }
 
 function gatherCounts(bucket: Bucket): GatheredQuery<TokenRequest, CountedHolder> {
-  return {
+  return gathered({
     keyOf: ({ tokenHash }) => tokenHash.toString('latin1'),
     isShared: (holder) => holder === null,
     queryOf: (requests) => countTokenRequests(bucket, requests),
-  }
+  })
 }
 
 /**
@@ -45,19 +45,19 @@ function gatherCounts(bucket: Bucket): GatheredQuery<TokenRequest, CountedHolder
  * consented may no longer connect applications.
  */
 export async function authenticateToken(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock'>,
   { credential, bucket, requiredScope }: { credential: string; bucket: Bucket; requiredScope: Scope | null },
 ): Promise<AuthenticatedToken | null> {
   if (!isSecret(SECRET_PREFIXES.accessToken, credential)) return null
   const now = ctx.clock.now()
   const hash = hashSecret(credential)
-  const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { tokenHash: hash, requiredScope, now })
+  const found = await ctx.db.gather(COUNT_REQUESTS[bucket], { tokenHash: hash, requiredScope, now })
   if (found?.hasScope !== true) {
     const error = found === null ? 'invalid_token' : 'insufficient_scope'
     await recordConnectionError(ctx, { hash, attempt: { kind: 'access_token', error } })
   }
   if (found === null) return null
   const { rateSubject } = found.connection
-  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(rateSubject, bucket, now, !found.hasScope)))
+  const rate = found.rate ?? (await ctx.db.read(findWindow(rateSubject, bucket, now, !found.hasScope)))
   return { ...found, rate }
 }

@@ -36,7 +36,7 @@ export async function endAllConnections(
 async function endRequests(ctx: Pick<Context, 'db'>): Promise<number> {
   let total = 0
   for (;;) {
-    const ended = await ctx.db.runDurable(deleteEndedRequests(END_OF_TIME, CLEAN_UP_ROWS_MAX))
+    const ended = await ctx.db.write(deleteEndedRequests(END_OF_TIME, CLEAN_UP_ROWS_MAX))
     total += ended
     if (ended < CLEAN_UP_ROWS_MAX) return total
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { gathered } from '../../db/gathered-query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
@@ -6,7 +7,7 @@ import type { Context } from '../context.ts'
 import { countCodeFailure, findCode, lockConnectionOfCode, type CodeProof, type StoredCode } from './codes-store.ts'
 import { CODE_FAILURES_MAX } from './limits.ts'
 import { takeCodesAndIssue, type Exchange } from './issue-at-once-store.ts'
-import { createTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
+import { createTokens, issueAtOnce, toTokens } from './issue-tokens.ts'
 import { revokeReplayed } from './revoke-replayed.ts'
 import { CODE_REFUSED, RESOURCE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
@@ -19,10 +20,11 @@ const NO_CHALLENGE = ''
  * Exchanges that arrive together share a statement. A second use of a code has to come after the first one, so the two
  * never share a statement.
  */
-const EXCHANGE_TOGETHER: Issue<Exchange> = {
-  keyOf: ({ secretHash }) => secretHash.toString('latin1'),
+const EXCHANGE_TOGETHER = gathered({
+  isDurable: true,
+  keyOf: ({ secretHash }: Exchange) => secretHash.toString('latin1'),
   queryOf: takeCodesAndIssue,
-}
+})
 
 /**
  * Exchanges an authorization code for tokens, once (D38). A second exchange with all the right parameters revokes the
@@ -31,7 +33,7 @@ const EXCHANGE_TOGETHER: Issue<Exchange> = {
  * refused, it takes three more, to find the reason and to record it.
  */
 export async function exchangeCode(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock'>,
   {
     code,
     clientId,

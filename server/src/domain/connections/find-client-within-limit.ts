@@ -1,4 +1,4 @@
-import type { GatheredQuery } from '../../db/gathered-query.ts'
+import { gathered, type GatheredQuery } from '../../db/gathered-query.ts'
 import { isId } from '../../values/ids.ts'
 import type { Context } from '../context.ts'
 import { enforceRateLimit, rejectAttempt, subjectOf } from '../enforce-rate-limit.ts'
@@ -18,10 +18,10 @@ const COUNT_REQUESTS: Readonly<Record<ClientBucket, GatheredQuery<ClientRequest,
 }
 
 function gatherCounts(bucket: ClientBucket): GatheredQuery<ClientRequest, CountedClient> {
-  return {
+  return gathered({
     keyOf: ({ subject }) => subject.toString('latin1'),
     queryOf: (requests) => findClientsAndCount(bucket, requests),
-  }
+  })
 }
 
 /**
@@ -37,7 +37,7 @@ export async function findClientWithinLimit(
   if (id !== null && (isId('client', id) || isClientUrl(id))) {
     const known = { subject: `${id} ${address}`, bucket }
     const now = ctx.clock.now()
-    const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { id, subject: subjectOf(known), now })
+    const found = await ctx.db.gather(COUNT_REQUESTS[bucket], { id, subject: subjectOf(known), now })
     if (found?.isCounted === false) await rejectAttempt(ctx, known, now)
     if (found !== null) return found.client
   }

@@ -58,7 +58,7 @@ export async function issueAtOnce<Item>(
   statement: Issue<Item>,
   item: Item,
 ): Promise<Grant | null> {
-  return await ctx.db.runGatheredDurable(statement, item).catch((error: unknown) => {
+  return await ctx.db.gather(statement, item).catch((error: unknown) => {
     // The statement has changed nothing. The caller now runs it in a transaction, which is repeated after a conflict.
     if (isRetryable(error)) return null
     throw error
@@ -66,8 +66,8 @@ export async function issueAtOnce<Item>(
 }
 
 /**
- * A statement that issues tokens for several requests. For each request it returns what is granted, or null if it
- * issued no tokens.
+ * A durable statement that issues tokens for several requests. For each request it returns what is granted, or null if
+ * it issued no tokens.
  */
 export type Issue<Item> = GatheredQuery<Item, Grant | null>
 

@@ -22,6 +22,6 @@ export async function openAuthorizationRequest(
   const createdAt = ctx.clock.now()
   const handle = createSecret(SECRET_PREFIXES.requestHandle)
   const expiresAt = new Date(createdAt.getTime() + REQUEST_LIFETIME_MS)
-  await ctx.db.runDurable(insertRequest(hashSecret(handle), { ...request, createdAt, expiresAt }))
+  await ctx.db.write(insertRequest(hashSecret(handle), { ...request, createdAt, expiresAt }))
   return handle
 }

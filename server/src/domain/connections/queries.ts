@@ -19,7 +19,7 @@ export async function getAuthorizationRequest(
   { handle }: { handle: string },
 ): Promise<AuthorizationRequest> {
   const found = isSecret(SECRET_PREFIXES.requestHandle, handle)
-    ? await ctx.db.runRelaxed(findRequest(hashSecret(handle)))
+    ? await ctx.db.read(findRequest(hashSecret(handle)))
     : null
   return checkOpen(found, ctx.clock.now())
 }
@@ -38,7 +38,7 @@ export function checkOpen(request: AuthorizationRequest | null, now: Date): Auth
  * document, however old. Makes no query if the text cannot be a client's id.
  */
 export async function findClient(ctx: Pick<Context, 'db'>, { id }: { id: string }): Promise<Client | null> {
-  return isId('client', id) || isClientUrl(id) ? await ctx.db.runRelaxed(findClientRow(id)) : null
+  return isId('client', id) || isClientUrl(id) ? await ctx.db.read(findClientRow(id)) : null
 }
 
 /**
@@ -50,5 +50,5 @@ export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode = null, userId = null }: { accountId: string; mode?: Mode | null; userId?: string | null },
 ): Promise<ConnectionSummary[]> {
-  return await ctx.db.runRelaxed(listConnectionRows({ accountId, mode, userId, now: ctx.clock.now() }))
+  return await ctx.db.read(listConnectionRows({ accountId, mode, userId, now: ctx.clock.now() }))
 }

@@ -35,8 +35,8 @@ export async function recordDocumentClient(
     fetchedAt: source === 'fetched' ? now : null,
     freshUntil: new Date(now.getTime() + freshForMs),
   }
-  const saved = await ctx.db.runDurable(saveDocument(client, source === 'fetched' ? now : staleUntil))
-  const stored = saved ?? (await ctx.db.runRelaxed(findClientRow(url)))
+  const saved = await ctx.db.write(saveDocument(client, source === 'fetched' ? now : staleUntil))
+  const stored = saved ?? (await ctx.db.read(findClientRow(url)))
   if (stored === null) throw new Error('a client was deleted while its document was being stored')
   return stored
 }

@@ -1,10 +1,11 @@
+import { gathered } from '../../db/gathered-query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { waitAtLeast } from '../../lib/wait-at-least.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from './issue-at-once-store.ts'
-import { deriveTokens, issueAtOnce, toTokens, type Issue } from './issue-tokens.ts'
+import { deriveTokens, issueAtOnce, toTokens } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
   findRefreshToken,
@@ -17,7 +18,7 @@ import { takeRefreshTokensAndIssue, type Refresh } from './take-refresh-tokens-s
 import { REFRESH_TOKEN_REFUSED, RESOURCE_REFUSED, SCOPE_REFUSED, type TokenRefusal, type Tokens } from './tokens.ts'
 
 /** Refreshes that arrive together share a statement, also if they have the same refresh token. */
-const REFRESH_TOGETHER: Issue<Refresh> = { keyOf: () => null, queryOf: takeRefreshTokensAndIssue }
+const REFRESH_TOGETHER = gathered({ isDurable: true, keyOf: () => null, queryOf: takeRefreshTokensAndIssue })
 
 /**
  * Rotates a refresh token: uses it up, and issues a new access token and a new refresh token (RFC 9700, section
@@ -32,7 +33,7 @@ const REFRESH_TOGETHER: Issue<Refresh> = { keyOf: () => null, queryOf: takeRefre
  * refresh is refused, it takes three more, to find the reason and to record it.
  */
 export async function refreshTokens(
-  ctx: Pick<Context, 'db' | 'clock' | 'successorKey'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>,
   {
     refreshToken,
     arrivedAtMs,

@@ -27,6 +27,6 @@ export async function registerClient(
     fetchedAt: null,
     freshUntil: null,
   }
-  await ctx.db.runDurable(insertClient(client))
+  await ctx.db.write(insertClient(client))
   return client
 }

@@ -38,7 +38,7 @@ export async function followDeposits(
   ctx: FollowContext,
   { mode, confirmedBlock }: { mode: Mode; confirmedBlock: bigint },
 ): Promise<boolean> {
-  const cursor = await ctx.db.runRelaxed(findCursor(mode))
+  const cursor = await ctx.db.read(findCursor(mode))
   if (cursor === null) {
     await startAt(ctx, mode, confirmedBlock)
     return true
@@ -60,7 +60,7 @@ async function followNext(
 
 async function startAt(ctx: Pick<Context, 'db' | 'chains'>, mode: Mode, blockNumber: bigint): Promise<void> {
   const blockHash = await ctx.chains[mode].readBlockHash(blockNumber)
-  await ctx.db.runDurable(insertCursor(mode, { blockNumber, blockHash }))
+  await ctx.db.write(insertCursor(mode, { blockNumber, blockHash }))
 }
 
 async function readNextBlocks(

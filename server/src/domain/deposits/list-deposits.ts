@@ -18,5 +18,5 @@ export async function listDeposits(
     readonly limit: number
   },
 ): Promise<Deposit[]> {
-  return await ctx.db.runSlow(listDepositRows(request), request.accountId)
+  return await ctx.db.readSlow(listDepositRows(request), request.accountId)
 }

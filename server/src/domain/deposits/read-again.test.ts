@@ -56,7 +56,7 @@ describe('deposits whose logs a node left out', () => {
     chain.isLeftOut = () => false
     await advance(0n)
     assert.deepEqual(await told(), [missed.txHash])
-    const found = await given.context.db.runRelaxed(findCursor('test'))
+    const found = await given.context.db.read(findCursor('test'))
     assert.equal(found?.rereadBlock, chain.head - REREAD_DEPTH)
   })
 

@@ -28,7 +28,7 @@ export const FILTERED_WALLETS_MAX = 300
 
 /** Returns the wallets of a mode, or null if there are too many to ask nodes about each of them. */
 export async function chooseRecipients({ db }: ReadContext, mode: Mode): Promise<Recipients> {
-  const wallets: Address[] = await db.runRelaxed(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
+  const wallets: Address[] = await db.read(listAddresses(mode, null, FILTERED_WALLETS_MAX + 1))
   return wallets.length > FILTERED_WALLETS_MAX ? null : wallets
 }
 
@@ -54,7 +54,7 @@ async function readAll(ctx: ReadContext, { mode, range, ...options }: ReadReques
   const read = await ctx.chains[mode].readTransfers({ ...range, ...options, recipients: null })
   const addresses = new Set(read.transfers.map(({ to }) => to))
   if (addresses.size === 0) return read
-  const wallets: ReadonlySet<Address> = new Set(await ctx.db.runRelaxed(listWalletsAmong(mode, [...addresses])))
+  const wallets: ReadonlySet<Address> = new Set(await ctx.db.read(listWalletsAmong(mode, [...addresses])))
   return { ...read, transfers: read.transfers.filter(({ to }) => wallets.has(to)) }
 }
 
@@ -69,7 +69,7 @@ async function readByWallet(
   const transfers: LoggedTransfer[] = []
   let fork: TransfersRead | null = null
   for (let last: Address | null = null; ;) {
-    const recipients: Address[] = await db.runRelaxed(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
+    const recipients: Address[] = await db.read(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
     const read = await chains[mode].readTransfers({ ...range, ...options, recipients })
     fork ??= read
     if (read.blockHash !== fork.blockHash || read.parentHash !== fork.parentHash) {

@@ -33,7 +33,7 @@ describe('recording deposits', () => {
   })
   beforeEach(async () => {
     await readRows(given.context.db, 'delete from deposit_cursors')
-    await given.context.db.runDurable(insertCursor('test', FROM))
+    await given.context.db.write(insertCursor('test', FROM))
   })
   after(() => given.close())
 

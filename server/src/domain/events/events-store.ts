@@ -1,5 +1,5 @@
 import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { all, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { DomainEvent, EventType, StoredEvent } from './event.ts'
@@ -27,35 +27,25 @@ export interface EventRange {
 }
 
 /**
- * Inserts an event. The caller must run it in the transaction of the change that the event reports, so that neither is
- * stored without the other (D43).
+ * Inserts events. The caller must run it in the transaction of the changes that the events report, so that neither is
+ * stored without the other (D43). The data of all events is one parameter, a JSON array: in an array of PostgreSQL, each
+ * quotation mark would have to be escaped.
  */
-export function insertEvent(event: DomainEvent): Query<boolean> {
-  const { accountId, id, mode, type, createdAt, data } = event
-  return {
-    name: 'insert_event',
-    text: `insert into events (account_id, id, mode, type, created_at, data, data_text)
-      values ($1, $2, $3, $4, $5, $6::text::jsonb, $6::text)`,
-    values: [accountId, id, mode, type, createdAt, JSON.stringify(data)],
-    read: changed,
-  }
-}
-
-/** Inserts several events as `insertEvent` does. */
 export function insertEvents(inserted: readonly DomainEvent[]): Query<number> {
   return {
     name: 'insert_events',
     text: `insert into events (account_id, id, mode, type, created_at, data, data_text)
-      select account_id, id, mode, type, created_at, data_text::jsonb, data_text
-      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
-        as r (account_id, id, mode, type, created_at, data_text)`,
+      select account_id, id, mode, type, created_at, data::text::jsonb, data::text
+      from rows from (unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
+          unnest($5::timestamptz[]), json_array_elements($6::json))
+        as r (account_id, id, mode, type, created_at, data)`,
     values: [
       inserted.map(({ accountId }) => accountId),
       inserted.map(({ id }) => id),
       inserted.map(({ mode }) => mode),
       inserted.map(({ type }) => type),
       inserted.map(({ createdAt }) => createdAt),
-      inserted.map(({ data }) => JSON.stringify(data)),
+      JSON.stringify(inserted.map(({ data }) => data)),
     ],
     read: countChanged,
   }

@@ -58,7 +58,7 @@ export async function listEvents(
     below: least([upTo, ...(isForward ? [settled] : []), ...(!isForward && cursor !== null ? [cursor] : [])]),
     limit: limit + 1,
   }
-  const found = await ctx.db.runSlow(isForward ? listOldestEvents(range) : listNewestEvents(range), accountId)
+  const found = await ctx.db.readSlow(isForward ? listOldestEvents(range) : listNewestEvents(range), accountId)
   const events = found.slice(0, limit)
   return { events, nextCursor: found.length > limit ? (events.at(-1)?.id ?? null) : null }
 }

@@ -10,7 +10,7 @@ export async function findRecentEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, id }: { accountId: string; id: string },
 ): Promise<StoredEvent | null> {
-  const event = isId('event', id) ? await ctx.db.runRelaxed(findEvent(accountId, id)) : null
+  const event = isId('event', id) ? await ctx.db.read(findEvent(accountId, id)) : null
   const oldest = ctx.clock.now().getTime() - EVENT_RETENTION_MS
   return event === null || event.createdAt.getTime() < oldest ? null : event
 }

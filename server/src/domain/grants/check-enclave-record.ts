@@ -31,7 +31,7 @@ export async function checkEnclaveRecord(
   { pause = delay, ...signed }: Signed & { pause?: Pause | undefined },
 ): Promise<void> {
   const { id: grant } = signed.grant
-  const slots = await ctx.db.runRelaxed(listSlots(signed.wallet))
+  const slots = await ctx.db.read(listSlots(signed.wallet))
   let pauseMs = FIRST_PAUSE_MS
   for (let reads = 1; ; reads += 1) {
     const { differences, ignored } = await ctx.enclave.compareRecord({ ...signed, slots })

@@ -82,7 +82,7 @@ async function prepareRequest(
     throw invalidMember('expires_at', 'is in the past. Create another grant')
   }
   const [held, suspended] = await Promise.all([
-    ctx.db.runRelaxed(findSignerLease(wallet, leaseBounds(now))),
+    ctx.db.read(findSignerLease(wallet, leaseBounds(now))),
     findSuspendedGrant(ctx, grant, change),
   ])
   const waiting = grant.signingRequest
@@ -101,7 +101,7 @@ async function prepareRequest(
   }
   const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
   const request = { change, before, after, expires_at: expiresAt.toISOString() }
-  await ctx.db.runDurable(saveSigningRequest(grant, request))
+  await ctx.db.write(saveSigningRequest(grant, request))
   return request
 }
 

@@ -234,7 +234,7 @@ describe("the enclave's response to a signed request is lost", () => {
 
   /** Adds another member to the workspace, who then acts in the returned fixture. */
   async function join(owned: Owned): Promise<Owned> {
-    const account = await ctx.db.runRelaxed(lockAccount(owned.accountId))
+    const account = await ctx.db.read(lockAccount(owned.accountId))
     assert.ok(account !== null)
     const { userId } = await seedOwner(ctx, account, 'admin')
     return { ...owned, actor: { kind: 'user', id: userId } }

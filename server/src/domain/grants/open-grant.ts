@@ -35,7 +35,7 @@ export async function openGrant(
   const createdAt = ctx.clock.now()
   const { usdc } = ctx.chains[mode]
   const policy = checkPolicy(request, { usdc, defaultContracts: [usdc], now: createdAt })
-  const agentCreatedAt = await ctx.db.runRelaxed(findAgentCreation(accountId, mode, agentId))
+  const agentCreatedAt = await ctx.db.read(findAgentCreation(accountId, mode, agentId))
   if (agentCreatedAt === null) throw problem('agent_not_found')
   return await ctx.db.transaction(async (transaction) => {
     const [, stillCreatedAt, wallet, ofAgent, slot] = await transaction.batch([

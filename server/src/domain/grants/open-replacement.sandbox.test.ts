@@ -92,10 +92,10 @@ describe('a policy is replaced with one signature', () => {
       found.wallets.map(({ maxPerTxMicro }) => maxPerTxMicro),
       [1_000_000n],
     )
-    const live = await ctx.db.runRelaxed(countLiveGrants(accountId, mode, wallet.address, agentId))
+    const live = await ctx.db.read(countLiveGrants(accountId, mode, wallet.address, agentId))
     assert.equal(live, 2)
     assert.deepEqual([old.slot, next.slot], [1, 1])
-    assert.equal(await ctx.db.runRelaxed(findFreeSlot(accountId, mode, wallet.address)), 2)
+    assert.equal(await ctx.db.read(findFreeSlot(accountId, mode, wallet.address)), 2)
   })
 
   for (const state of ['suspended', 'expired'] as const) {

@@ -74,7 +74,7 @@ async function findPendingReplacement(
   lease: SignerLease,
   { replaced, slot, actor }: { replaced: Grant; slot: WalletSlot; actor: Actor },
 ): Promise<Grant | null> {
-  const waiting = await ctx.db.runRelaxed(findPending(replaced))
+  const waiting = await ctx.db.read(findPending(replaced))
   if (waiting === null) return null
   const rules = await ctx.enclave.readRules(slot)
   if (!isEnforced(rules, waiting)) return waiting

@@ -12,7 +12,7 @@ export async function getGrant(
   ctx: Pick<Context, 'db'>,
   { accountId, grantId }: { accountId: string; grantId: string },
 ): Promise<Grant> {
-  const grant = isId('grant', grantId) ? await ctx.db.runRelaxed(findGrant(accountId, grantId)) : null
+  const grant = isId('grant', grantId) ? await ctx.db.read(findGrant(accountId, grantId)) : null
   if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return grant
 }
@@ -27,7 +27,7 @@ export async function findSuspendedGrant(
   change: GrantChange,
 ): Promise<Grant | null> {
   const id = change === 'resume' ? grant.id : grant.replaces
-  return id === null ? null : await ctx.db.runRelaxed(findGrant(grant.accountId, id))
+  return id === null ? null : await ctx.db.read(findGrant(grant.accountId, id))
 }
 
 /** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */
@@ -36,7 +36,7 @@ export async function getGrantSummary(
   { accountId, grantId, userId }: { accountId: string; grantId: string; userId: string },
 ): Promise<GrantSummary> {
   const found = isId('grant', grantId)
-    ? await ctx.db.runRelaxed(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
+    ? await ctx.db.read(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
     : null
   if (found === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return found
@@ -51,7 +51,7 @@ export async function listGrantSummaries(
 ): Promise<GrantSummary[]> {
   const now = ctx.clock.now()
   const query = listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
-  return await ctx.db.runSlow(query, accountId)
+  return await ctx.db.readSlow(query, accountId)
 }
 
 /** Says why an agent can currently spend from no wallet. */
@@ -59,5 +59,5 @@ export async function getNoSpendableReason(
   ctx: Pick<Context, 'db' | 'clock'>,
   holder: { readonly accountId: string; readonly mode: Mode; readonly agentId: string },
 ): Promise<NoSpendableReason> {
-  return await ctx.db.runRelaxed(findNoSpendableReason(holder, ctx.clock.now()))
+  return await ctx.db.read(findNoSpendableReason(holder, ctx.clock.now()))
 }

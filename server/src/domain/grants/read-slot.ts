@@ -21,7 +21,7 @@ export async function readSlot(
   ctx: Pick<Context, 'db' | 'enclave' | 'chains'>,
   { grant, slot, change }: { grant: Grant; change: GrantChange } & Pick<GrantPlace, 'slot'>,
 ): Promise<SlotReading> {
-  const [others, before] = await Promise.all([ctx.db.runRelaxed(listOthersInSlot(grant)), ctx.enclave.readRules(slot)])
+  const [others, before] = await Promise.all([ctx.db.read(listOthersInSlot(grant)), ctx.enclave.readRules(slot)])
   const enforcedInstead = others.find((other) => isEnforced(before, other)) ?? null
   const after = change === 'revoke' ? [] : rulesOf(ctx, grant)
   return { before, after, isDone: isDone(before, { grant, change, enforcedInstead }), enforcedInstead }

@@ -47,7 +47,7 @@ export async function withSignerLease<Result>(
   try {
     return await work(lease)
   } finally {
-    if (!lease.mayTakeEffect) await ctx.db.runDurable(releaseSignerLease(wallet, lease.until))
+    if (!lease.mayTakeEffect) await ctx.db.write(releaseSignerLease(wallet, lease.until))
   }
 }
 
@@ -58,8 +58,8 @@ async function takeLease(
 ): Promise<SignerLease> {
   const span = leaseBounds(ctx.clock.now())
   const until = new Date(span.now.getTime() + SIGNER_CHANGE_LEASE_MS)
-  if (await ctx.db.runDurable(takeSignerLease(wallet, until, span))) return { wallet, until, mayTakeEffect: false }
-  const held = await ctx.db.runRelaxed(findSignerLease(wallet, span))
+  if (await ctx.db.write(takeSignerLease(wallet, until, span))) return { wallet, until, mayTakeEffect: false }
+  const held = await ctx.db.read(findSignerLease(wallet, span))
   if (held !== null && signed !== null && isFencedFor(signed, held)) return { wallet, until: held, mayTakeEffect: true }
   throw signerChangeUnderWay(held ?? span.now)
 }

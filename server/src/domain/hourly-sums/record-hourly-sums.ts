@@ -12,6 +12,8 @@ const HOUR_MS = 60 * 60 * 1_000
 const SUMMED_AFTER_MS = HOUR_MS
 /** How long a sum is kept at least: the longest range of an overview, which is 30 days, and a day longer. */
 const SUMS_KEPT_MS = 31 * 24 * HOUR_MS
+/** Sums are made again if they are lost. */
+const SUM_WRITE = { mayBeLost: true, isSlow: true } as const
 /** After this many workspaces in a row that could not be summed, the page ends, because the database may be down. */
 const FAILURES_IN_A_ROW_MAX = 3
 
@@ -37,7 +39,7 @@ export async function recordHourlySums(
   const until = startOfHour(now - SUMMED_AFTER_MS)
   const from = idBoundary('payment', startOfHour(now - SUMS_KEPT_MS))
   const below = idBoundary('payment', until)
-  const page = await ctx.db.runSlow(listSumProgress({ mode, after, limit, from, below }))
+  const page = await ctx.db.readSlow(listSumProgress({ mode, after, limit, from, below }))
   const failures: { accountId: string; error: unknown }[] = []
   let failuresInARow = 0
   for (const progress of page) {
@@ -66,7 +68,7 @@ async function sumHoursOf(
 ): Promise<void> {
   const { accountId, firstUnsummedId } = progress
   if (isAhead(progress, until)) {
-    await ctx.db.runSlow(deleteSumsSince({ accountId, mode, since: until }))
+    await ctx.db.write(deleteSumsSince({ accountId, mode, since: until }), SUM_WRITE)
     return
   }
   let next = firstUnsummedId
@@ -77,7 +79,8 @@ async function sumHoursOf(
     const below = idBoundary('payment', new Date(hour.getTime() + HOUR_MS))
     // The hour's own time decides what is old, so that a clock that is far ahead deletes nothing that is still needed.
     const keptSince = new Date(hour.getTime() - SUMS_KEPT_MS)
-    const { isSummed, nextId } = await ctx.db.runSlow(sumHour({ accountId, mode, hour, from, below, keptSince }))
+    const sum = sumHour({ accountId, mode, hour, from, below, keptSince })
+    const { isSummed, nextId } = await ctx.db.write(sum, SUM_WRITE)
     next = isSummed ? nextId : null
   }
 }

@@ -1,4 +1,4 @@
-import type { GatheredQuery } from '../../db/gathered-query.ts'
+import { gathered, type GatheredQuery } from '../../db/gathered-query.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { findWindow } from '../../limiter/limiter-store.ts'
 import { parseApiKeySecret } from '../../values/api-key.ts'
@@ -30,10 +30,10 @@ const COUNT_REQUESTS: Readonly<Record<Bucket, GatheredQuery<KeyRequest, CountedH
 }
 
 function gatherCounts(bucket: Bucket): GatheredQuery<KeyRequest, CountedHolder> {
-  return {
+  return gathered({
     keyOf: ({ secretHash }) => secretHash.toString('latin1'),
     queryOf: (requests) => countKeyRequests(bucket, requests),
-  }
+  })
 }
 
 /**
@@ -50,11 +50,11 @@ export async function authenticateKey(
   if (secret === null) return null
   const now = ctx.clock.now()
   const secretHash = hashSecret(secret)
-  const found = await ctx.db.runGathered(COUNT_REQUESTS[bucket], { secretHash, requiredScope, now })
+  const found = await ctx.db.gather(COUNT_REQUESTS[bucket], { secretHash, requiredScope, now })
   if (found === null) return null
   const state = keyStateOf(found.key, now)
   if (state === 'revoked' || state === 'expired') return null
   const isHeld = state === 'held'
-  const rate = found.rate ?? (await ctx.db.runRelaxed(findWindow(secretHash, bucket, now, !found.hasScope || isHeld)))
+  const rate = found.rate ?? (await ctx.db.read(findWindow(secretHash, bucket, now, !found.hasScope || isHeld)))
   return { ...found, isHeld, rate }
 }

@@ -240,7 +240,7 @@ describe('API keys', () => {
 
   test('only the hash of a key is stored', async () => {
     const { secret } = await issue()
-    const rows = await given.context.db.runRelaxed({
+    const rows = await given.context.db.read({
       name: 'test_dump_keys',
       text: `select api_keys::text as row from api_keys union all select rate_windows::text from rate_windows
         union all select audit_entries::text from audit_entries`,

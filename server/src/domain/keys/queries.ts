@@ -12,9 +12,9 @@ export type KeyReference = { readonly secret: string } | { readonly accountId: s
 
 /** Returns the key, even if it no longer works. Returns null if there is no such key. */
 export async function findKey(ctx: Pick<Context, 'db'>, reference: KeyReference): Promise<ApiKey | null> {
-  if ('secret' in reference) return await ctx.db.runRelaxed(findKeyByHash(hashSecret(reference.secret)))
+  if ('secret' in reference) return await ctx.db.read(findKeyByHash(hashSecret(reference.secret)))
   const { accountId, id } = reference
-  return isId('key', id) ? await ctx.db.runRelaxed(findKeyById(accountId, id)) : null
+  return isId('key', id) ? await ctx.db.read(findKeyById(accountId, id)) : null
 }
 
 /** Returns a key of the workspace, even if it no longer works. Throws 404 `key_not_found` if there is no such key. */
@@ -22,7 +22,7 @@ export async function getKey(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
 ): Promise<KeySummary> {
-  const key = isId('key', id) ? await ctx.db.runRelaxed(findKeySummary(accountId, id)) : null
+  const key = isId('key', id) ? await ctx.db.read(findKeySummary(accountId, id)) : null
   if (key === null) throw problem('key_not_found')
   return key
 }
@@ -35,7 +35,7 @@ export async function listKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<KeySummary[]> {
-  return await ctx.db.runSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX), accountId)
+  return await ctx.db.readSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX), accountId)
 }
 
 /**
@@ -46,7 +46,7 @@ export async function listKeysOfMaker(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId, userId }: { accountId: string; userId: string },
 ): Promise<KeySummary[]> {
-  return await ctx.db.runRelaxed(listKeysMadeBy({ accountId, userId }, ctx.clock.now()))
+  return await ctx.db.read(listKeysMadeBy({ accountId, userId }, ctx.clock.now()))
 }
 
 /**
@@ -57,5 +57,5 @@ export async function listHeldKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId }: { accountId: string },
 ): Promise<KeySummary[]> {
-  return await ctx.db.runRelaxed(listHeldKeySummaries(accountId, ctx.clock.now(), HELD_KEYS_LISTED_MAX))
+  return await ctx.db.read(listHeldKeySummaries(accountId, ctx.clock.now(), HELD_KEYS_LISTED_MAX))
 }

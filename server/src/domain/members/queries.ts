@@ -16,7 +16,7 @@ import { may, type Right } from '../../values/role.ts'
 
 /** Lists a workspace's members, at most 1,000, in the order in which they joined. */
 export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
-  return await ctx.db.runSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX), accountId)
+  return await ctx.db.readSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX), accountId)
 }
 
 /**
@@ -29,7 +29,7 @@ export async function getMembership(
   ctx: Pick<Context, 'db'>,
   { userId, slug, right }: { userId: string; slug: string; right: Right },
 ): Promise<Membership> {
-  const membership = await ctx.db.runRelaxed(findMembership(userId, slug))
+  const membership = await ctx.db.read(findMembership(userId, slug))
   if (membership === null) throw new Problem('not_found', 'There is no workspace with this slug.')
   if (!may(membership.role, right)) throw problem('role_insufficient')
   return membership
@@ -40,7 +40,7 @@ export async function listMemberships(
   ctx: Pick<Context, 'db' | 'clock'>,
   { userId }: { userId: string },
 ): Promise<ListedMembership[]> {
-  return await ctx.db.runRelaxed(listMembershipRows(userId, ctx.clock.now()))
+  return await ctx.db.read(listMembershipRows(userId, ctx.clock.now()))
 }
 
 /**
@@ -52,7 +52,7 @@ export async function getInvitation(
   { secret }: { secret: string },
 ): Promise<InvitationRow> {
   const known = isSecret(SECRET_PREFIXES.invitation, secret)
-  const found = known ? await ctx.db.runRelaxed(findInvitationRow(hashSecret(secret))) : null
+  const found = known ? await ctx.db.read(findInvitationRow(hashSecret(secret))) : null
   if (found === null || !isOpen(found.invitation, ctx.clock.now())) throw problem('invitation_not_found')
   return found
 }
@@ -62,7 +62,7 @@ export async function listInvitations(
   ctx: Pick<Context, 'db' | 'clock'>,
   { accountId }: { accountId: string },
 ): Promise<Invitation[]> {
-  return await ctx.db.runRelaxed(listOpenInvitations(accountId, ctx.clock.now()))
+  return await ctx.db.read(listOpenInvitations(accountId, ctx.clock.now()))
 }
 
 /**
@@ -73,5 +73,5 @@ export async function listKnownPeople(
   ctx: Pick<Context, 'db'>,
   { accountId, userIds }: { accountId: string; userIds: readonly string[] },
 ): Promise<KnownPerson[]> {
-  return userIds.length === 0 ? [] : await ctx.db.runSlow(listKnownPersonRows(accountId, userIds))
+  return userIds.length === 0 ? [] : await ctx.db.readSlow(listKnownPersonRows(accountId, userIds))
 }

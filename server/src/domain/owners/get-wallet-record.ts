@@ -30,12 +30,12 @@ export async function getWalletRecord(
   ctx: Pick<Context, 'db' | 'enclave'>,
   { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
 ): Promise<WalletRecord> {
-  const [wallet, owners] = await ctx.db.runRelaxedPair(
+  const [wallet, owners] = await ctx.db.read([
     findWallet(accountId, mode, address),
     listRecordOwners(accountId, mode, address),
-  )
+  ])
   if (wallet === null) throw problem('wallet_not_found')
-  const slots = await ctx.db.runRelaxed(listSlots(wallet))
+  const slots = await ctx.db.read(listSlots(wallet))
   const statement = ctx.enclave.describeWallet(wallet, slots)
   const challenge = Buffer.from(statement).toString('base64url')
   return {

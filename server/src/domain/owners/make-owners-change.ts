@@ -39,7 +39,7 @@ export function makeOwnersChange(
     },
     readState,
     isRecorded: async () => {
-      const owners = await db.runRelaxed(listOwners(wallet))
+      const owners = await db.read(listOwners(wallet))
       return sameMembers(
         owners.map(({ publicKeyCose }) => toSpki(publicKeyCose)),
         after,

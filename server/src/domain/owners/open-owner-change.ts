@@ -66,7 +66,7 @@ export async function openOwnerChange(
   }: AskedChange & { readonly accountId: string; readonly mode: Mode; readonly address: Address },
 ): Promise<PreparedOwnersChange | null> {
   if (ctx.signer === null) throw problem('signer_not_configured')
-  const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, address))
+  const wallet = await ctx.db.read(findWallet(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
   const { submitted, fenced } = await findOpenRequests(ctx, wallet)
@@ -97,7 +97,7 @@ async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Pro
 
 async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest> {
   const { kind, credentialId, actor } = asked
-  const [owners, members] = await Promise.all([ctx.db.runRelaxed(listOwners(wallet)), ctx.enclave.readOwners(wallet)])
+  const [owners, members] = await Promise.all([ctx.db.read(listOwners(wallet)), ctx.enclave.readOwners(wallet)])
   const before = owners.map(({ publicKeyCose }) => toSpki(publicKeyCose))
   if (members === null || !sameMembers(before, members)) {
     ctx.logger.error({ wallet: wallet.address }, "the enclave's record of the owners does not match ours")
@@ -118,7 +118,7 @@ async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promis
     submittedBy: null,
     doneAt: null,
   }
-  await ctx.db.runDurable(insertOwnerRequest(request))
+  await ctx.db.write(insertOwnerRequest(request))
   return request
 }
 
@@ -162,10 +162,10 @@ async function formatRequest(ctx: Context, wallet: Wallet, request: OwnerRequest
 }
 
 async function findOpenRequests(ctx: Pick<Context, 'db' | 'clock'>, wallet: Wallet): Promise<OpenRequests> {
-  const [open, held] = await ctx.db.runRelaxedPair(
+  const [open, held] = await ctx.db.read([
     listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
     findSignerLease(wallet, leaseBounds(ctx.clock.now())),
-  )
+  ])
   const submitted = open.filter(({ submittedBy }) => submittedBy !== null)
   const fenced = held === null ? undefined : submitted.find((request) => isFencedFor(toFenced(request), held))
   return { open, submitted, fenced: fenced ?? null }

@@ -286,7 +286,7 @@ describe('the owners of a wallet', () => {
   test('a person who was removed from the workspace does not become an owner by an earlier request', async () => {
     const owned = await openOwned(ctx)
     const { userId } = await signUpPerson(ctx, 'Grace')
-    await ctx.db.runDurable(insertMember(owned.accountId, { userId, role: 'admin', createdAt: ctx.clock.now() }))
+    await ctx.db.write(insertMember(owned.accountId, { userId, role: 'admin', createdAt: ctx.clock.now() }))
     const second = await addWalletOwner(ctx, userId)
     const asked = { ...owned, actor: { kind: 'user', id: userId } } as const
     const { requestId, payload } = await prepareChange(ctx, asked, add(second))
@@ -318,7 +318,7 @@ describe('the owners of a wallet', () => {
     const owned = await openOwned(ctx)
     const second = await addWalletOwner(ctx, owned.actor.id)
     await prepareChange(ctx, owned, add(second))
-    const account = await ctx.db.runRelaxed(lockAccount(owned.accountId))
+    const account = await ctx.db.read(lockAccount(owned.accountId))
     assert.ok(account !== null)
     const { userId } = await seedOwner(ctx, account, 'admin')
     const other: Owned = { ...owned, actor: { kind: 'user', id: userId } }

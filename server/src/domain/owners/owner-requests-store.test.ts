@@ -33,7 +33,7 @@ describe('listOpenOwnerRequests', () => {
     )
     const query = listOpenOwnerRequests(wallet, 10)
     assert.deepEqual(
-      (await ctx.db.runRelaxed(query)).map(({ id }) => id),
+      (await ctx.db.read(query)).map(({ id }) => id),
       ['owr_3000', 'owr_2000', 'owr_1000'],
     )
     assert.match(await readPlan(ctx.db, ['owner_requests'], query), /Index Scan.* using owner_requests_open/)

@@ -16,7 +16,7 @@ export async function getOwnerRequest(
   { accountId, requestId }: { accountId: string; requestId: string },
 ): Promise<OwnerRequest> {
   const isWellFormed = isId('ownerRequest', requestId)
-  const request = isWellFormed ? await ctx.db.runRelaxed(findOwnerRequest(accountId, requestId)) : null
+  const request = isWellFormed ? await ctx.db.read(findOwnerRequest(accountId, requestId)) : null
   if (request === null) throw problem('owner_request_not_found')
   return request
 }
@@ -25,7 +25,7 @@ export async function getRequestedWallet(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, walletAddress }: OwnerRequest,
 ): Promise<Wallet> {
-  const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, walletAddress))
+  const wallet = await ctx.db.read(findWallet(accountId, mode, walletAddress))
   if (wallet === null) throw new Error(`there is no wallet ${walletAddress}`)
   return wallet
 }
@@ -35,7 +35,7 @@ export async function listOwnersByWallet(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, addresses }: { accountId: string; mode: Mode; addresses: readonly Address[] },
 ): Promise<ReadonlyMap<Address, readonly WalletOwner[]>> {
-  const owners = await ctx.db.runSlow(listWalletOwners(accountId, mode, addresses))
+  const owners = await ctx.db.readSlow(listWalletOwners(accountId, mode, addresses))
   return Map.groupBy(owners, ({ walletAddress }) => walletAddress)
 }
 

@@ -23,7 +23,7 @@ export async function reconcileOwners(
     if ((await change.readState()) !== 'after' || (await change.isRecorded())) {
       // Until its fence has passed, the request may still take effect, or the enclave's reads may not show its effect
       // yet.
-      if (ctx.clock.now() >= fenceOf(toFenced(request))) await ctx.db.runDurable(clearOwnerRequestSubmitter(request))
+      if (ctx.clock.now() >= fenceOf(toFenced(request))) await ctx.db.write(clearOwnerRequestSubmitter(request))
       continue
     }
     await recordOwnerChange(ctx, lease, { request, change, actor: request.submittedBy ?? OPERATOR })

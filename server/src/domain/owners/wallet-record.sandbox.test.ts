@@ -27,7 +27,7 @@ describe('the record of a wallet', () => {
   test('names what belongs to the wallet, and is returned with the signatures of its owners', async () => {
     const owned = await openOwned(ctx)
     const { wallet, owner } = owned
-    const slots = await ctx.db.runRelaxed(listSlots(wallet))
+    const slots = await ctx.db.read(listSlots(wallet))
     const { statement, assertions, owners } = await getWalletRecord(ctx, placeOf(owned))
     assert.deepEqual(JSON.parse(Buffer.from(statement).toString()), {
       address: wallet.address,

@@ -39,7 +39,7 @@ export async function checkAssertion(
   }: { challenge: string; response: AuthenticationResponseJSON; mayOmitUser?: boolean },
 ): Promise<Assertion> {
   const isWellFormed = CREDENTIAL_ID_PATTERN.test(response.id)
-  const found = isWellFormed ? await ctx.db.runRelaxed(findPasskey(response.id)) : null
+  const found = isWellFormed ? await ctx.db.read(findPasskey(response.id)) : null
   if (found === null) throw problem('passkey_unknown')
   const { passkey, user } = found
   try {

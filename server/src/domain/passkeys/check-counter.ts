@@ -38,6 +38,6 @@ export async function checkCounter(
     { user: userId, passkey: credentialId, counter },
     'the signature counter of a passkey went back: the passkey may have been copied',
   )
-  await ctx.db.runDurable(insertPersonalEntry(userId, entry))
+  await ctx.db.write(insertPersonalEntry(userId, entry))
   throw problem(code)
 }

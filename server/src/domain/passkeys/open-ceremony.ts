@@ -13,7 +13,7 @@ export async function openCeremony(
 ): Promise<string> {
   const secret = createSecret(SECRET_PREFIXES.ceremony)
   const expiresAt = new Date(ctx.clock.now().getTime() + CEREMONY_MS)
-  // The write is not durable. If a power failure loses it, the user must start again.
-  await ctx.db.runRelaxed(insertCeremony(hashSecret(secret), { ...ceremony, expiresAt }))
+  // If a power failure loses the challenge, the user must start again.
+  await ctx.db.write(insertCeremony(hashSecret(secret), { ...ceremony, expiresAt }), { mayBeLost: true })
   return secret
 }

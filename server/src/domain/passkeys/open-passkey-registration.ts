@@ -18,7 +18,7 @@ export async function openPasskeyRegistration(
 ): Promise<{ ceremony: string; options: PublicKeyCredentialCreationOptionsJSON }> {
   requireRecentProof(session, ctx.clock.now())
   const { userId } = session
-  const [user, passkeys] = await ctx.db.runRelaxedPair(findUser(userId), listPasskeyRows(userId))
+  const [user, passkeys] = await ctx.db.read([findUser(userId), listPasskeyRows(userId)])
   if (user === null) throw new Error(`user ${userId} does not exist`)
   if (passkeys.length >= PASSKEYS_MAX) throw problem('passkey_limit_reached')
   const options = await makeRegistrationOptions(ctx, { ...user, passkeys })

@@ -4,10 +4,10 @@ import { countUnusedCodes, listPasskeyRows } from './passkeys-store.ts'
 
 /** Lists a user's passkeys, oldest first. */
 export async function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<Passkey[]> {
-  return await ctx.db.runRelaxed(listPasskeyRows(userId))
+  return await ctx.db.read(listPasskeyRows(userId))
 }
 
 /** Returns how many unused recovery codes a user has. */
 export async function countRecoveryCodes(ctx: Pick<Context, 'db'>, { userId }: { userId: string }): Promise<number> {
-  return await ctx.db.runRelaxed(countUnusedCodes(userId))
+  return await ctx.db.read(countUnusedCodes(userId))
 }

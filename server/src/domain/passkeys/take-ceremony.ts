@@ -16,7 +16,7 @@ export async function takeCeremony(
   { secret, kind, userId = null }: { secret: string; kind: CeremonyKind; userId?: string | null },
 ): Promise<Ceremony> {
   const known = isSecret(SECRET_PREFIXES.ceremony, secret)
-  const ceremony = known ? await ctx.db.runDurable(takeCeremonyRow(hashSecret(secret))) : null
+  const ceremony = known ? await ctx.db.write(takeCeremonyRow(hashSecret(secret))) : null
   if (ceremony === null || ceremony.kind !== kind || ceremony.userId !== userId) throw problem('ceremony_expired')
   if (ctx.clock.now() >= ceremony.expiresAt) throw problem('ceremony_expired')
   return ceremony

@@ -28,9 +28,9 @@ export async function findEarlierPayments(
   const { accountId, mode, idempotencyKey } = request
   const from = new Date(ctx.clock.now().getTime() - SIMILAR_WINDOW_MS)
   const [sameKey, pending, recent] = await Promise.all([
-    ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey)),
-    ctx.db.runRelaxed(findSimilarPending(request)),
-    ctx.db.runRelaxed(findSimilarPayment(request, from)),
+    ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey)),
+    ctx.db.read(findSimilarPending(request)),
+    ctx.db.read(findSimilarPayment(request, from)),
   ])
   return { sameKey, similar: newestOf(pending, recent) }
 }

@@ -16,11 +16,11 @@ export async function findRefusalDetails(
   { refusal, now, excessMicro }: Refused,
 ): Promise<AdmissionRefusal> {
   if (refusal.code === 'permission_not_found') {
-    return { code: refusal.code, details: { reason: await db.runRelaxed(findMissingGrantReason(request)) } }
+    return { code: refusal.code, details: { reason: await db.read(findMissingGrantReason(request)) } }
   }
   if (refusal.code !== 'daily_cap_exceeded') return refusal
   const releasing = excessMicro === null ? null : findReleasingPayment(request, windowStart(now), excessMicro)
-  const releasedAt = releasing === null ? null : await db.runRelaxed(releasing)
+  const releasedAt = releasing === null ? null : await db.read(releasing)
   const resetsAt = releasedAt === null ? null : new Date(releasedAt.getTime() + CAP_WINDOW_MS).toISOString()
   return { code: refusal.code, details: { ...refusal.details, resets_at: resetsAt } }
 }

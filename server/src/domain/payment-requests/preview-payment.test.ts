@@ -148,7 +148,7 @@ describe('previewPayment', () => {
     const suspended = await seed(ctx)
     await suspendGrant(ctx, { accountId: suspended.account.id, grantId: suspended.grant.id, actor: OPERATOR })
     const live = await seed(ctx, { mode: 'live' })
-    await ctx.db.runDurable(setAllowance(live.account.id, monthOf(given.clock.now()), 998))
+    await ctx.db.write(setAllowance(live.account.id, monthOf(given.clock.now()), 998))
     const fresh = await seed(ctx, { mode: 'live' })
     return [limited, limited, listed, expired, contract, poor, suspended, live, fresh]
   }

@@ -71,7 +71,7 @@ export async function findExisting(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, idempotencyKey }: Pick<PaymentRequest, 'accountId' | 'mode' | 'idempotencyKey'>,
 ): Promise<Payment | null> {
-  return idempotencyKey === null ? null : await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
+  return idempotencyKey === null ? null : await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
 }
 
 /** Decides from the same facts as for a real payment, but reads them without locks. */
@@ -80,10 +80,10 @@ async function decideFreely(ctx: Context, request: PaymentRequest, funds: PayerF
   const { accountId, mode } = request
   const timed = { request, ...funds, now: clock.now(), contract: chains[mode].usdc }
   const [grants, existing, facts, used] = await Promise.all([
-    db.runRelaxed(findAdmissionGrants([request])),
+    db.read(findAdmissionGrants([request])),
     findExisting(ctx, request),
-    db.runRelaxed(readFacts([toFactsRead(timed)], null)),
-    mode === 'live' ? db.runRelaxed(findUsedAllowance(accountId, monthOf(timed.now))) : null,
+    db.read(readFacts([toFactsRead(timed)], null)),
+    mode === 'live' ? db.read(findUsedAllowance(accountId, monthOf(timed.now))) : null,
   ])
   const [found] = facts
   if (found === undefined) throw new Error('no facts were read')

@@ -111,7 +111,7 @@ async function recoverPurchase(ctx: Context, request: PaymentRequest): Promise<R
   const recovery = await record(ctx, request, choose)
   if (recovery !== null) return recovery
   if (isChosenBySeller) {
-    const newest = await ctx.db.runDurable(findNewestFind(request))
+    const newest = await ctx.db.read(findNewestFind(request))
     if (newest !== null && now.getTime() < newest.getTime() + LOST_AUTHORIZATION_MS) throw notYetKnown()
   }
   return null

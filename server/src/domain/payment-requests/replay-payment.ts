@@ -15,7 +15,7 @@ export async function replayPayment(
 ): Promise<Payment | null> {
   const { accountId, mode, idempotencyKey } = request
   if (idempotencyKey === null) return null
-  const payment = await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
+  const payment = await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
   return payment === null ? null : await resumeIfAuthorized(ctx, payment, request)
 }
 

@@ -86,7 +86,7 @@ describe('reservations in batches', () => {
     // Only the first two workspaces have a webhook endpoint.
     for (const each of seeds.slice(0, 2)) await seedEndpoint(given.context, each)
     // Creates the row of the allowance, because a batch does not create it.
-    await given.context.db.runDurable(setAllowance(seeds[1]?.account.id ?? '', monthOf(given.clock.now()), 7))
+    await given.context.db.write(setAllowance(seeds[1]?.account.id ?? '', monthOf(given.clock.now()), 7))
     const memos = [`{"a,b"}\\ 'c' NULL`, 'ü €', null]
     const waiting = seeds.map((each, index) => {
       const changes = {
@@ -213,7 +213,7 @@ describe('reservations in batches', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push({ ...seeded, wallet })
     }
-    await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 989))
+    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 989))
     const contexts = [given.context, another]
     const reservations = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
@@ -234,7 +234,7 @@ describe('reservations in batches', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push({ ...seeded, wallet })
     }
-    await given.context.db.runDurable(setAllowance(seeded.account.id, monthOf(given.clock.now()), 998))
+    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 998))
     const waiting = wallets.map((each) => ({ ctx: given.context, funded: fundOne(each) }))
     const results = await reservePayments(given.context.db, waiting, { waits: false })
     const counts = Object.groupBy(results.values(), describeKind)

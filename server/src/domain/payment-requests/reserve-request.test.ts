@@ -82,7 +82,7 @@ describe('the limits of a payment', () => {
   test('a new grant does not reset what the agent has spent (D16)', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '6')
-    await given.context.db.runDurable(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
+    await given.context.db.write(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
     expectRefusal(await pay(seeded, '1'), 'permission_not_found')
     await seedGrant(given.context, seeded, { dailyCap: '8' })
     expectRefusal(await pay(seeded, '2.000001'), 'daily_cap_exceeded')
@@ -94,7 +94,7 @@ describe('the limits of a payment', () => {
     const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
     const { account, grant } = seeded
     const next = { ...grant, id: createId('grant', new Date(start)), status: 'pending', replaces: grant.id } as const
-    await db.runDurable(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n) }))
+    await db.write(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n) }))
     const paid: Promise<PaymentOutcome>[] = []
     await db.transaction(async (transaction) => {
       const now = new Date(start)

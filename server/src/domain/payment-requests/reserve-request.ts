@@ -89,7 +89,7 @@ async function findRecorded(
   error: unknown,
 ): Promise<Extract<Reservation, { kind: 'existing' }>> {
   if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
-  const payment = await db.runDurable(findPaymentByKey(accountId, mode, idempotencyKey))
+  const payment = await db.read(findPaymentByKey(accountId, mode, idempotencyKey))
   if (payment === null) throw error
   return { kind: 'existing', payment }
 }

@@ -10,7 +10,7 @@ export async function getPayment(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<Payment> {
-  const payment = isId('payment', id) ? await ctx.db.runRelaxed(findPayment(accountId, mode, id)) : null
+  const payment = isId('payment', id) ? await ctx.db.read(findPayment(accountId, mode, id)) : null
   if (payment === null) throw paymentNotFound()
   return payment
 }

@@ -30,8 +30,8 @@ describe('the table payments', () => {
 
   test('a row exactly at its limits is accepted', async () => {
     const payment = make({ amountMicro: microUsdc(5n) })
-    await given.context.db.runDurable(insertPayments([{ payment, admission: ADMISSION }]))
-    assert.deepEqual(await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)), payment)
+    await given.context.db.write(insertPayments([{ payment, admission: ADMISSION }]))
+    assert.deepEqual(await given.context.db.read(findPayment(payment.accountId, 'test', payment.id)), payment)
   })
 
   const faults: readonly {
@@ -61,7 +61,7 @@ describe('the table payments', () => {
     test(`a row that ${name} is refused`, async () => {
       const row = make({ amountMicro: microUsdc(5n), ...payment })
       await assert.rejects(
-        given.context.db.runDurable(insertPayments([{ payment: row, admission: { ...ADMISSION, ...admission } }])),
+        given.context.db.write(insertPayments([{ payment: row, admission: { ...ADMISSION, ...admission } }])),
         { code },
       )
     })
@@ -69,20 +69,17 @@ describe('the table payments', () => {
 
   test('in one account and mode, an idempotency key can have only one row', async () => {
     const insert = () =>
-      given.context.db.runDurable(insertPayments([{ payment: make({ idempotencyKey: 'once' }), admission: ADMISSION }]))
+      given.context.db.write(insertPayments([{ payment: make({ idempotencyKey: 'once' }), admission: ADMISSION }]))
     await insert()
     await assert.rejects(insert(), { code: '23505', constraint: 'payments_by_idempotency_key' })
   })
 
   test('a payment without a hash cannot be confirmed', async () => {
     const payment = make({})
-    await given.context.db.runDurable(insertPayments([{ payment, admission: ADMISSION }]))
+    await given.context.db.write(insertPayments([{ payment, admission: ADMISSION }]))
     const block = { number: 1n, hash: HASH, logIndex: 0n }
-    assert.equal(await given.context.db.runDurable(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
-    assert.equal(
-      (await given.context.db.runRelaxed(findPayment(payment.accountId, 'test', payment.id)))?.status,
-      'pending',
-    )
+    assert.equal(await given.context.db.write(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
+    assert.equal((await given.context.db.read(findPayment(payment.accountId, 'test', payment.id)))?.status, 'pending')
   })
 
   function make(changes: Partial<TransferPayment>): TransferPayment {

@@ -74,7 +74,7 @@ describe('recordAcceptance', () => {
   test('a payment that has failed or has a hash is not changed, whatever it is recorded with', async () => {
     const [failed, known, pending] = await insertPending(3)
     assert.ok(failed !== undefined && known !== undefined && pending !== undefined)
-    await given.context.db.runDurable(markFailed(failed, 'never_received', given.clock.now()))
+    await given.context.db.write(markFailed(failed, 'never_received', given.clock.now()))
     await accept(known, hashOf(4))
     const recorded = await Promise.all([failed, known, pending].map((payment) => accept(payment, hashOf(5))))
     assert.deepEqual(

@@ -1,4 +1,4 @@
-import type { GatheredQuery } from '../../db/gathered-query.ts'
+import { gathered } from '../../db/gathered-query.ts'
 import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
 import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedule.ts'
@@ -28,10 +28,7 @@ export async function recordAcceptance(
 }
 
 /** A statement never has two acceptances of one payment. */
-const ACCEPTANCES: GatheredQuery<Acceptance, Payment | null> = {
-  keyOf: ({ payment }) => payment.id,
-  queryOf: markFreeAccepted,
-}
+const ACCEPTANCES = gathered({ keyOf: ({ payment }: Acceptance) => payment.id, queryOf: markFreeAccepted })
 
 /**
  * Records the acceptance together with others that arrive now. This commit does not wait for the disk (decision 0038).
@@ -39,11 +36,11 @@ const ACCEPTANCES: GatheredQuery<Acceptance, Payment | null> = {
  * payment has moved on, or if the first statement was committed after all.
  */
 async function mark({ db, logger }: Pick<Context, 'db' | 'logger'>, acceptance: Acceptance): Promise<Payment | null> {
-  const together = await db.runGathered(ACCEPTANCES, acceptance).catch((error: unknown) => {
+  const together = await db.gather(ACCEPTANCES, acceptance).catch((error: unknown) => {
     logger.warn({ err: error, payment: acceptance.payment.id }, 'acceptances could not be recorded together')
     return null
   })
   if (together !== null) return together
-  const [alone = null] = await db.runDurable(markAccepted([acceptance]), { isOutcome: true })
+  const [alone = null] = await db.write(markAccepted([acceptance]), { isOutcome: true })
   return alone
 }

@@ -79,7 +79,7 @@ async function handleNotSent(
   { status, code, reason }: Extract<TransferOutcome, { kind: 'not_sent' }>,
 ): Promise<RecordedOutcome> {
   ctx.logger.error({ payment: payment.id, status, code, reason }, 'the enclave provider did not send a payment')
-  await ctx.db.runDurable(
+  await ctx.db.write(
     releaseAttempt(payment, { mayArrive: false, reason: 'not_sent', nextLookupAt: lookupUnsentAt(ctx, payment) }),
     { isOutcome: true },
   )
@@ -103,6 +103,6 @@ function lookupUnsentAt(ctx: Context, payment: Payment): Date {
 async function handleUnknown(ctx: Context, payment: Payment, error: EnclaveUnavailable): Promise<RecordedOutcome> {
   const next = nextLookupAt(payment.lookups, ctx.clock.now())
   const release = releaseAttempt(payment, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: next })
-  await ctx.db.runDurable(release, { isOutcome: true })
+  await ctx.db.write(release, { isOutcome: true })
   return { kind: 'unknown', error }
 }

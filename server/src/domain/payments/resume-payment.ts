@@ -64,7 +64,7 @@ export async function resumePayment(ctx: Context, known: Payment): Promise<Payme
     const isAttemptFree = payment.attemptUntil === null || payment.attemptUntil <= now
     const mayAttempt = isOutcomeUnknown(payment) && isAttemptFree
     if (mayAttempt && (!isFenced || isFenceOver(payment, ctx.enclave.toEnclaveTime(now)))) {
-      const claimed = await ctx.db.runDurable(claimAttempt(payment, now, new Date(now.getTime() + ATTEMPT_MS)))
+      const claimed = await ctx.db.write(claimAttempt(payment, now, new Date(now.getTime() + ATTEMPT_MS)))
       const result = claimed === null ? null : await makeAttempt(ctx, claimed, now)
       if (result?.kind === 'done') return result.payment
       if (result?.kind === 'expired') expired += 1
@@ -127,7 +127,7 @@ async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<A
   }
   const signing = await releaseOnFailure(ctx, payment, getSigningParties(ctx, payment))
   const expiresAt = ctx.enclave.toEnclaveTime(payment.attemptUntil ?? now)
-  const ready = await ctx.db.runDurable(setRequestExpiry(payment, expiresAt))
+  const ready = await ctx.db.write(setRequestExpiry(payment, expiresAt))
   return ready === null ? { kind: 'fenced' } : await submitPayment(ctx, { payment: ready, signing })
 }
 
@@ -147,8 +147,7 @@ async function releaseOnFailure<Result>(ctx: Context, payment: Payment, work: Pr
 
 async function release(ctx: Context, payment: Payment): Promise<void> {
   const next = nextLookupAt(payment.lookups, ctx.clock.now())
-  await ctx.db.runDurable(
-    releaseAttempt(payment, { mayArrive: false, reason: payment.pendingReason, nextLookupAt: next }),
-    { isOutcome: true },
-  )
+  await ctx.db.write(releaseAttempt(payment, { mayArrive: false, reason: payment.pendingReason, nextLookupAt: next }), {
+    isOutcome: true,
+  })
 }

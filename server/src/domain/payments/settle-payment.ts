@@ -54,7 +54,7 @@ type Block = { readonly number: bigint; readonly hash: string }
 
 async function recordBlock(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | null): Promise<Payment> {
   if (payment.minedBlockHash === (block?.hash ?? null)) return payment
-  await ctx.db.runDurable(markMined(payment, block))
+  await ctx.db.write(markMined(payment, block))
   return { ...payment, minedBlock: block?.number ?? null, minedBlockHash: block?.hash ?? null }
 }
 
@@ -99,5 +99,5 @@ async function recordNotFound(ctx: SettleContext, payment: Payment): Promise<Pay
     { payment: payment.id, tx: payment.txHash },
     'the transaction that the enclave names does not contain the transfer of this payment',
   )
-  return (await ctx.db.runDurable(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
+  return (await ctx.db.write(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))
 }

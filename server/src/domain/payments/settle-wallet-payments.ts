@@ -16,7 +16,7 @@ export async function settleWalletPayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
   { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
 ): Promise<void> {
-  const payments = await ctx.db.runRelaxed(listAwaitingChainOfWallet(accountId, mode, wallet, WALLET_PAYMENTS_MAX))
+  const payments = await ctx.db.read(listAwaitingChainOfWallet(accountId, mode, wallet, WALLET_PAYMENTS_MAX))
   const sent = payments.filter(({ kind }) => kind !== 'x402')
   await Promise.all([settlePayments(ctx, { mode, payments: sent }), settleAuthorizations(ctx, { mode, payments })])
 }

@@ -15,6 +15,6 @@ export async function getPlanUse(
   { accountId, plan }: { accountId: string; plan: Plan },
 ): Promise<PlanUse> {
   const now = ctx.clock.now()
-  const used = await ctx.db.runRelaxed(findPlanUse(accountId, monthOf(now)))
+  const used = await ctx.db.read(findPlanUse(accountId, monthOf(now)))
   return { used, limits: PLANS[plan], resetsAt: nextMonthOf(now) }
 }

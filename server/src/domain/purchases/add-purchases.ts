@@ -12,7 +12,7 @@ export async function addPurchases(
   { accountId, payments }: { readonly accountId: string; readonly payments: readonly Payment[] },
 ): Promise<ListedPayment[]> {
   const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const purchases = ids.length === 0 ? [] : await ctx.db.runSlow(listPurchasesOf(accountId, ids), accountId)
+  const purchases = ids.length === 0 ? [] : await ctx.db.readSlow(listPurchasesOf(accountId, ids), accountId)
   const byId = new Map(purchases.map((purchase) => [purchase.paymentId, purchase]))
   return payments.map((payment) => ({ ...payment, purchase: byId.get(payment.id) ?? null }))
 }

@@ -33,7 +33,7 @@ export async function findByKey(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, idempotencyKey }: Pick<Key, 'accountId' | 'mode' | 'idempotencyKey'>,
 ): Promise<Payment | null> {
-  return await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, idempotencyKey))
+  return await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
 }
 
 /**
@@ -84,7 +84,7 @@ function isKindSame(mismatches: readonly PurchaseField[]): boolean {
 
 /** Returns the purchase of a payment, for readers of the payment. Null if the payment is no purchase. */
 export async function findPurchaseOf(ctx: Pick<Context, 'db'>, payment: Payment): Promise<SealedPurchase | null> {
-  return payment.kind === 'x402' ? await ctx.db.runRelaxed(findPurchase(placeOf(payment))) : null
+  return payment.kind === 'x402' ? await ctx.db.read(findPurchase(placeOf(payment))) : null
 }
 
 /**
@@ -96,6 +96,6 @@ export async function findPurchasesOf(
   payments: readonly Payment[],
 ): Promise<ReadonlyMap<string, Purchase>> {
   const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const found = ids.length === 0 ? [] : await ctx.db.runRelaxed(listPurchasesOf(accountId, ids))
+  const found = ids.length === 0 ? [] : await ctx.db.read(listPurchasesOf(accountId, ids))
   return new Map(found.map((purchase) => [purchase.paymentId, purchase]))
 }

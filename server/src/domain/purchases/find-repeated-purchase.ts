@@ -17,5 +17,5 @@ export async function findRepeatedPurchase(
   request: AgentRequest,
 ): Promise<Payment | null> {
   const from = new Date(clock.now().getTime() - SIMILAR_WINDOW_MS)
-  return await db.runRelaxed(findSimilarPurchase(terms, { requestHash: combineHashes(hashRequest(request)), from }))
+  return await db.read(findSimilarPurchase(terms, { requestHash: combineHashes(hashRequest(request)), from }))
 }

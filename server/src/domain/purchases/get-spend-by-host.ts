@@ -20,5 +20,5 @@ export async function getSpendByHost(
 ): Promise<{ readonly since: Date; readonly hosts: readonly HostSpend[] }> {
   const since = new Date(Math.floor((ctx.clock.now().getTime() - HOST_SPEND_MS) / HOUR_MS) * HOUR_MS)
   const query = sumSpendByHost({ accountId, mode }, { since, hostsMax: HOSTS_SHOWN_MAX })
-  return { since, hosts: await ctx.db.runSlow(query, accountId) }
+  return { since, hosts: await ctx.db.readSlow(query, accountId) }
 }

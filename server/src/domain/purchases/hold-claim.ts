@@ -27,7 +27,7 @@ export async function holdClaim<Result>(
   let moving = Promise.resolve()
   const move = async (next: Date | null): Promise<void> => {
     try {
-      const isMoved = await ctx.db.runDurable(moveClaim(place, held, next))
+      const isMoved = await ctx.db.write(moveClaim(place, held, next))
       if (isMoved && next !== null) held = next
     } catch (error) {
       ctx.logger.warn({ err: error, payment: place.paymentId }, 'the claim on a purchase could not be moved')

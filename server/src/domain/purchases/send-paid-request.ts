@@ -86,7 +86,7 @@ export async function sendPaidRequest(
   let best = readDelivered(ctx, purchase)
   for (let sends = 0; sends <= RESENDS_MAX && mayAsk(); sends += 1) {
     if (sends > 0) await delay(RESEND_DELAY_MS)
-    await ctx.db.runDurable(countPaidRequest(placeOf(payment)))
+    await ctx.db.write(countPaidRequest(placeOf(payment)))
     const sent = fetchResource(ctx.resources, {
       url: order.url,
       method: order.method,
@@ -138,14 +138,14 @@ async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<D
   try {
     const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now }
     const store = async (status: number | null): Promise<boolean> =>
-      await ctx.db.runDurable(storeAnswer(place, { ...stored, status }), { isOutcome: true })
+      await ctx.db.write(storeAnswer(place, { ...stored, status }), { isOutcome: true })
     const isStored = await store(answer.status).catch(async (error: unknown) => {
       if (!isRejectedValue(error)) throw error
       ctx.logger.error({ err: error, payment: payment.id }, 'the status of an answer could not be stored')
       return await store(null)
     })
     if (isStored) return arrived
-    const purchase = await ctx.db.runRelaxed(findPurchase(place))
+    const purchase = await ctx.db.read(findPurchase(place))
     return purchase === null ? arrived : readDelivered(ctx, purchase)
   } catch (error) {
     ctx.logger.error({ err: error, payment: payment.id }, 'the answer to a purchase could not be stored')

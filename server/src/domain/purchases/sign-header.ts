@@ -72,7 +72,7 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
   }
   const { chainId } = chain
   const header = writePaymentHeader(order.offer, { authorization, signature, chainId, paymentId: payment.id })
-  const stored = await ctx.db.runDurable(storeHeader(place, sealHeader(ctx.sealer, place, header)))
+  const stored = await ctx.db.write(storeHeader(place, sealHeader(ctx.sealer, place, header)))
   const kept = stored === null ? null : openHeader(ctx.sealer, stored)
   if (kept === null) throw new Error('the header of a purchase was not stored')
   return { kind: 'signed', header: kept }

@@ -103,7 +103,7 @@ export async function continuePurchase(
     const isDone = request === null ? header !== null : isAnswered(purchase)
     const isOver = bounds.deadline.leftMs() === 0 || bounds.stopping.aborted
     if (isDone || payment.status === 'failed' || !mayWork || isOver) return state
-    const claimed = await ctx.db.runDurable(claimPurchase(place, now, until))
+    const claimed = await ctx.db.write(claimPurchase(place, now, until))
     if (claimed !== null) {
       const order = openOrder(ctx.sealer, claimed)
       return await workOnPurchase(ctx, { payment, purchase: claimed, order, signing: null, until, request }, bounds)
@@ -117,10 +117,7 @@ export async function readState(
   ctx: Pick<Context, 'db' | 'sealer'>,
   known: Payment,
 ): Promise<PurchaseState & { readonly payment: PurchasePayment }> {
-  const [payment, purchase] = await Promise.all([
-    getPayment(ctx, known),
-    ctx.db.runRelaxed(findPurchase(placeOf(known))),
-  ])
+  const [payment, purchase] = await Promise.all([getPayment(ctx, known), ctx.db.read(findPurchase(placeOf(known)))])
   if (purchase === null || payment.kind !== 'x402') throw new Error(`the payment ${payment.id} has no purchase`)
   return { payment, purchase, answer: openAnswer(ctx.sealer, purchase), header: openHeader(ctx.sealer, purchase) }
 }

@@ -8,5 +8,5 @@ export async function listRecipients(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<Recipient[]> {
-  return await ctx.db.runSlow(listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX), accountId)
+  return await ctx.db.readSlow(listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX), accountId)
 }

@@ -147,11 +147,11 @@ describe('reconcilePayment', () => {
     const { payment } = await open({})
     given.clock.setOffset(SEND_WINDOW_MS)
     const until = new Date(given.clock.now().getTime() + ATTEMPT_MS)
-    const held = await given.context.db.runDurable(claimAttempt(payment, given.clock.now(), until))
+    const held = await given.context.db.write(claimAttempt(payment, given.clock.now(), until))
     assert.ok(held !== null)
-    const late = await given.context.db.runDurable(setRequestExpiry(held, until))
+    const late = await given.context.db.write(setRequestExpiry(held, until))
     assert.ok(late !== null)
-    await given.context.db.runDurable(
+    await given.context.db.write(
       releaseAttempt(late, { mayArrive: true, reason: 'outcome_unknown', nextLookupAt: until }),
     )
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })

@@ -172,7 +172,7 @@ async function recordReport(
 
 async function adoptHash(ctx: ReconcileContext, payment: Payment, txHash: TxHash): Promise<void> {
   const now = ctx.clock.now()
-  const adopted = await ctx.db.runDurable(replaceHash(payment, txHash, { now, nextLookupAt: lookupAfterHash(now) }))
+  const adopted = await ctx.db.write(replaceHash(payment, txHash, { now, nextLookupAt: lookupAfterHash(now) }))
   if (adopted !== null) await settleFound(ctx, adopted)
 }
 
@@ -210,7 +210,7 @@ async function saveFindings(
     )
   }
   const isHashUnknown = transfer !== null && payment.txHash === null
-  await ctx.db.runDurable(
+  await ctx.db.write(
     recordLookup(payment, {
       reason: reported ?? (isHashUnknown ? 'hash_unknown' : payment.pendingReason),
       // A node may allow so few blocks in a query that the search needs several look-ups.

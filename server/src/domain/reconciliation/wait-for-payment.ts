@@ -26,7 +26,7 @@ export function openPaymentWaits({ db, logger }: Pick<Context, 'db' | 'logger'>)
     waitersMax: WAITERS_MAX,
     waitersOfGroupMax: WAITERS_OF_WORKSPACE_MAX,
     logger,
-    poll: (keys) => db.runRelaxed(listSettled(keys)),
+    poll: (keys) => db.read(listSettled(keys)),
   })
 }
 

@@ -20,7 +20,7 @@ export async function getRefusal(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
 ): Promise<PaymentRefusal> {
-  const refusal = isId('refusal', id) ? await ctx.db.runRelaxed(findRefusal(accountId, mode, id)) : null
+  const refusal = isId('refusal', id) ? await ctx.db.read(findRefusal(accountId, mode, id)) : null
   if (refusal === null) {
     throw new Problem(
       'not_found',
@@ -47,5 +47,5 @@ export async function listRefusals(
 ): Promise<Page<PaymentRefusal>> {
   const { limit, before } = request
   const scan = { ...request, below: before ?? NEWEST, limit: limit + 1, scanRowsMax: SCAN_ROWS_MAX }
-  return toPage(await ctx.db.runSlow(listRefusalRows(scan), request.accountId), limit)
+  return toPage(await ctx.db.readSlow(listRefusalRows(scan), request.accountId), limit)
 }

@@ -9,11 +9,11 @@ import { insertRefusal } from './refusals-store.ts'
  * the caller's response stays the same even if the write fails.
  */
 export function recordRefusal(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'deferredWrites' | 'clock'>,
   { request, refusal }: { request: RefusedRequest; refusal: Refusal },
 ): void {
   const now = ctx.clock.now()
   const { code, details = {} } = refusal
   const id = createId('refusal', now)
-  ctx.db.deferWrite(insertRefusal({ ...request, id, code, details, createdAt: now }))
+  ctx.deferredWrites.add(insertRefusal({ ...request, id, code, details, createdAt: now }))
 }

@@ -22,5 +22,5 @@ export async function trimRefusals(
 ): Promise<number> {
   const since = new Date(ctx.clock.now().getTime() - RECENT_MS)
   const bounds = { since, lookedAtMax: RECENT_ROWS_MAX, keptMax, limit: ROWS_PER_ROUND_MAX }
-  return await ctx.db.runDurable(deleteSurplusRefusals(bounds))
+  return await ctx.db.write(deleteSurplusRefusals(bounds))
 }

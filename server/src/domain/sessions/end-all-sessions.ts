@@ -46,7 +46,7 @@ async function endSessions(ctx: Pick<Context, 'db' | 'clock'>, actor: Operator):
 async function endCeremonies(ctx: Pick<Context, 'db'>): Promise<number> {
   let total = 0
   for (;;) {
-    const ended = await ctx.db.runDurable(deleteEndedCeremonies(END_OF_TIME, ROWS_PER_STEP))
+    const ended = await ctx.db.write(deleteEndedCeremonies(END_OF_TIME, ROWS_PER_STEP))
     total += ended
     if (ended < ROWS_PER_STEP) return total
   }

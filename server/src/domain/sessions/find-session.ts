@@ -13,10 +13,10 @@ export async function findSession(
 ): Promise<Session | null> {
   if (!isSecret(SECRET_PREFIXES.session, secret)) return null
   const now = ctx.clock.now()
-  const session = await ctx.db.runRelaxed(findSessionRow(hashSecret(secret)))
+  const session = await ctx.db.read(findSessionRow(hashSecret(secret)))
   if (session === null || !isAlive(session, now)) return null
   if (!isAttended || now.getTime() - session.lastSeenAt.getTime() < TOUCH_INTERVAL_MS) return session
-  // The write is not durable. If a power failure loses it, the session only counts as idle for a minute longer.
-  await ctx.db.runRelaxed(touchSession(session.secretHash, now))
+  // If a power failure loses this, the session only counts as idle for a minute longer.
+  await ctx.db.write(touchSession(session.secretHash, now), { mayBeLost: true })
   return { ...session, lastSeenAt: now }
 }

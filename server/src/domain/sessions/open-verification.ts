@@ -13,7 +13,7 @@ export async function openVerification(
   ctx: Pick<Context, 'db' | 'clock' | 'relyingParty'>,
   { session: { userId } }: { session: Session },
 ): Promise<{ ceremony: string; options: PublicKeyCredentialRequestOptionsJSON }> {
-  const passkeys = await ctx.db.runRelaxed(listPasskeyRows(userId))
+  const passkeys = await ctx.db.read(listPasskeyRows(userId))
   const options = await generateAuthenticationOptions({
     rpID: ctx.relyingParty.id,
     userVerification: 'required',

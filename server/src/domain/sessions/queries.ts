@@ -10,7 +10,7 @@ export async function listSessions(
   { userId }: { userId: string },
 ): Promise<Session[]> {
   const now = ctx.clock.now()
-  return (await ctx.db.runRelaxed(listSessionRows(userId))).filter((session) => isAlive(session, now))
+  return (await ctx.db.read(listSessionRows(userId))).filter((session) => isAlive(session, now))
 }
 
 /** Returns a user's session by its id, or throws 404 `session_not_found` if there is none or it has ended. */
@@ -31,9 +31,9 @@ export async function isSessionActive(
   ctx: Pick<Context, 'db' | 'clock'>,
   { session, slug }: { session: Pick<Session, 'secretHash' | 'userId'>; slug: string },
 ): Promise<boolean> {
-  const [found, membership] = await ctx.db.runRelaxedPair(
+  const [found, membership] = await ctx.db.read([
     findSessionRow(session.secretHash),
     findMembership(session.userId, slug),
-  )
+  ])
   return found !== null && isAlive(found, ctx.clock.now()) && membership !== null
 }

@@ -34,16 +34,16 @@ type CompareContext = Pick<Context, 'db' | 'chains' | 'clock' | 'logger'>
  */
 export async function compareLedger(ctx: CompareContext, { mode }: { mode: Mode }): Promise<{ isCaughtUp: boolean }> {
   const head = await ctx.chains[mode].readHead()
-  const cursor = await ctx.db.runDurable(findLedgerCursor(mode))
+  const cursor = await ctx.db.read(findLedgerCursor(mode))
   if (cursor === null) {
-    await ctx.db.runDurable(moveLedgerCursor(mode, head))
+    await ctx.db.write(moveLedgerCursor(mode, head))
     return { isCaughtUp: true }
   }
   if (cursor >= head) return { isCaughtUp: true }
   const from = cursor > OVERLAP_BLOCKS ? cursor - OVERLAP_BLOCKS + 1n : 1n
   const to = cursor + BLOCKS_MAX < head ? cursor + BLOCKS_MAX : head
   const { sent, searchedTo } = await readSent(ctx, mode, { from, to })
-  const unexplained = sent.length === 0 ? [] : await ctx.db.runDurable(listUnexplained(mode, sent))
+  const unexplained = sent.length === 0 ? [] : await ctx.db.read(listUnexplained(mode, sent))
   const stored = await describe(ctx, mode, { unexplained, sent })
   await ctx.db.transaction(async (transaction) => {
     await transaction.commit([...stored.map(insertUnexplained), moveLedgerCursor(mode, searchedTo)])
@@ -111,7 +111,7 @@ async function readSent(
   const sent: SentTransfer[] = []
   let searchedTo = range.to
   for (let last: Address | null = null; ;) {
-    const wallets: Address[] = await ctx.db.runRelaxed(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
+    const wallets: Address[] = await ctx.db.read(listAddresses(mode, last, ADDRESSES_PER_READ_MAX))
     if (wallets.length > 0) {
       const search = await ctx.chains[mode].findSentTransfers(wallets, { from: range.from, to: searchedTo })
       sent.push(...search.found)

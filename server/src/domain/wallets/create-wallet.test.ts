@@ -32,14 +32,14 @@ describe('createWallet', () => {
     enclave.created.length = 0
     const wallet = await create({ account, owner }, ' Treasury ')
     assert.equal(wallet.name, 'Treasury')
-    const found = await ctx.db.runRelaxed(findWallet(account.id, 'test', wallet.address))
+    const found = await ctx.db.read(findWallet(account.id, 'test', wallet.address))
     assert.deepEqual(found, wallet)
-    const owners = await ctx.db.runRelaxed(listOwners(wallet))
+    const owners = await ctx.db.read(listOwners(wallet))
     assert.deepEqual(
       owners.map((one) => [one.credentialId, one.userId]),
       [[owner.credentialId, userId]],
     )
-    const slots = await ctx.db.runRelaxed(listSlots(wallet))
+    const slots = await ctx.db.read(listSlots(wallet))
     assert.deepEqual(
       slots.map(({ slot }) => slot),
       Array.from({ length: WALLET_SLOTS_MAX }, (_, index) => index + 1),
@@ -81,7 +81,7 @@ describe('createWallet', () => {
       assert.deepEqual([status, code, details], [400, 'wallet_cap_reached', { wallets_max: 3 }])
     }
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3)
-    assert.equal(await given.context.db.runRelaxed(countWallets(account.id, 'test')), 3)
+    assert.equal(await given.context.db.read(countWallets(account.id, 'test')), 3)
     const actions = await listAuditActions(given.context.db, account.id)
     assert.equal(actions.filter((action) => action === 'wallet.created').length, 3)
     assert.equal((await create({ account, owner }, 'Live', 'live')).mode, 'live')
@@ -118,7 +118,7 @@ describe('createWallet', () => {
     for (const credentialId of [foreign.owner.credentialId, person.passkey.credentialId, 'unknown']) {
       await assert.rejects(ask(credentialId), { status: 404, code: 'passkey_not_found' })
     }
-    assert.equal(await given.context.db.runRelaxed(countWallets(own.account.id, 'test')), 0)
+    assert.equal(await given.context.db.read(countWallets(own.account.id, 'test')), 0)
     assert.equal((await ask(own.owner.credentialId)).name, 'W')
   })
 

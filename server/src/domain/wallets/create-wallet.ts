@@ -79,7 +79,7 @@ async function getOwnPasskey(
   ctx: Pick<Context, 'db'>,
   { credentialId, actor }: { credentialId: string; actor: ProvenActor },
 ): Promise<WalletPasskey> {
-  const passkey = await ctx.db.runRelaxed(findWalletPasskey(credentialId))
+  const passkey = await ctx.db.read(findWalletPasskey(credentialId))
   const isOwn = actor.kind === 'operator' || passkey?.userId === actor.id
   if (passkey === null || !isOwn) throw problem('passkey_not_found')
   return passkey

@@ -29,7 +29,7 @@ export async function openWalletPasskeyRegistration(
   requireRecentProof(session, ctx.clock.now())
   if (ctx.signer === null) throw problem('signer_not_configured')
   const { userId } = session
-  const [user, owned] = await ctx.db.runRelaxedPair(findUser(userId), listWalletPasskeyRows(userId))
+  const [user, owned] = await ctx.db.read([findUser(userId), listWalletPasskeyRows(userId)])
   if (user === null) throw new Error(`user ${userId} does not exist`)
   if (owned.length >= WALLET_PASSKEYS_MAX) throw problem('passkey_limit_reached')
   const options = await makeRegistrationOptions(

@@ -43,13 +43,13 @@ export async function checkOwnerSignature(
   }: { wallet: Wallet; challenge: Uint8Array; requestedAt: Date; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
   if (ctx.signer === null) throw problem('signer_not_configured')
-  const owners = await ctx.db.runRelaxed(listOwners(wallet))
+  const owners = await ctx.db.read(listOwners(wallet))
   const owner = owners.find(({ credentialId }) => credentialId === assertion.id)
   if (owner === undefined) throw problem('signature_invalid')
   if (signsAnotherRequest(assertion, challenge)) throw problem('signing_request_stale')
   const counter = await verifySignature({ owner, site: ctx.signer, challenge, assertion })
   const use = { counter, now: ctx.clock.now(), requestedAt }
-  const outcome = await ctx.db.runDurable(advanceWalletCounter(owner.credentialId, use))
+  const outcome = await ctx.db.write(advanceWalletCounter(owner.credentialId, use))
   await checkCounter(ctx, { outcome, passkey: owner, counter, code: 'wallet_passkey_counter_went_back' })
 }
 

@@ -11,7 +11,7 @@ export async function getWallet(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
 ): Promise<WalletSummary> {
-  const wallet = await ctx.db.runRelaxed(findWalletSummary(accountId, mode, address))
+  const wallet = await ctx.db.read(findWalletSummary(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   return wallet
 }
@@ -21,7 +21,7 @@ export async function listWallets(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<WalletSummary[]> {
-  return await ctx.db.runSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX), accountId)
+  return await ctx.db.readSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX), accountId)
 }
 
 /** Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. */
@@ -29,7 +29,7 @@ export async function listWalletPasskeys(
   ctx: Pick<Context, 'db'>,
   { userId }: { userId: string },
 ): Promise<OwnedWalletPasskey[]> {
-  return await ctx.db.runRelaxed(listWalletPasskeyRows(userId))
+  return await ctx.db.read(listWalletPasskeyRows(userId))
 }
 
 /**
@@ -40,7 +40,7 @@ export async function getWalletPasskey(
   ctx: Pick<Context, 'db'>,
   { credentialId, userId }: { credentialId: string; userId: string | null },
 ): Promise<WalletPasskey> {
-  const passkey = await ctx.db.runRelaxed(findWalletPasskey(credentialId))
+  const passkey = await ctx.db.read(findWalletPasskey(credentialId))
   if (passkey === null || (userId !== null && passkey.userId !== userId)) throw problem('passkey_not_found')
   return passkey
 }

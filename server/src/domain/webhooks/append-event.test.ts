@@ -76,7 +76,7 @@ describe('appendEvent', () => {
     const { endpoint } = await makeEndpoint(ctx, account)
     const event = await announce(ctx, account)
     const [, insertDeliveries] = appendEvent(event)
-    await assert.rejects(ctx.db.runDurable(insertDeliveries), { code: '23505' })
+    await assert.rejects(ctx.db.write(insertDeliveries), { code: '23505' })
     await readOnlyDelivery(ctx, account.id, endpoint.id)
   })
 

@@ -23,7 +23,7 @@ import { changeEndpoint } from './change-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import { LEASE_MS, type ClaimedDelivery } from './delivery.ts'
 import { ROTATION_OVERLAP_MS } from './endpoint.ts'
-import { finishAttempt } from './finish-attempt.ts'
+import { finishAttempts } from './finish-attempts.ts'
 import { getDelivery } from './queries.ts'
 import { finishDelivery } from './outcomes-store.ts'
 import { lockDueEndpoints, type ClaimBounds } from './queue-store.ts'
@@ -200,12 +200,12 @@ describe('claiming deliveries', () => {
     const lost = await claimOne(ctx)
     const taken = await claimOne(later(another, LEASE_MS))
     const before = await getDelivery(ctx, taken.delivery)
-    await finishAttempt(ctx, { claimed: lost, outcome: outcomeOf(ctx, { statusCode: 410 }) })
+    await finishAttempts(ctx, [{ claimed: lost, outcome: outcomeOf(ctx, { statusCode: 410 }) }])
     assert.deepEqual(await getDelivery(ctx, taken.delivery), before)
     assert.equal((await finish(another, taken, 200)).status, 'succeeded')
     const finished = await getDelivery(ctx, taken.delivery)
-    await finishAttempt(ctx, { claimed: lost, outcome: outcomeOf(ctx, { statusCode: 500 }) })
-    await finishAttempt(ctx, { claimed: taken, outcome: outcomeOf(ctx, { statusCode: 500 }) })
+    await finishAttempts(ctx, [{ claimed: lost, outcome: outcomeOf(ctx, { statusCode: 500 }) }])
+    await finishAttempts(ctx, [{ claimed: taken, outcome: outcomeOf(ctx, { statusCode: 500 }) }])
     assert.deepEqual(await getDelivery(ctx, taken.delivery), finished)
     assert.equal(finished.attempts.length, 1)
     const [row] = await readRows(ctx.db, 'select failing_since, disabled_at from webhook_endpoints where id = $1', [

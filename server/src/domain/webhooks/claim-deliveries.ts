@@ -1,4 +1,3 @@
-import type { Database } from '../../db/database.ts'
 import type { Context } from '../context.ts'
 import { formatEvent } from '../events/format-event.ts'
 import type { ClaimedDelivery } from './delivery.ts'
@@ -9,10 +8,8 @@ import {
   lockDueDeliveries,
   lockDueEndpoints,
   mayHaveDue,
-  READ_IN_ORDER,
   type ClaimBounds,
   type DueRow,
-  type EndpointKey,
 } from './queue-store.ts'
 
 /**
@@ -26,10 +23,6 @@ const HOPS_MAX = 2_000
  * same connection and wait for this read.
  */
 const CHECK_HOPS_MAX = 20
-
-/** The last endpoint that this process examined, separately for hanging endpoints and for all others. */
-const lastPositions = { hanging: new WeakMap<Database, EndpointKey>(), prompt: new WeakMap<Database, EndpointKey>() }
-const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
 
 /**
  * Claims due deliveries for `leaseMs`. Until this lease expires, no other worker gets them. Each returned delivery
@@ -46,19 +39,19 @@ const BEFORE_ALL: EndpointKey = { accountId: '', id: '' }
  * The claim does not wait for the disk (0038). If the database loses it, the delivery may be sent twice.
  */
 export async function claimDeliveries(
-  ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'logger' | 'webhooksExamined'>,
   { leaseMs, ...wanted }: Omit<ClaimBounds, 'now'> & { leaseMs: number },
 ): Promise<ClaimedDelivery[]> {
   if (wanted.limit <= 0) return []
   const now = ctx.clock.now()
-  if (wanted.places.held.size === 0 && !(await ctx.db.runRelaxed(mayHaveDue(now, CHECK_HOPS_MAX)))) return []
+  if (wanted.places.held.size === 0 && !(await ctx.db.read(mayHaveDue(now, CHECK_HOPS_MAX)))) return []
   const leasedUntil = new Date(now.getTime() + leaseMs)
   const bounds = { ...wanted, now }
-  const positions = wanted.hangs ? lastPositions.hanging : lastPositions.prompt
+  const pool = wanted.hangs ? 'hanging' : 'prompt'
   const rows = await ctx.db.transaction(async (transaction) => {
-    const due = lockDueEndpoints(bounds, { start: positions.get(ctx.db) ?? BEFORE_ALL, hopsMax: HOPS_MAX })
-    const [, , { endpoints, last }] = await transaction.batch([READ_IN_ORDER, COMMIT_RELAXED, due])
-    positions.set(ctx.db, last)
+    const due = lockDueEndpoints(bounds, { start: ctx.webhooksExamined[pool], hopsMax: HOPS_MAX })
+    const [, { endpoints, last }] = await transaction.batch([COMMIT_RELAXED, due])
+    ctx.webhooksExamined[pool] = last
     if (endpoints.length === 0) return []
     // A separate statement reads the deliveries after the endpoints are locked. Only then does the statement see the
     // leases of workers that had locked these endpoints before.

@@ -12,7 +12,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { Query, RawRow } from '../../db/query.ts'
 import type { Context } from '../context.ts'
 import { ENDPOINTS_MAX } from './endpoint.ts'
-import { lockDueDeliveries, lockDueEndpoints, READ_IN_ORDER, type ClaimBounds } from './queue-store.ts'
+import { lockDueDeliveries, lockDueEndpoints, type ClaimBounds } from './queue-store.ts'
 
 const SHORT_QUEUE = 30
 const LONG_QUEUE = 3_000
@@ -86,7 +86,7 @@ describe('the plans of a claim', () => {
     let pages = 0
     for (let times = 0; times < 2; times += 1) {
       await ctx.db.transaction(async (transaction) => {
-        const [, { endpoints }] = await transaction.batch([READ_IN_ORDER, look])
+        const { endpoints } = await transaction.run(look)
         assert.equal(endpoints.length, ENDPOINTS_MAX)
         const take = lockDueDeliveries(bounds, endpoints)
         pages = (await transaction.run(explainRun(look))) + (await transaction.run(explainRun(take)))
@@ -96,14 +96,11 @@ describe('the plans of a claim', () => {
     return pages
   }
 
-  /** Returns the generic plan of a query, with the settings of a claim's transaction. */
+  /** Returns the generic plan of a query. */
   async function explain(text: string): Promise<string> {
-    return await ctx.db.transaction(async (transaction) => {
-      const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
-      const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
-      const [, plan] = await transaction.batch([READ_IN_ORDER, query])
-      return plan
-    })
+    const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
+    const query = { name: '', text: `explain (generic_plan, costs off) ${text}`, values: [], read: lines }
+    return await ctx.db.transaction((transaction) => transaction.run(query))
   }
 })
 

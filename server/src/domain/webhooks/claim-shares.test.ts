@@ -16,7 +16,7 @@ import type { Context } from '../context.ts'
 import type { AttemptOutcome, ClaimedDelivery } from './delivery.ts'
 import { RETRY_DELAYS_MS } from './retry-schedule.ts'
 import { HANGING_MS } from './endpoint.ts'
-import { finishAttempt } from './finish-attempt.ts'
+import { finishAttempts } from './finish-attempts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -100,7 +100,7 @@ describe('how workspaces share a sender', () => {
 
   async function finish(claimed: ClaimedDelivery | undefined, changes: Partial<AttemptOutcome>): Promise<void> {
     assert.ok(claimed !== undefined)
-    await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, changes) })
+    await finishAttempts(ctx, [{ claimed, outcome: outcomeOf(ctx, changes) }])
   }
 })
 

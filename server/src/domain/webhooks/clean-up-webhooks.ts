@@ -17,12 +17,12 @@ export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promi
   const now = ctx.clock.now()
   const longAgo = new Date(now.getTime() - EVENT_RETENTION_MS)
   let cleaned = 0
-  for (const { deletedAt, ...endpoint } of await ctx.db.runSlow(listStoppedQueues(longAgo, ENDPOINTS_PER_ROUND))) {
+  for (const { deletedAt, ...endpoint } of await ctx.db.readSlow(listStoppedQueues(longAgo, ENDPOINTS_PER_ROUND))) {
     cleaned += await cancelPendingDeliveries(ctx, { endpoint, dueBefore: deletedAt === null ? longAgo : null })
   }
-  cleaned += await ctx.db.runDurable(deleteFinishedDeliveries(longAgo, DELIVERIES_PER_ROUND))
-  for (const { accountId, id } of await ctx.db.runSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {
-    cleaned += Number(await ctx.db.runDurable(deleteEndpointRow(accountId, id)))
+  cleaned += await ctx.db.write(deleteFinishedDeliveries(longAgo, DELIVERIES_PER_ROUND))
+  for (const { accountId, id } of await ctx.db.readSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {
+    cleaned += Number(await ctx.db.write(deleteEndpointRow(accountId, id)))
   }
   return cleaned
 }

@@ -35,30 +35,13 @@ export interface LogFilter {
 }
 
 /**
- * Inserts a delivery for each endpoint that is subscribed to the event. Returns how many it inserted. Uses the index
- * `webhook_endpoints_listed`.
- */
-export function insertDeliveries({ accountId, id, mode, type, createdAt }: DomainEvent): Query<number> {
-  return {
-    name: 'insert_deliveries',
-    text: `insert into deliveries
-        (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
-      select account_id, 'dlv_' || substr($2, 5) || '_' || substr(id, 5), mode, id, $2, $4, 'event', 'pending', $5, $5
-      from webhook_endpoints
-      where account_id = $1 and mode = $3 and deleted_at is null and disabled_at is null and $4 = any (events)`,
-    values: [accountId, id, mode, type, createdAt],
-    read: countChanged,
-  }
-}
-
-/**
- * Inserts the deliveries of several events, as `insertDeliveries` does for one event. `offset 0` keeps the planner from
+ * Inserts a delivery of each event for each endpoint that is subscribed to it now. `offset 0` keeps the planner from
  * merging the subquery into a join, so the endpoints of each event are looked up. Uses the index
  * `webhook_endpoints_listed`.
  */
-export function insertDeliveriesOfMany(events: readonly DomainEvent[]): Query<number> {
+export function insertDeliveries(events: readonly DomainEvent[]): Query<number> {
   return {
-    name: 'insert_deliveries_of_many',
+    name: 'insert_deliveries',
     text: `insert into deliveries
         (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
       select e.account_id, 'dlv_' || substr(r.id, 5) || '_' || substr(e.id, 5), e.mode, e.id, r.id, r.type, 'event',

@@ -22,9 +22,8 @@ import { changeEndpoint } from './change-endpoint.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import { LEASE_MS, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { HANGING_MS, type WebhookEndpoint } from './endpoint.ts'
-import { finishAttempt } from './finish-attempt.ts'
 import { finishAttempts } from './finish-attempts.ts'
-import { finishSuccesses, LOOK_UP_EACH } from './outcomes-store.ts'
+import { finishSuccesses } from './outcomes-store.ts'
 import { getDelivery } from './queries.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
@@ -76,7 +75,7 @@ describe('finishing attempts together', () => {
     const attempts = claimed.map((one, index) => ended(one, changes[index % 3]))
     const [together, alone] = [attempts.slice(0, 3), attempts.slice(3)]
     await finishAttempts(ctx, together)
-    for (const attempt of alone) await finishAttempt(ctx, attempt)
+    for (const attempt of alone) await finishAttempts(ctx, [attempt])
     const read = async ({ claimed: { delivery } }: (typeof attempts)[number]) => {
       const { delivery: found, attempts: made } = await getDelivery(ctx, delivery)
       const { id, eventId, createdAt, ...rest } = found
@@ -253,8 +252,7 @@ describe('finishing attempts together', () => {
       return await real.db.transaction(async (transaction) => {
         const lines = (rows: readonly RawRow[]) => rows.map((row) => String(row['QUERY PLAN'])).join('\n')
         const text = `explain (generic_plan, costs off) ${finishSuccesses([]).text}`
-        const [, plan] = await transaction.batch([LOOK_UP_EACH, { name: '', text, values: [], read: lines }])
-        return plan
+        return await transaction.run({ name: '', text, values: [], read: lines })
       })
     }
     // Half of the deliveries are leased, as if many workers had claimed them.

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { decideNextStep } from './retry-schedule.ts'
 import { FAILING_MS, HANGING_MS, type DisabledBecause } from './endpoint.ts'
-import { finishDelivery, finishSuccesses, LOOK_UP_EACH } from './outcomes-store.ts'
+import { finishDelivery, finishSuccesses } from './outcomes-store.ts'
 import { COMMIT_RELAXED } from './queue-store.ts'
 
 /** 410 Gone: the receiver asks never to be sent anything again (D45). */
@@ -35,7 +35,7 @@ export async function finishAttempts(ctx: Pick<Context, 'db'>, attempts: readonl
   await ctx.db.transaction(async (transaction) => {
     // Usually all these attempts have succeeded. A success disables no endpoint, so one statement for all is enough.
     if (sorted.every(({ step }) => step.status === 'succeeded')) {
-      await transaction.commit([COMMIT_RELAXED, LOOK_UP_EACH, finishSuccesses(sorted)])
+      await transaction.commit([COMMIT_RELAXED, finishSuccesses(sorted)])
       return
     }
     const causes = await transaction.batch(sorted.map((one) => finishDelivery(one.claimed, one.outcome, one)))

@@ -48,5 +48,5 @@ export async function listDeliveries(
     from: filter.from === undefined ? OLDEST : idBoundary('delivery', filter.from),
     below: before !== null && before < upTo ? before : upTo,
   }
-  return await ctx.db.runSlow(listDeliveryRows(accountId, mode, range, limit), accountId)
+  return await ctx.db.readSlow(listDeliveryRows(accountId, mode, range, limit), accountId)
 }

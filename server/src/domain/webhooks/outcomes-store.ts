@@ -8,16 +8,10 @@ import type { NextStep } from './retry-schedule.ts'
 
 const { webhook_endpoints: endpoints } = tables
 
-/**
- * Allows only nested loops in this transaction, so that `finishSuccesses` looks up each row by its key. With other
- * joins, a plan that was made while a table was small could read the whole table.
+/*
+ * Nearly all attempts succeed, and one statement ends all successes of a batch. A failure has a statement of its own:
+ * failures of one endpoint are recorded one after the other, because each may disable it.
  */
-export const LOOK_UP_EACH: Query<null> = {
-  name: 'look_up_each',
-  text: `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
-  values: [],
-  read: () => null,
-}
 
 /**
  * Ends an attempt, if the delivery still has this worker's lease. Records the attempt and updates the delivery. Updates
@@ -98,7 +92,7 @@ export interface Success {
 /**
  * Ends successful attempts, with the same effect as `finishDelivery` for each of them in their order. Deliveries that
  * no longer have this worker's lease are left out, and endpoints are updated only if their fields change. Uses primary
- * keys, after `LOOK_UP_EACH`. The form of the comparison with the lease keeps the planner from using
+ * keys. The form of the comparison with the lease keeps the planner from using
  * `deliveries_leased`.
  */
 export function finishSuccesses(successes: readonly Success[]): Query<number> {

@@ -12,7 +12,7 @@ export async function getEndpoint(
   ctx: Pick<Context, 'db'>,
   { accountId, id }: { accountId: string; id: string },
 ): Promise<WebhookEndpoint> {
-  const endpoint = isId('endpoint', id) ? await ctx.db.runRelaxed(findEndpoint(accountId, id)) : null
+  const endpoint = isId('endpoint', id) ? await ctx.db.read(findEndpoint(accountId, id)) : null
   if (endpoint === null) throw problem('webhook_not_found')
   return endpoint
 }
@@ -22,7 +22,7 @@ export async function listEndpoints(
   ctx: Pick<Context, 'db'>,
   { accountId, mode }: { accountId: string; mode: Mode },
 ): Promise<WebhookEndpoint[]> {
-  return await ctx.db.runRelaxed(listEndpointRows(accountId, mode))
+  return await ctx.db.read(listEndpointRows(accountId, mode))
 }
 
 /** Returns a delivery of the workspace with its attempts, oldest first, or throws 404 `delivery_not_found`. */
@@ -31,7 +31,7 @@ export async function getDelivery(
   { accountId, id }: { accountId: string; id: string },
 ): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
   if (!isDeliveryId(id)) throw problem('delivery_not_found')
-  const [delivery, attempts] = await ctx.db.runRelaxedPair(findDelivery(accountId, id), listAttempts(accountId, id))
+  const [delivery, attempts] = await ctx.db.read([findDelivery(accountId, id), listAttempts(accountId, id)])
   if (delivery === null) throw problem('delivery_not_found')
   // The attempts are read after the delivery. An attempt that ended in between is left out, because `delivery.attempts`
   // does not count it yet.

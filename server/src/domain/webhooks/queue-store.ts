@@ -38,18 +38,6 @@ export interface DueRow {
 }
 
 /**
- * Disables bitmap scans in this transaction, so that a claim reads an index in order and stops early. Otherwise, a plan
- * that was made while all queues were short could read a whole queue and sort it. The cost of each claim would then
- * grow with the length of the queue.
- */
-export const READ_IN_ORDER: Query<null> = {
-  name: 'read_queues_in_order',
-  text: 'set local enable_bitmapscan = off',
-  values: [],
-  read: () => null,
-}
-
-/**
  * The commit of this transaction does not wait for the disk. A power failure may undo it, together with every later
  * commit that did not wait either.
  */

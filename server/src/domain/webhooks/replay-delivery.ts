@@ -20,7 +20,7 @@ export async function replayDelivery(
   { accountId, deliveryId, actor }: { accountId: string; deliveryId: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
-  const first = isDeliveryId(deliveryId) ? await ctx.db.runRelaxed(findDelivery(accountId, deliveryId)) : null
+  const first = isDeliveryId(deliveryId) ? await ctx.db.read(findDelivery(accountId, deliveryId)) : null
   if (first === null) throw problem('delivery_not_found')
   const { endpointId, eventId, mode } = first
   const event = await findRecentEvent(ctx, { accountId, id: eventId })

@@ -3,7 +3,7 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { TEST_EVENT_TYPE } from '../events/event.ts'
-import { insertEvent } from '../events/events-store.ts'
+import { insertEvents } from '../events/events-store.ts'
 import type { Delivery } from './delivery.ts'
 import { insertDelivery } from './deliveries-store.ts'
 import { lockEnabledEndpoint } from './lock-endpoint.ts'
@@ -32,7 +32,7 @@ export async function sendTestEvent(
     const delivery = makeDelivery(event, { endpointId: id, trigger: 'test', now })
     const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.tested', details: { mode } } as const
     await transaction.commit([
-      insertEvent(event),
+      insertEvents([event]),
       insertDelivery(delivery),
       insertAuditEntry({ ...entry, subject: id }),
     ])

@@ -56,7 +56,7 @@ export async function issueWithdrawalRequest(
     actor,
   }: { accountId: string; mode: Mode; wallet: Address; to: Address; amount: Amount | null; actor: Actor },
 ): Promise<IssuedWithdrawal> {
-  const wallet = await ctx.db.runRelaxed(findWallet(accountId, mode, address))
+  const wallet = await ctx.db.read(findWallet(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   if (ctx.signer === null) throw problem('signer_not_configured')
   checkRecipient(to, { wallet: address, usdc: ctx.chains[mode].usdc })
@@ -93,7 +93,7 @@ async function chooseAmount(
   const { balance, gas } = await readFunds(ctx, wallet)
   const { balanceMicro, blockNumber: balanceBlock } = balance
   const unmined = sumUnmined({ accountId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock })
-  const pendingMicro = await ctx.db.runRelaxed(unmined)
+  const pendingMicro = await ctx.db.read(unmined)
   const chosen = amount ?? everythingOf(balanceMicro - pendingMicro)
   const refusal = decideFunds({ request: chosen, balanceMicro, unminedMicro: pendingMicro, gas })
   if (refusal !== null) throw refusalProblem(refusal)

@@ -230,13 +230,13 @@ describe('submitWithdrawal', () => {
     const withdrawer = await openWithdrawer(ctx, { mode: 'live', dailyCap: '10', maxPerTx: '10' })
     const { seeded, actor } = withdrawer
     const [accountId, month] = [seeded.account.id, monthOf(given.clock.now())]
-    await ctx.db.runDurable(setAllowance(accountId, month, 1_000))
+    await ctx.db.write(setAllowance(accountId, month, 1_000))
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'plan_cap_exceeded')
     const first = await withdraw(ctx, withdrawer, { amountUsdc: '5000' })
     assert.deepEqual([first.status, first.allowanceMonth], ['pending', null])
     assert.equal(await readAllowance(ctx.db, accountId), 1_000)
 
-    await ctx.db.runDurable(setAllowance(accountId, month, 0))
+    await ctx.db.write(setAllowance(accountId, month, 0))
     const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '10' })), 'created')
     assert.equal(paid.status, 'pending', 'the withdrawal did not count against the 24-hour limit')
     given.chains.live.balances.set(seeded.wallet.toLowerCase(), 5_011_000_000n)

@@ -66,9 +66,9 @@ async function getRequestAndWallet(
   { accountId, requestId }: { accountId: string; requestId: string },
 ): Promise<{ request: WithdrawalRequest; wallet: Wallet }> {
   const isKnown = isId('ownerRequest', requestId)
-  const request = isKnown ? await db.runRelaxed(findWithdrawalRequest(accountId, requestId)) : null
+  const request = isKnown ? await db.read(findWithdrawalRequest(accountId, requestId)) : null
   if (request === null) throw problem('withdrawal_not_found')
-  const wallet = await db.runRelaxed(findWallet(accountId, request.mode, request.walletAddress))
+  const wallet = await db.read(findWallet(accountId, request.mode, request.walletAddress))
   if (wallet === null) throw new Error(`the withdrawal ${request.id} has no wallet`)
   return { request, wallet }
 }

@@ -119,7 +119,7 @@ describe('the outcome of a withdrawal', () => {
     given.clock.setOffset(FENCE_MS)
     given.chains.test.head = 100n + FENCE_BLOCKS
     const now = given.clock.now()
-    assert.equal(await ctx.db.runDurable(claimAttempt(await read(), now, now)), null)
+    assert.equal(await ctx.db.write(claimAttempt(await read(), now, now)), null)
     await reconcilePayment(ctx, { payment: await read() })
     const { status, failureCode, attempt } = await read()
     assert.deepEqual([status, failureCode, attempt], ['failed', 'never_received', 1])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createCreationQueue } from './creation-queue.ts'
 
 const AT_ONCE = 10
@@ -17,10 +18,10 @@ test('creations run 10 at a time in the order in which they came, and a failed o
   )
   const outcomes = Promise.allSettled(asked)
   for (let ended = 0; ended < asked.length; ended += 1) {
+    await endOfTurn()
     assert.equal(started.length, Math.min(ended + AT_ONCE, asked.length))
     ends[ended]?.()
     await asked[ended]?.catch(() => undefined)
-    await Promise.resolve()
   }
   assert.deepEqual(
     started,

@@ -1,3 +1,5 @@
+import { FairPlaces } from '../../lib/fair-places.ts'
+
 /**
  * At most this many requests that create resources run at the same time. Payments use the same connections to the
  * enclave, and the creation of a single wallet takes a hundred requests.
@@ -11,26 +13,16 @@ const WAITING_MAX = 2_000
 
 /** Limits how many requests of this process create resources at the same time. The others wait for their turn. */
 export function createCreationQueue({ waitingMax = WAITING_MAX }: { waitingMax?: number } = {}) {
-  let running = 0
-  const waiting: (() => void)[] = []
+  const places = new FairPlaces({ placesMax: CREATIONS_AT_ONCE_MAX, waitingMax, waitMsMax: null })
 
   /** Runs `create` as soon as it is its turn. @throws Error if too many requests are waiting. */
   async function run<Result>(create: () => Promise<Result>): Promise<Result> {
-    if (running < CREATIONS_AT_ONCE_MAX) {
-      running += 1
-    } else {
-      if (waiting.length >= waitingMax) throw new Error('too many requests wait to create resources at the enclave')
-      // The request that ends next hands over its place, so `running` stays the same.
-      const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push(resolve)
-      await promise
-    }
+    const place = await places.take(null)
+    if (place === null) throw new Error('too many requests wait to create resources at the enclave')
     try {
       return await create()
     } finally {
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
+      place.leave()
     }
   }
 

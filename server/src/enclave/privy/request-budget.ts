@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { FairPlaces } from '../../lib/fair-places.ts'
 
 /** The provider publishes no limit. This is far more than payments need, but few enough not to look like an attack. */
 const REQUESTS_PER_SECOND_MAX = 40
@@ -14,48 +15,24 @@ const WAITING_MAX = 2_000
  * them.
  */
 export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { perSecond?: number } = {}) {
-  let free = perSecond
+  /** Each request takes a place for `WINDOW_MS`. */
+  const places = new FairPlaces({ placesMax: perSecond, waitingMax: WAITING_MAX, waitMsMax: null })
   let pause: Promise<void> | null = null
-  const waiting: (() => void)[] = []
 
   /**
    * Resolves when a request may be sent.
    * @throws the signal's reason if the signal aborts first; Error if too many requests are waiting.
    */
   async function take(signal: AbortSignal): Promise<void> {
-    while (true) {
-      signal.throwIfAborted()
-      if (pause !== null) {
-        await abortable(pause, signal)
-      } else if (free > 0) {
-        free -= 1
-        setTimeout(release, WINDOW_MS).unref()
-        return
-      } else {
-        await waitForTurn(signal)
-      }
-    }
-  }
-
-  function release(): void {
-    free += 1
-    waiting.shift()?.()
-  }
-
-  async function waitForTurn(signal: AbortSignal): Promise<void> {
-    if (waiting.length >= WAITING_MAX) throw new Error('too many look-ups at the enclave are waiting')
-    const turn = Promise.withResolvers<void>()
-    waiting.push(turn.resolve)
+    const place = await places.take(null, { signal })
+    if (place === null) throw new Error('too many look-ups at the enclave are waiting')
     try {
-      await abortable(turn.promise, signal)
+      for (let current = pause; current !== null; current = pause) await abortable(current, signal)
     } catch (error) {
-      const position = waiting.indexOf(turn.resolve)
-      // If this request is no longer in the queue, its turn came when the signal aborted. The next request gets this
-      // turn.
-      if (position === -1) waiting.shift()?.()
-      else waiting.splice(position, 1)
+      place.leave()
       throw error
     }
+    setTimeout(() => place.leave(), WINDOW_MS).unref()
   }
 
   /** Lets no request through for this long, because the enclave sent `Retry-After`. Does not shorten a longer pause. */

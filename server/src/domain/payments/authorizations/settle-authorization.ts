@@ -48,7 +48,7 @@ async function recordBlock(
   block: { number: bigint; hash: string } | null,
 ): Promise<Payment> {
   if (payment.minedBlockHash === (block?.hash ?? null)) return payment
-  return (await ctx.db.runDurable(markAuthorizationMined(payment, block))) ?? (await getPayment(ctx, payment))
+  return (await ctx.db.write(markAuthorizationMined(payment, block))) ?? (await getPayment(ctx, payment))
 }
 
 async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Promise<Payment> {
@@ -75,5 +75,5 @@ async function recordNotFound(ctx: SettleContext, payment: Payment, txHash: TxHa
     { payment: payment.id, tx: txHash },
     'the authorization of a purchase was used, but the transaction does not contain its transfer',
   )
-  return (await ctx.db.runDurable(noteTransferNotFound(payment))) ?? (await getPayment(ctx, payment))
+  return (await ctx.db.write(noteTransferNotFound(payment))) ?? (await getPayment(ctx, payment))
 }

@@ -258,7 +258,7 @@ describe('the end of a purchase (D66)', () => {
     const purchase = await open()
     const place = { accountId: seeded.account.id, mode: 'test', wallet: seeded.wallet } as const
     const heldAt = (balanceBlock: bigint) =>
-      given.context.db.runRelaxed(sumUnmined(place, { now: given.clock.now(), balanceBlock }))
+      given.context.db.read(sumUnmined(place, { now: given.clock.now(), balanceBlock }))
     assert.equal(await heldAt(100n), 1_000_000n)
     use([purchase], { blockNumber: 100n })
     await settleWalletPayments(given.context, place)
@@ -295,7 +295,7 @@ describe('the end of a purchase (D66)', () => {
     const { db, clock } = given.context
     const purchase = await open()
     for (const code of ['never_received', 'reverted', 'transfer_missing', 'replaced'] as const) {
-      await assert.rejects(db.runDurable(markFailed(purchase, code, clock.now())), /payments_authorization_end_check/)
+      await assert.rejects(db.write(markFailed(purchase, code, clock.now())), /payments_authorization_end_check/)
     }
     const without = `update payments set status = 'confirmed', settled_at = now(), mined_block = 1, mined_block_hash = '0x1',
       tx_hash = $2 where id = $1`
@@ -303,7 +303,7 @@ describe('the end of a purchase (D66)', () => {
     await assert.rejects(settling, /payments_authorization_end_check/)
     // `markConfirmed` finds a payment by its transaction, and a pending purchase has no transaction.
     const log = { number: 1n, hash: '0x1', logIndex: 0n }
-    assert.equal(await db.runDurable(markConfirmed(purchase, log, clock.now())), null)
+    assert.equal(await db.write(markConfirmed(purchase, log, clock.now())), null)
     assert.equal((await getPayment(given.context, purchase)).status, 'pending')
   })
 
@@ -316,7 +316,7 @@ describe('the end of a purchase (D66)', () => {
     const known = await Promise.all(purchases.map((purchase) => getPayment(ctx, purchase)))
     const settled = await settleAuthorizations(ctx, { mode: 'test', payments: known })
     const looks = settled.map((payment) => ({ payment, nextLookAt: given.clock.now() }))
-    await given.context.db.runDurable(postponeLooks(looks))
+    await given.context.db.write(postponeLooks(looks))
   }
 
   async function lookUntilEnded(purchases: readonly Payment[], ctx = given.context): Promise<void> {

@@ -73,7 +73,7 @@ export async function searchOperation(
     return { kind: 'unproven', ...progressOf(payment, range, searchedTo) }
   const now = ctx.clock.now()
   const change = { now, nextLookupAt: lookupAfterHash(now), userOperationHash: last.hash }
-  const adopted = await ctx.db.runDurable(replaceHash(payment, last.txHash, change))
+  const adopted = await ctx.db.write(replaceHash(payment, last.txHash, change))
   return adopted === null ? nothingNew(payment) : { kind: 'found', payment: adopted }
 }
 

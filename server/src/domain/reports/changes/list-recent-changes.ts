@@ -38,7 +38,7 @@ export async function listRecentChanges(
     entriesFrom: idBoundary('auditEntry', since),
     limit: CHANGES_OF_TYPE_MAX,
   })
-  const rows = await ctx.db.runSlow(query)
+  const rows = await ctx.db.readSlow(query)
   return rows.map(({ type, ...row }) => ({ ...row, kind: type === null ? 'refusals' : kindOf(type) }))
 }
 

@@ -71,7 +71,7 @@ export async function listLedger(ctx: Pick<Context, 'db'>, request: LedgerReques
   const start = await findStart(ctx, request)
   const queries = selectQueries(request, toRange(filter, start))
   if (queries.length === 0) return { entries: [], hasMore: false }
-  const found = (await ctx.db.runSlowBatch(queries, request.accountId)).flat().toSorted(compareNewestFirst)
+  const found = (await ctx.db.readSlow(queries, request.accountId)).flat().toSorted(compareNewestFirst)
   return { entries: found.slice(0, limit), hasMore: found.length > limit }
 }
 
@@ -115,11 +115,11 @@ async function findStart(
 ): Promise<LedgerPosition | null> {
   if (id === null) return null
   if (isId('deposit', id)) {
-    const found = await ctx.db.runRelaxed(findDepositPosition({ accountId, mode, agentId: boundAgentId }, id))
+    const found = await ctx.db.read(findDepositPosition({ accountId, mode, agentId: boundAgentId }, id))
     if (found !== null) return found
   }
   if (isId('payment', id)) {
-    const found = await ctx.db.runRelaxed(findPaymentPosition(accountId, mode, id))
+    const found = await ctx.db.read(findPaymentPosition(accountId, mode, id))
     if (found !== null && (boundAgentId === null || found.agentId === boundAgentId)) return found
   }
   const message = 'must be the id of an entry that you can list'

@@ -18,6 +18,6 @@ export async function readPage(
   const below = before !== null && before < selection.below ? before : selection.below
   const query = listPaymentRows({ ...selection, below, limit: limit + 1, scanRowsMax })
   const { accountId } = selection
-  const { items, next } = toPage(await ctx.db.runSlow(query, accountId), limit)
+  const { items, next } = toPage(await ctx.db.readSlow(query, accountId), limit)
   return { items: await addPurchases(ctx, { accountId, payments: items }), next }
 }

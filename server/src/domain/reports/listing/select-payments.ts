@@ -50,6 +50,6 @@ async function findSearch(
   if (filter.search === undefined) return null
   const search = parseSearch(filter.search)
   if (search.kind !== 'text') return search
-  const known = await ctx.db.runRelaxed(findPaymentByKey(accountId, mode, search.text))
+  const known = await ctx.db.read(findPaymentByKey(accountId, mode, search.text))
   return known === null ? search : { kind: 'id', id: known.id }
 }

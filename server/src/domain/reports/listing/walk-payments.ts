@@ -74,7 +74,7 @@ async function checkCount(
   for (;;) {
     signal.throwIfAborted()
     const query = countPaymentRows({ ...selection, below, scanRowsMax })
-    const step = await ctx.db.runSlow(query, selection.accountId)
+    const step = await ctx.db.readSlow(query, selection.accountId)
     payments += step.passed
     rows += step.lookedAt
     if (payments > paymentsMax) throw tooMany(`More than ${paymentsMax.toLocaleString('en')} payments match`)

@@ -38,7 +38,7 @@ export async function getOverview(
   const start = windowStart(now)
   const since = new Date(now.getTime() - UNDELIVERED_SHOWN_MS)
   const undelivered = { from: idBoundary('payment', since), rowsMax: UNDELIVERED_READ_MAX, now }
-  const [all, refused, caps, payments, steps, count] = await ctx.db.runSlowBatch(
+  const [all, refused, caps, payments, steps, count] = await ctx.db.readSlow(
     [
       sumSpend({
         accountId,

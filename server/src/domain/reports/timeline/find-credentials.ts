@@ -12,6 +12,6 @@ export async function findCredentials(
 ): Promise<ReadonlyMap<string, Credential>> {
   const ids = [...new Set(requests.flatMap(({ credentialId }) => (credentialId === null ? [] : [credentialId])))]
   if (ids.length === 0) return new Map()
-  const found = await ctx.db.runRelaxed(listCredentials(accountId, ids))
+  const found = await ctx.db.read(listCredentials(accountId, ids))
   return new Map(found.map((credential) => [credential.id, credential]))
 }

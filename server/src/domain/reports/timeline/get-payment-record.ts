@@ -39,10 +39,10 @@ export async function getPaymentRecord(
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { accountId, mode, id })
   const [admission, credentials, purchase, events] = await Promise.all([
-    ctx.db.runRelaxed(findAdmission(accountId, id)),
+    ctx.db.read(findAdmission(accountId, id)),
     findCredentials(ctx, { accountId, requests: [payment] }),
     findPurchaseOf(ctx, payment),
-    ctx.db.runRelaxed(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
+    ctx.db.read(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
   return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, purchase, events }
 }

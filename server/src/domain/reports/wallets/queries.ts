@@ -69,7 +69,7 @@ export async function checkWalletVisible(
   ctx: Pick<Context, 'db' | 'clock'>,
   { address, ...request }: BudgetRequest & { readonly address: Address },
 ): Promise<void> {
-  const rows = await ctx.db.runSlow(findWalletRow(placeOf(ctx, request), address), request.accountId)
+  const rows = await ctx.db.readSlow(findWalletRow(placeOf(ctx, request), address), request.accountId)
   if (rows.length === 0) throw problem('wallet_not_found')
 }
 
@@ -85,7 +85,7 @@ async function readBudgets(
   limit: number,
 ): Promise<WalletPage> {
   const labelQuery = listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX)
-  const [rows, recipients] = await ctx.db.runSlowBatch([query, labelQuery] as const, accountId)
+  const [rows, recipients] = await ctx.db.readSlow([query, labelQuery] as const, accountId)
   const labels = new Map(recipients.map(({ address, label }) => [address, label]))
   const page = takePage(rows, limit)
   const addresses = page.map(({ address }) => address)

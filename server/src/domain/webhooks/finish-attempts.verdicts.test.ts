@@ -24,7 +24,7 @@ import { deleteEndpoint } from './delete-endpoint.ts'
 import type { ClaimedDelivery } from './delivery.ts'
 import { RETRY_DELAYS_MS } from './retry-schedule.ts'
 import { FAILING_MS, type WebhookEndpoint } from './endpoint.ts'
-import { finishAttempt } from './finish-attempt.ts'
+import { finishAttempts } from './finish-attempts.ts'
 import { getDelivery, getEndpoint } from './queries.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
@@ -54,7 +54,7 @@ describe('finishing an attempt', () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
     const outcome = outcomeOf(ctx, { statusCode: 204, durationMs: 250.4, responseBody: Buffer.from([0, 255, 10]) })
-    await finishAttempt(ctx, { claimed, outcome })
+    await finishAttempts(ctx, [{ claimed, outcome }])
     const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
     const finishedAt = new Date(outcome.startedAt.getTime() + 250)
     assert.deepEqual(delivery, {
@@ -71,7 +71,7 @@ describe('finishing an attempt', () => {
   test('an attempt that ends between the two reads of a delivery is not shown with its earlier state', async () => {
     await announce(ctx, account)
     const claimed = await claimOne(ctx)
-    await finishAttempt(ctx, { claimed, outcome: outcomeOf(ctx, { statusCode: 503 }) })
+    await finishAttempts(ctx, [{ claimed, outcome: outcomeOf(ctx, { statusCode: 503 }) }])
     // `getDelivery` reads the delivery first, and then the attempts. To simulate an attempt that ends in between, the
     // update resets the delivery's count of attempts.
     await readRows(real.db, 'update deliveries set attempts = 0 where id = $1', [claimed.delivery.id])
@@ -122,7 +122,7 @@ describe('finishing an attempt', () => {
       await announce(ctx, account)
       const claimed = await claimOne(ctx)
       const outcome = outcomeOf(ctx, { statusCode: null, error, durationMs: 10_000 })
-      await finishAttempt(ctx, { claimed, outcome })
+      await finishAttempts(ctx, [{ claimed, outcome }])
       const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
       assert.equal(delivery.status, 'pending')
       assert.deepEqual(attempts, [{ ...outcome, number: 1 }])

@@ -3,11 +3,10 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { Batcher, ITEMS_PER_BATCH_MAX, ITEMS_WAITING_MAX, POSTPONED } from './batcher.ts'
 import { DatabaseUnavailable } from './errors.ts'
-import { ITEMS_PER_STATEMENT_MAX } from './gather-queue.ts'
-import { POSTPONED, type GatheredQuery } from './gathered-query.ts'
-import { Gatherer, ITEMS_WAITING_MAX } from './gatherer.ts'
-import { openPipelinedConnection } from './pipelined-connection.ts'
+import { gathered, type GatheringLane } from './gathered-query.ts'
+import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 
 interface Answer {
   readonly word: string
@@ -33,8 +32,8 @@ const CREATE = `
   end $$`
 
 /** The word is the key, so equal words run one after the other. */
-const BY_WORD: GatheredQuery<string, Answer> = { keyOf: (word) => word, queryOf }
-const INDEPENDENT: GatheredQuery<string, Answer> = { keyOf: () => null, queryOf }
+const BY_WORD = gathered<string, Answer>({ keyOf: (word) => word, queryOf })
+const INDEPENDENT = gathered<string, Answer>({ keyOf: () => null, queryOf })
 
 function queryOf(words: readonly string[]) {
   return {
@@ -46,10 +45,11 @@ function queryOf(words: readonly string[]) {
   }
 }
 
-describe('the gatherer', () => {
+describe('the batcher', () => {
   let fresh: FreshDatabase
   let other: pg.Client
-  let gatherer: Gatherer
+  let batcher: Batcher<GatheringLane>
+  let connections: PipelinedConnection[]
   before(async () => {
     fresh = await createFreshDatabase({ empty: true })
     other = new pg.Client({ connectionString: fresh.url })
@@ -61,13 +61,13 @@ describe('the gatherer', () => {
     await fresh.drop()
   })
   beforeEach(() => {
-    gatherer = open()
+    batcher = open()
   })
-  afterEach(() => gatherer.close())
+  afterEach(close)
 
   test('items of one turn share a statement, and each gets its own result', async () => {
     const words = Array.from({ length: 10 }, (_, index) => `word ${index}`)
-    const answers = await Promise.all(words.map((word) => gatherer.run(BY_WORD, word)))
+    const answers = await Promise.all(words.map((word) => batcher.run(BY_WORD, word)))
     assert.deepEqual(
       answers,
       words.map((word) => ({ word, size: 10 })),
@@ -75,18 +75,18 @@ describe('the gatherer', () => {
   })
 
   test('a statement has a limited number of items', async () => {
-    const words = Array.from({ length: 3 * ITEMS_PER_STATEMENT_MAX + 5 }, (_, index) => `word ${index}`)
-    const answers = await Promise.all(words.map((word) => gatherer.run(INDEPENDENT, word)))
+    const words = Array.from({ length: 3 * ITEMS_PER_BATCH_MAX + 5 }, (_, index) => `word ${index}`)
+    const answers = await Promise.all(words.map((word) => batcher.run(INDEPENDENT, word)))
     assert.deepEqual(
       answers.map(({ word }) => word),
       words,
     )
-    assert.ok(answers.every(({ size }) => size <= ITEMS_PER_STATEMENT_MAX))
+    assert.ok(answers.every(({ size }) => size <= ITEMS_PER_BATCH_MAX))
   })
 
   test('items with the same key are never in one statement, and never in two at once', async () => {
     let running = 0
-    const watched: GatheredQuery<string, Answer> = {
+    const watched = gathered<string, Answer>({
       keyOf: (word) => word,
       queryOf(words) {
         assert.equal(new Set(words).size, words.length)
@@ -101,9 +101,9 @@ describe('the gatherer', () => {
           },
         }
       },
-    }
+    })
     const words = Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? `word ${index}` : 'same'))
-    const answers = await Promise.all(words.map((word) => gatherer.run(watched, word)))
+    const answers = await Promise.all(words.map((word) => batcher.run(watched, word)))
     assert.deepEqual(
       answers.map(({ word }) => word),
       words,
@@ -112,56 +112,56 @@ describe('the gatherer', () => {
 
   test('a result that is shared is also that of the items with the same key that wait, and of no later one', async () => {
     let statements = 0
-    const sharing: GatheredQuery<string, Answer> = {
+    const sharing = gathered<string, Answer>({
       keyOf: (word) => word,
       isShared: ({ word }) => word === 'shared',
       queryOf(words) {
         statements += 1
         return queryOf(words)
       },
-    }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => gatherer.run(sharing, 'shared')))
+    })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => batcher.run(sharing, 'shared')))
     for (const { word } of answers) assert.equal(word, 'shared')
     assert.equal(statements, 1)
-    await gatherer.run(sharing, 'shared')
+    await batcher.run(sharing, 'shared')
     assert.equal(statements, 2)
-    await Promise.all(Array.from({ length: 3 }, () => gatherer.run(sharing, 'single')))
+    await Promise.all(Array.from({ length: 3 }, () => batcher.run(sharing, 'single')))
     assert.equal(statements, 5)
   })
 
   test('items without keys share a statement although they are equal', async () => {
-    const answers = await Promise.all(['same', 'same'].map((word) => gatherer.run(INDEPENDENT, word)))
+    const answers = await Promise.all(['same', 'same'].map((word) => batcher.run(INDEPENDENT, word)))
     for (const answer of answers) assert.deepEqual(answer, { word: 'same', size: 2 })
   })
 
   test('an item that the database rejects fails alone, and the others get their results', async () => {
     const words = ['before', 'divide', 'behind']
-    const [before, failed, behind] = await Promise.allSettled(words.map((word) => gatherer.run(BY_WORD, word)))
+    const [before, failed, behind] = await Promise.allSettled(words.map((word) => batcher.run(BY_WORD, word)))
     assert.deepEqual(before, { status: 'fulfilled', value: { word: 'before', size: 1 } })
     assert.deepEqual(behind, { status: 'fulfilled', value: { word: 'behind', size: 1 } })
     assert.ok(failed?.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
   })
 
   test('a deadlock is retried, but not forever', async () => {
-    const answers = await Promise.all(['one', 'conflict'].map((word) => gatherer.run(BY_WORD, word)))
+    const answers = await Promise.all(['one', 'conflict'].map((word) => batcher.run(BY_WORD, word)))
     assert.deepEqual(
       answers.map(({ word }) => word),
       ['one', 'conflict'],
     )
-    await assert.rejects(gatherer.run(BY_WORD, 'always conflict'), { code: '40P01' })
+    await assert.rejects(batcher.run(BY_WORD, 'always conflict'), { code: '40P01' })
   })
 
   test('an item that its statement has postponed is run again', async () => {
     const runs: string[][] = []
-    const postponing: GatheredQuery<string, Answer> = {
+    const postponing = gathered<string, Answer>({
       keyOf: (word) => word,
       queryOf(words) {
         runs.push([...words])
         const query = queryOf(words)
         return { ...query, read: (rows) => query.read(rows).map((one, index) => (index === 0 ? one : POSTPONED)) }
       },
-    }
-    const answers = await Promise.all(['a', 'b', 'c'].map((word) => gatherer.run(postponing, word)))
+    })
+    const answers = await Promise.all(['a', 'b', 'c'].map((word) => batcher.run(postponing, word)))
     assert.deepEqual(
       answers.map(({ word }) => word),
       ['a', 'b', 'c'],
@@ -171,7 +171,7 @@ describe('the gatherer', () => {
 
   test('an error of the reader rejects all items, and does not run the statement again', async () => {
     let runs = 0
-    const failing: GatheredQuery<string, Answer> = {
+    const failing = gathered<string, Answer>({
       keyOf: (word) => word,
       queryOf(words) {
         runs += 1
@@ -182,42 +182,42 @@ describe('the gatherer', () => {
           },
         }
       },
-    }
-    const outcomes = await Promise.allSettled(['a', 'b'].map((word) => gatherer.run(failing, word)))
+    })
+    const outcomes = await Promise.allSettled(['a', 'b'].map((word) => batcher.run(failing, word)))
     for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && outcome.reason instanceof TypeError)
     assert.equal(runs, 1)
   })
 
   test('a statement that waits for a locked row holds up neither other items nor a second statement', async () => {
     const release = await holdRow()
-    const locked = ['locked', 'locked'].map((word) => gatherer.run(BY_WORD, word))
+    const locked = ['locked', 'locked'].map((word) => batcher.run(BY_WORD, word))
     await waitUntilBlocked(1)
-    for (const word of ['a', 'b']) assert.equal((await gatherer.run(BY_WORD, word)).word, word)
+    for (const word of ['a', 'b']) assert.equal((await batcher.run(BY_WORD, word)).word, word)
     await release()
     for (const answer of locked) assert.equal((await answer).word, 'locked')
   })
 
   test('if a row stays locked, the other items of its statement continue, and its own are rejected', async () => {
-    await gatherer.close()
-    gatherer = open({ lock_timeout: 100 })
+    await close()
+    batcher = open({ lock_timeout: 100 })
     const release = await holdRow()
     const words = ['a', 'locked', 'b', 'locked']
-    const outcomes = await Promise.allSettled(words.map((word) => gatherer.run(BY_WORD, word)))
+    const outcomes = await Promise.allSettled(words.map((word) => batcher.run(BY_WORD, word)))
     await release()
     const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.word : outcome.reason))
     assert.deepEqual([results[0], results[2]], ['a', 'b'])
     for (const error of [results[1], results[3]]) assert.ok(error instanceof DatabaseUnavailable)
-    assert.equal((await gatherer.run(BY_WORD, 'locked')).word, 'locked')
+    assert.equal((await batcher.run(BY_WORD, 'locked')).word, 'locked')
   })
 
   test('if the database is lost, all items are rejected, and later items run again', async () => {
     const release = await holdRow()
     // The first two occupy both connections, so the third waits.
-    const items = [gatherer.run(BY_WORD, 'locked')]
+    const items = [batcher.run(BY_WORD, 'locked')]
     await waitUntilBlocked(1)
-    items.push(gatherer.run(INDEPENDENT, 'locked'))
+    items.push(batcher.run(INDEPENDENT, 'locked'))
     await waitUntilBlocked(2)
-    items.push(gatherer.run(BY_WORD, 'waiting'))
+    items.push(batcher.run(BY_WORD, 'waiting'))
     const settled = Promise.allSettled(items)
     await other.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where ${BLOCKED}`)
     for (const outcome of await settled) {
@@ -226,29 +226,34 @@ describe('the gatherer', () => {
     await release()
     // The client notices a lost connection only a moment later. Until then, an item may be lost with it.
     await waitFor('both connections to be open again', async () => {
-      const outcomes = await Promise.allSettled([gatherer.run(BY_WORD, 'a'), gatherer.run(INDEPENDENT, 'a')])
+      const outcomes = await Promise.allSettled([batcher.run(BY_WORD, 'a'), batcher.run(INDEPENDENT, 'a')])
       return outcomes.every(({ status }) => status === 'fulfilled')
     })
   })
 
   test('an item is rejected while too many are waiting, and later ones are accepted', async () => {
-    const items = Array.from({ length: ITEMS_WAITING_MAX }, () => gatherer.run(INDEPENDENT, 'word'))
-    await assert.rejects(gatherer.run(INDEPENDENT, 'one too many'), DatabaseUnavailable)
+    const items = Array.from({ length: ITEMS_WAITING_MAX }, () => batcher.run(INDEPENDENT, 'word'))
+    await assert.rejects(batcher.run(INDEPENDENT, 'one too many'), DatabaseUnavailable)
     assert.ok((await Promise.all(items)).every(({ word }) => word === 'word'))
-    assert.equal((await gatherer.run(INDEPENDENT, 'word')).word, 'word')
+    assert.equal((await batcher.run(INDEPENDENT, 'word')).word, 'word')
   })
 
   test('if it is closed, the waiting items are rejected, and new ones too', async () => {
-    const waiting = gatherer.run(BY_WORD, 'word')
-    const closed = gatherer.close()
+    const waiting = batcher.run(BY_WORD, 'word')
+    batcher.close()
     await assert.rejects(waiting, DatabaseUnavailable)
-    await closed
-    await assert.rejects(gatherer.run(BY_WORD, 'word'), DatabaseUnavailable)
+    await assert.rejects(batcher.run(BY_WORD, 'word'), DatabaseUnavailable)
   })
 
-  function open(options: pg.ClientConfig = {}): Gatherer {
+  function open(options: pg.ClientConfig = {}): Batcher<GatheringLane> {
     const config = { connectionString: fresh.url, ...options }
-    return new Gatherer(Array.from({ length: 2 }, () => openPipelinedConnection(config, { sending: 'at once' })))
+    connections = Array.from({ length: 2 }, () => openPipelinedConnection(config, { sending: 'at once' }))
+    return new Batcher(connections)
+  }
+
+  async function close(): Promise<void> {
+    batcher.close()
+    await Promise.all(connections.map((connection) => connection.close()))
   }
 
   /** Locks the row of `locked` until the returned function is called. */
