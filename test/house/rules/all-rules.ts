@@ -20,6 +20,7 @@ import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
 import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK, STATEMENT_VERBS } from './sql.ts'
+import { NO_MODULE_STATE } from './state.ts'
 import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
@@ -38,6 +39,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_MATH_RANDOM,
   NO_FLOATS,
   NO_NUMBERS,
+  NO_MODULE_STATE,
   SQL_IN_STORES,
   SQL_WITHOUT_CLOCK,
   OWN_TABLES,

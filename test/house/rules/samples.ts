@@ -18,6 +18,7 @@ import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { NO_MODULE_STATE } from './state.ts'
 import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
@@ -65,6 +66,25 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/limiter/store.ts', importing('../db/pool.ts')),
       file('server/src/chain/open-chain.test.ts', importing('../db/pool.ts')),
       file('server/src/lib/logger.ts', importing('pino')),
+    ],
+  },
+  {
+    rule: NO_MODULE_STATE,
+    fails: [
+      broken('server/src/lib/a.ts', 'let count = 0'),
+      broken('server/src/lib/a.ts', 'const queues = new WeakMap<Database, Queue>()'),
+      broken('server/src/lib/a.ts', 'export const queues = { slow: new WeakSet(), fast: null }'),
+      broken('server/src/lib/a.ts', 'const known = new Map()\nexport function add() {\n  known.set(1, 2)\n}'),
+      broken('server/src/lib/a.ts', 'const waiting: string[] = []\nexport function add() {\n  waiting.push(1)\n}'),
+      broken('server/src/lib/a.ts', 'const state = { count: 0 }\nexport function add() {\n  state.count += 1\n}'),
+      broken('server/src/lib/a.ts', 'const state = {\n  count: 0,\n}\nexport function add() {\n  state.count++\n}'),
+    ],
+    passes: [
+      file('server/src/lib/a.ts', 'const CODES = new Set([1, 2])\nexport const has = (code) => CODES.has(code)'),
+      file('server/src/lib/a.ts', 'export function open() {\n  const known = new Map()\n  known.set(1, 2)\n}'),
+      file('server/src/lib/a.ts', 'export const open = () => new WeakMap()'),
+      file('server/src/lib/a.ts', 'const LIMITS = { max: 1 }\nif (LIMITS.max === 1 || LIMITS.max >= 2) use(LIMITS)'),
+      file('server/src/lib/a.test.ts', 'let count = 0'),
     ],
   },
   {
