@@ -1,13 +1,10 @@
 import type { Config } from '../config.ts'
+import { ABSENT_WALLET_PATH } from '../enclave/privy/open-enclave.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
 import { assessSkew } from './assess-skew.ts'
 
 const REQUEST_MS_MAX = 8_000
-/**
- * The path of a well-formed id that no wallet has. The enclave returns 404 for it only if the credentials are right.
- */
-const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
 /** A `Date` header has whole seconds, so on average it is half a second behind. */
 const DATE_ROUNDING_MS = 500
 

@@ -1,12 +1,10 @@
+import { ABSENT_WALLET_PATH } from '../enclave/privy/open-enclave.ts'
 import { compareWithTerms, toRules } from '../enclave/privy/terms.ts'
 import { parseAddress } from '../values/address.ts'
 import { expiryOf, compare, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
 import { createCheckWallet, createQuorum } from './create-check-wallet.ts'
 import { describeResponse, type Outcome } from './outcome.ts'
 import { toRecord, type ProviderResponse } from './provider-wire.ts'
-
-/** A well-formed id that no wallet has. */
-const ABSENT_WALLET_ID = 'c00000000000000000000000'
 
 /**
  * Step 1: a wallet that a passkey owns, with one slot. Nobody has signed rules for the slot's policy yet, so the policy
@@ -79,7 +77,7 @@ export async function checkReadBack(run: CheckRun, wallet: CheckWallet): Promise
 
 /** Step 8: reads a wallet that does not exist. */
 export async function checkUnknownWallet({ wire }: CheckRun): Promise<Outcome> {
-  const response = await wire.get(`/v1/wallets/${ABSENT_WALLET_ID}`)
+  const response = await wire.get(ABSENT_WALLET_PATH)
   return compare(response.status === 404, {
     title: 'an unknown wallet',
     expected: '404',

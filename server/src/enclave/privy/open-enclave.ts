@@ -13,8 +13,8 @@ import { signAuthorization } from './sign-authorization.ts'
 import { sameRules, toRules } from './terms.ts'
 import { awaitTxHash, findTransfer } from './transactions.ts'
 
-/** A well-formed id that no wallet has. */
-const ABSENT_WALLET_ID = 'c00000000000000000000000'
+/** The path of a well-formed id that no wallet has. The provider answers with 404 only if the credentials are right. */
+export const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
 
 /** Opens the only connection to the enclave. @throws TypeError for an `apiUrl` that cannot be signed. */
 export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }): Enclave {
@@ -24,7 +24,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   /** If the enclave accepts our credentials, it returns 404 for a wallet that does not exist. */
   async function checkReachable(): Promise<void> {
     try {
-      await client.getJson('checking the connection', `/v1/wallets/${ABSENT_WALLET_ID}`)
+      await client.getJson('checking the connection', ABSENT_WALLET_PATH)
     } catch (error) {
       if (!(error instanceof EnclaveRefused && error.status === 404)) throw error
     }
