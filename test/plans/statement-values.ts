@@ -166,7 +166,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_grant_active: () => ({ 2: 'unknown' }),
   mark_grant_submitted: () => ({ 4: 'activate', 5: at(0) }),
   mark_owner_request_done: () => ({ 3: '{}' }),
-  note_payment_look: () => ({ 9: null }),
+  record_payment_lookup: () => ({ 9: null }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
   ...Object.fromEntries(
     ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),
