@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { SEALING_KEY_BYTES } from './lib/sealing.ts'
-import { DEFAULT_CHAINS, findChain } from './values/chains.ts'
+import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
@@ -20,9 +20,6 @@ export interface ChainSettings {
   /** The origin of a block explorer, for links; null if there is none. */
   readonly explorerUrl: string | null
 }
-
-/** Where test USDC comes from: an endpoint that our server calls, or a web site that people visit. */
-export type Faucet = { readonly kind: 'endpoint' | 'site'; readonly url: string }
 
 /** The settings from the environment, read once. */
 export interface Config {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
-import { markRevoked } from '../../server/src/domain/grants/grants-store.ts'
+import { markGrantRevoked } from '../../server/src/domain/grants/grants-store.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { createPayment } from '../../server/src/domain/payment-requests/create-payment.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
@@ -185,6 +185,6 @@ describe('agents in the dashboard', () => {
 
   async function revoke(): Promise<void> {
     const { db, clock } = server.context
-    await db.write(markRevoked(seeded.account.id, seeded.grant.id, clock.now()))
+    await db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, clock.now()))
   }
 })

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { parseIdempotencyKey } from '../../server/src/api/parse-payment.ts'
-import { parseReceived, parseTerms } from '../../server/src/api/parse-purchase.ts'
+import { parseReceived, parsePurchaseTerms } from '../../server/src/api/parse-purchase.ts'
 import { PayResourceBody } from '../../server/src/api/purchase-schemas.ts'
 import { parseReceipt, parseTransfer } from '../../server/src/chain/parse-receipt.ts'
 import { parseQuantity } from '../../server/src/chain/quantity.ts'
@@ -102,10 +102,12 @@ const resources = (): string[] => [
 const memos = texts((memo) => {
   if (!isMemo(memo)) return null
   const body = { agent_id: 'a', wallet: ADDRESS, max_amount_usdc: '1', memo, idempotency_key: 'a' }
-  return parseTerms(body, CALLER, 'a').memo
+  return parsePurchaseTerms(body, CALLER, 'a').memo
 })
 const isMemo = new Ajv().compile(PayResourceBody.properties.memo)
-const CALLER = { accountId: 'a', mode: 'test', credentialId: 'a', agentId: null } as Parameters<typeof parseTerms>[1]
+const CALLER = { accountId: 'a', mode: 'test', credentialId: 'a', agentId: null } as Parameters<
+  typeof parsePurchaseTerms
+>[1]
 
 /** By column: the values that a stranger can put there, as the parser in front of it returns them. */
 export const STRANGE: Readonly<Record<string, () => Values>> = {

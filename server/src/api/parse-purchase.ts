@@ -3,7 +3,8 @@ import type { ComparedPurchase } from '../domain/purchases/compare-purchase.ts'
 import { withoutFragment, type WrittenRequest } from '../domain/purchases/read-request.ts'
 import type { PurchaseTerms } from '../domain/purchases/purchase-request.ts'
 import type { ReceivedTerms } from '../domain/purchases/sign-for-resource.ts'
-import { HOST_CHARS_MAX, URL_CHARS_MAX } from '../lib/outbound/check-url.ts'
+import { HOST_CHARS_MAX } from '../lib/outbound/check-url.ts'
+import { URL_CHARS_MAX } from '../values/limits.ts'
 import { parseExactJson } from '../lib/parse-json.ts'
 import { ADDRESS_RULE, parseAddress } from '../values/address.ts'
 import { AGENT_ID_RULE, parseAgentId } from '../values/agent-id.ts'
@@ -16,7 +17,7 @@ import type { CheckResourceBody, PayResourceBody, SignResourceBody } from './pur
 type TermsBody = Omit<Static<typeof PayResourceBody>, keyof WrittenRequest>
 
 /** Parses who buys, and for how much at most. Throws 400 that names the field. */
-export function parseTerms(body: TermsBody, caller: Caller, idempotencyKey: string): PurchaseTerms {
+export function parsePurchaseTerms(body: TermsBody, caller: Caller, idempotencyKey: string): PurchaseTerms {
   const agentId = parseAgentId(body.agent_id)
   if (agentId === null) throw invalidMember('agent_id', AGENT_ID_RULE)
   const memo = body.memo ?? null

@@ -1,3 +1,4 @@
+import { URL_CHARS_MAX } from '../values/limits.ts'
 import { Type } from 'typebox'
 import { RESOURCE_METHODS } from '../domain/purchases/purchase-request.ts'
 import { oneOf } from '../values/schema-fields.ts'
@@ -5,7 +6,6 @@ import { oneOf } from '../values/schema-fields.ts'
 /** The bodies of the operations at `/v1/x402` (D64). `parse-purchase.ts` parses their members. */
 
 const NO_OTHER_MEMBERS = { additionalProperties: false } as const
-const URL_CHARS_MAX = 2_048
 
 const RESOURCE = {
   url: Type.String({ minLength: 1, maxLength: URL_CHARS_MAX, description: 'The https URL of the resource.' }),

@@ -1,5 +1,5 @@
 import { invalidRequest, issueOf } from '../values/invalid-request.ts'
-import type { Issue } from '../values/problem-details.ts'
+import type { InvalidField } from '../values/problem-details.ts'
 import { parseTime, timeRuleOf } from '../values/time.ts'
 
 const WHOLE_NUMBER = /^[1-9]\d{0,2}$/
@@ -26,7 +26,7 @@ type Predicate = string | ((value: unknown) => string)
 /** Creates the reader for a query as the HTTP framework parsed it. */
 export function createQueryReader(query: unknown): QueryReader {
   const parameters: Readonly<Record<string, unknown>> = typeof query === 'object' && query !== null ? { ...query } : {}
-  const issues: Issue[] = []
+  const issues: InvalidField[] = []
   const known = new Set<string>()
 
   function read<Value>(name: string, parse: (text: string) => Value | null, predicate: Predicate): Value | null {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../domain/events/event.ts'
 import { PAYMENT_WAIT_SECONDS_MAX } from '../domain/reconciliation/wait-for-payment.ts'
-import { isoTime, ModeSchema, nullable, usdc } from '../values/schema-fields.ts'
+import { isoTime, ModeSchema, orNull, usdc } from '../values/schema-fields.ts'
 
 /** The schemas of `/v1`. They generate `openapi.json`, validate bodies and serialize responses. */
 
@@ -12,13 +12,13 @@ export const IdentitySchema = Type.Object(
     account_name: Type.String({ description: 'The name of the workspace.' }),
     mode: ModeSchema,
     scopes: Type.Array(Type.String(), { description: 'What the credential may do.' }),
-    agent_id: nullable(
+    agent_id: orNull(
       Type.String({
         description:
           'The only agent as which the credential may pay: the agent of the connection, or the one to which the API key is bound.',
       }),
     ),
-    expires_at: nullable(
+    expires_at: orNull(
       isoTime(
         'When the credential stops working: the end of the connection, or of the 24 hours after an API key was rotated.',
       ),
@@ -131,4 +131,4 @@ export const PaymentQuery = Type.Object({
   ),
 })
 
-export const IdParams = Type.Object({ id: Type.String({ description: 'URL-encoded.' }) })
+export const PathId = Type.Object({ id: Type.String({ description: 'URL-encoded.' }) })

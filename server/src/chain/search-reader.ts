@@ -16,7 +16,7 @@ import { formatAddressTopic, TRANSFER_TOPIC } from './transfer-event.ts'
 import { ENTRY_POINTS, parseOperationLog, USER_OPERATION_TOPIC } from './user-operation.ts'
 
 /** The result of a search. A search makes a limited number of calls, so it may stop before the end of the range. */
-export type Search<Found> = {
+export type LogSearch<Found> = {
   readonly found: readonly Found[]
   /** The last block that was searched; `from - 1` if no block was searched. */
   readonly searchedTo: bigint
@@ -79,7 +79,7 @@ export function createSearchReader(
   async function findUserOperations(
     { sender, hashes }: { sender: Address; hashes: readonly Hash[] },
     range: BlockRange,
-  ): Promise<Search<FoundOperation>> {
+  ): Promise<LogSearch<FoundOperation>> {
     const filter = { address: ENTRY_POINTS, topics: [USER_OPERATION_TOPIC, hashes] }
     return await search([filter], range, (logs) =>
       logs.flatMap((log) => {
@@ -96,7 +96,7 @@ export function createSearchReader(
    * both come from the same fork of the chain. With `byHash`, no log can be missing in the blocks that were searched.
    * @throws ChainUnavailable if no block could be searched.
    */
-  async function findTransfers(pattern: TransferPattern, range: SearchRange): Promise<Search<Hash>> {
+  async function findTransfers(pattern: TransferPattern, range: SearchRange): Promise<LogSearch<Hash>> {
     const topics = [[TRANSFER_TOPIC, USED_TOPIC], formatAddressTopic(pattern.from)]
     return await search([{ address: usdc, topics }], range, (logs) => chooseTransfers(logs, { ...pattern, usdc }))
   }
@@ -105,7 +105,7 @@ export function createSearchReader(
    * Finds all USDC transfers of more than zero from these senders, at most `ADDRESSES_PER_READ_MAX`: plain ones and those
    * that a signed authorization made. @throws ChainUnavailable if no block could be searched.
    */
-  async function findSentTransfers(senders: readonly Address[], range: BlockRange): Promise<Search<SentTransfer>> {
+  async function findSentTransfers(senders: readonly Address[], range: BlockRange): Promise<LogSearch<SentTransfer>> {
     const filters = splitAddressTopics(senders).map((some) => ({
       address: usdc,
       topics: [[TRANSFER_TOPIC, USED_TOPIC], some],
@@ -121,7 +121,7 @@ export function createSearchReader(
   async function findAuthorizations(
     wanted: readonly AuthorizationKey[],
     range: BlockRange,
-  ): Promise<Search<FoundAuthorization>> {
+  ): Promise<LogSearch<FoundAuthorization>> {
     const wallets = [...new Set(wanted.map(({ authorizer }) => formatAddressTopic(authorizer)))]
     const topics = [[USED_TOPIC, CANCELED_TOPIC], wallets, wanted.map(({ nonce }) => nonce)]
     return await search([{ address: usdc, topics }], range, (logs) =>
@@ -137,7 +137,7 @@ export function createSearchReader(
     filters: readonly LogFilter[],
     { from, to, byHash }: SearchRange,
     read: (logs: readonly unknown[]) => readonly Found[],
-  ): Promise<Search<Found>> {
+  ): Promise<LogSearch<Found>> {
     const querySize = byHash === true ? sizeByHash : size
     const found: Found[] = []
     let next = from

@@ -7,10 +7,11 @@ import { Problem } from '../values/problem.ts'
 import { createAuthentication, setResponseHeaders } from './authenticate.ts'
 import { enforceAccess } from './enforce-access.ts'
 import { createCookies } from './cookies.ts'
-import type { ConsoleContext, Faucet } from './console-context.ts'
-import { addFiles, readPage } from './files.ts'
+import type { Faucet } from '../values/chains.ts'
+import type { ConsoleContext } from './console-context.ts'
+import { addFiles, readDashboardPage } from './files.ts'
 import { createSessionReader } from './read-session.ts'
-import { addAgentRoutes } from './routes/agents.ts'
+import { addConsoleAgentRoutes } from './routes/agents.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import { addAuthorizationRequestRoute } from './routes/authorization-requests.ts'
 import { addChangesRoute } from './routes/changes.ts'
@@ -18,7 +19,7 @@ import { addConnectionErrorRoute } from './routes/connection-errors.ts'
 import { addConnectionRoutes } from './routes/connections.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addDepositRoute } from './routes/deposits.ts'
-import { addEventRoutes } from './routes/events.ts'
+import { addConsoleEventRoutes } from './routes/events.ts'
 import { addGrantRoutes } from './routes/grants.ts'
 import { addInvitationRoutes } from './routes/invitations.ts'
 import { addKeyRoutes } from './routes/keys.ts'
@@ -26,7 +27,7 @@ import { addMemberRoutes } from './routes/members.ts'
 import { addOutageRoute } from './routes/outages.ts'
 import { addOverviewRoutes } from './routes/overview.ts'
 import { addOwnerRoutes } from './routes/owners.ts'
-import { addPaymentRoutes } from './routes/payments.ts'
+import { addConsolePaymentRoutes } from './routes/payments.ts'
 import { addPasskeyRoutes } from './routes/passkeys.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addRecipientRoutes } from './routes/recipients.ts'
@@ -38,7 +39,7 @@ import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
 import { addWalletPasskeyRoutes } from './routes/wallet-passkeys.ts'
-import { addWalletRoutes } from './routes/wallets.ts'
+import { addConsoleWalletRoutes } from './routes/wallets.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWithdrawalRoutes } from './routes/withdrawals.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
@@ -68,23 +69,23 @@ const ROUTES = [
   addInvitationRoutes,
   addAuditRoute,
   addAuthorizationRequestRoute,
-  addAgentRoutes,
+  addConsoleAgentRoutes,
   addGrantRoutes,
   addWithdrawalRoutes,
   addConnectionRoutes,
   addConnectionErrorRoute,
   addWebhookRoutes,
   addDeliveryRoutes,
-  addEventRoutes,
+  addConsoleEventRoutes,
   addKeyRoutes,
-  addWalletRoutes,
+  addConsoleWalletRoutes,
   addOwnerRoutes,
   addDepositRoute,
   addRecipientRoutes,
   addSessionListRoutes,
   addOverviewRoutes,
   addOutageRoute,
-  addPaymentRoutes,
+  addConsolePaymentRoutes,
   addRefusalRoutes,
   addChangesRoute,
 ]
@@ -94,7 +95,7 @@ const ROUTES = [
  * which the pages call with the session cookie (D47). Throws if the dashboard has not been built.
  */
 export async function addConsole(http: HttpServer, ctx: Context, options: ConsoleOptions): Promise<void> {
-  const page = await readPage(options.dashboardDir)
+  const page = await readDashboardPage(options.dashboardDir)
   const { authUrl, baseUrl, chains, faucet, signUp } = options
   const explorerUrls = { test: chains.test.explorerUrl, live: chains.live.explorerUrl }
   const cookies = createCookies(options)

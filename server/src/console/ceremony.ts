@@ -19,7 +19,7 @@ export function formatCeremony<Options>(
  * Returns the secret of the passkey ceremony that this browser began, and clears its cookie, because each challenge is
  * used only once. Throws `ceremony_expired` without the cookie.
  */
-export function takeCeremony({ cookies }: ConsoleContext, request: FastifyRequest, reply: FastifyReply): string {
+export function takeCeremonyCookie({ cookies }: ConsoleContext, request: FastifyRequest, reply: FastifyReply): string {
   const ceremony = cookies.readCeremony(request)
   if (ceremony === null) throw problem('ceremony_expired')
   cookies.clearCeremony(reply)

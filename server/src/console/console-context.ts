@@ -1,3 +1,4 @@
+import type { Faucet } from '../values/chains.ts'
 import type { Context } from '../domain/context.ts'
 import type { SignUpPolicy } from '../values/sign-up-policy.ts'
 import type { Mode } from '../values/mode.ts'
@@ -15,13 +16,4 @@ export interface ConsoleContext {
   readonly faucet: Faucet | null
   /** Who may sign up. */
   readonly signUp: SignUpPolicy
-}
-
-/**
- * How people get test USDC. If the kind is `endpoint`, our server calls the URL for them. If it is `site`, they visit
- * the URL themselves.
- */
-export interface Faucet {
-  readonly kind: 'endpoint' | 'site'
-  readonly url: string
 }

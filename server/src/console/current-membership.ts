@@ -19,7 +19,7 @@ export function currentMembership({ membership }: FastifyRequest): Membership {
 }
 
 /** Returns the caller as the actor of a change in the workspace that the path names. */
-export function callerOf(request: FastifyRequest) {
+export function memberOf(request: FastifyRequest) {
   const { account, userId } = currentMembership(request)
   return { accountId: account.id, userId, actor: actorOf(request) }
 }

@@ -21,7 +21,7 @@ const HTML_PATTERN = /\btext\/html\b/i
 const ASSET_SECONDS = 365 * 24 * 60 * 60
 
 /** Reads the HTML file that all pages of the dashboard share. Throws if the dashboard has not been built. */
-export async function readPage(dashboardDir: string): Promise<Buffer> {
+export async function readDashboardPage(dashboardDir: string): Promise<Buffer> {
   try {
     return await readFile(join(dashboardDir, 'index.html'))
   } catch (error) {

@@ -8,7 +8,7 @@ import type { PaymentRecord } from '../domain/reports/timeline/get-payment-recor
 import { formatAmount } from '../values/money.ts'
 import { PROBLEM_CODES } from '../values/problem.ts'
 import type { ListedPayment as ListedPaymentView, Payment as PaymentView, PaymentDetail } from './contract/payments.ts'
-import type { Refusal } from './contract/refusals.ts'
+import type { RefusedRequest } from './contract/refusals.ts'
 import { formatDelivery } from './format-delivery.ts'
 
 /** Formats a payment as `/v1` does, with the reason why it is still pending, which only members see. */
@@ -58,7 +58,7 @@ function formatAdmission({ maxPerTxMicro, dailyCapMicro, spent24hMicro }: Admiss
   }
 }
 
-export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<string, Credential>): Refusal {
+export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<string, Credential>): RefusedRequest {
   const [, message] = PROBLEM_CODES[refusal.code]
   return {
     id: refusal.id,

@@ -20,7 +20,7 @@ export function parseAddressOf(member: string, text: string): Address {
   throw invalidMember(member, ADDRESS_RULE, 'address_invalid')
 }
 
-export function parseTime(member: string, text: string): Date {
+export function parseTimeOf(member: string, text: string): Date {
   const time = parseTimeText(text)
   if (time === null) throw invalidMember(member, timeRuleOf(text))
   return time

@@ -3,7 +3,7 @@ import { parseAddress } from '../values/address.ts'
 import { parseAgentId, type AgentId } from '../values/agent-id.ts'
 import { isId, type IdKind } from '../values/ids.ts'
 import { isStorable } from '../values/text.ts'
-import { parseTime } from './parse-body.ts'
+import { parseTimeOf } from './parse-body.ts'
 import type { PaymentFilter as FilterQuery } from './contract/payments.ts'
 import { invalidMember } from '../values/invalid-request.ts'
 
@@ -20,8 +20,8 @@ export function parsePaymentFilter(query: FilterQuery): PaymentFilter {
     wallet: address,
     status,
     kind,
-    from: from === undefined ? undefined : parseTime('from', from),
-    to: to === undefined ? undefined : parseTime('to', to),
+    from: from === undefined ? undefined : parseTimeOf('from', from),
+    to: to === undefined ? undefined : parseTimeOf('to', to),
     search: search === '' ? undefined : search,
   }
 }
@@ -38,7 +38,7 @@ export function parseAgent(text: string | undefined): AgentId | null {
  * Parses the `before` parameter of a list, which is the id of the last entry of the previous page. Returns null for the
  * first page.
  */
-export function parseBefore(kind: IdKind, text: string | undefined): string | null {
+export function parseNext(kind: IdKind, text: string | undefined): string | null {
   if (text === undefined) return null
   if (!isId(kind, text)) throw invalidMember('before', 'must be the value of next from the previous page')
   return text

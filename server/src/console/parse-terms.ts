@@ -2,7 +2,7 @@ import type { GrantTerms } from '../domain/grants/check-policy.ts'
 import { parseAddress, type Address, ADDRESS_RULE } from '../values/address.ts'
 import { parseAmount, type MicroUsdc, AMOUNT_RULE } from '../values/money.ts'
 import type { GrantTerms as TermsBody } from './contract/grants.ts'
-import { parseTime } from './parse-body.ts'
+import { parseTimeOf } from './parse-body.ts'
 import { invalidMember } from '../values/invalid-request.ts'
 
 /**
@@ -16,7 +16,7 @@ export function parseTerms(body: TermsBody): GrantTerms {
     recipientAllowlist: body.recipient_allowlist.map((text, index) =>
       parseEvmAddress(`recipient_allowlist.${index}`, text),
     ),
-    expiresAt: body.expires_at === null ? null : parseTime('expires_at', body.expires_at),
+    expiresAt: body.expires_at === null ? null : parseTimeOf('expires_at', body.expires_at),
     x402: body.x402,
   }
 }

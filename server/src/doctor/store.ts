@@ -7,7 +7,7 @@ import type { Mode } from '../values/mode.ts'
 const { wallet_slots, wallets, webhook_endpoints } = tables
 
 /** The encrypted key of a slot's signer, and the slot to which the encryption binds it. */
-export interface SealedSlot {
+export interface SealedSlotKey {
   readonly accountId: string
   readonly mode: Mode
   readonly walletAddress: string
@@ -21,7 +21,7 @@ export interface SealedSecret {
   readonly sealed: Buffer
 }
 
-export function listSealedSlots(countMax: number): Query<SealedSlot[]> {
+export function listSealedSlots(countMax: number): Query<SealedSlotKey[]> {
   return {
     name: 'list_sealed_slots',
     text: 'select account_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',

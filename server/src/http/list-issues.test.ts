@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { createClock } from '../lib/clock.ts'
 import { createLogger } from '../lib/logger.ts'
-import { isoTime, nullable, oneOf, usdc } from '../values/schema-fields.ts'
+import { isoTime, orNull, oneOf, usdc } from '../values/schema-fields.ts'
 import { findFreePort } from '../../../test/support/free-port.ts'
 import { readBody, send } from '../../../test/support/http-client.ts'
 import { openHttp, type HttpServer } from './open-http.ts'
@@ -16,8 +16,8 @@ const Body = Type.Object(
     mode: Type.Optional(oneOf(['test', 'live'])),
     kind: Type.Optional(Type.Literal('public-key')),
     color: Type.Optional(Type.Enum(['red', 'blue'])),
-    ends_at: Type.Optional(nullable(isoTime())),
-    memo: Type.Optional(nullable(Type.String({ maxLength: 1 }))),
+    ends_at: Type.Optional(orNull(isoTime())),
+    memo: Type.Optional(orNull(Type.String({ maxLength: 1 }))),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: 30 })),
     age: Type.Optional(Type.Integer({ minimum: 1 })),
     ratio: Type.Optional(Type.Number({ maximum: 1 })),

@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { issueOf } from '../values/invalid-request.ts'
-import type { Issue } from '../values/problem-details.ts'
+import type { InvalidField } from '../values/problem-details.ts'
 import { TIME_RULE } from '../values/time.ts'
 import { shortenText } from '../lib/cut-text.ts'
 
@@ -58,7 +58,7 @@ export const PREDICATES: Readonly<Record<string, Describe>> = {
  * Describes the errors of the JSON Schema validator. An issue has the path of the invalid member, and a sentence that
  * begins with this path. A value that matches no schema of an `anyOf` gets one issue, not one for each schema.
  */
-export function listIssues(errors: readonly SchemaError[]): Issue[] {
+export function listIssues(errors: readonly SchemaError[]): InvalidField[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf')
   return errors
     .filter((error) => !choices.some((choice) => isPartOf(error, choice)))

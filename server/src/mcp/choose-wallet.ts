@@ -6,7 +6,7 @@ import { parseAddress, type Address } from '../values/address.ts'
 import type { AgentId } from '../values/agent-id.ts'
 import { invalid } from './check-arguments.ts'
 import { whyNotAddress } from './parse-input.ts'
-import { GRANT_ADVICE, GRANT_STATES } from './grant-advice.ts'
+import { GRANT_ADVICE, GRANT_FAULTS } from './grant-advice.ts'
 import type { ToolCaller } from './tool.ts'
 import { ToolFailure } from './tool-failure.ts'
 
@@ -34,7 +34,7 @@ export async function chooseWallet(
     const reason = await getNoSpendableReason(ctx, { accountId, mode, agentId })
     throw new ToolFailure({
       code: 'no_wallet',
-      message: `There is no wallet from which you can pay now: ${GRANT_STATES[reason]}.`,
+      message: `There is no wallet from which you can pay now: ${GRANT_FAULTS[reason]}.`,
       next: GRANT_ADVICE[reason],
       details: { reason },
     })

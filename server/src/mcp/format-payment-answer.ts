@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { formatPayment } from '../domain/payments/format-payment.ts'
 import { PaymentSchema } from '../domain/payments/payment-schema.ts'
 import type { Payment } from '../domain/payments/payment.ts'
-import { nullable } from '../values/schema-fields.ts'
+import { orNull } from '../values/schema-fields.ts'
 import { describeAmount } from './describe-money.ts'
 import { markUntrusted, UntrustedTextSchema } from './untrusted-text.ts'
 
@@ -12,8 +12,8 @@ export const PURCHASE_ID_DESCRIPTION =
 /** A payment, as tools show it: the schema of `/v1`, but with the `purchase_id`, and the memo marked as untrusted. */
 export const PaymentAnswerSchema = Type.Object({
   ...Type.Omit(PaymentSchema, ['idempotency_key', 'memo']).properties,
-  purchase_id: nullable(Type.String({ description: PURCHASE_ID_DESCRIPTION })),
-  memo: nullable(UntrustedTextSchema),
+  purchase_id: orNull(Type.String({ description: PURCHASE_ID_DESCRIPTION })),
+  memo: orNull(UntrustedTextSchema),
 })
 
 export function formatPaymentAnswer(payment: Payment): Record<string, unknown> {

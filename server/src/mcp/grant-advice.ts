@@ -1,7 +1,7 @@
 import type { NoSpendableReason } from '../domain/grants/missing-grant-store.ts'
 
 /** What is wrong with the grant of an agent that cannot pay, for use after a colon. */
-export const GRANT_STATES: Readonly<Record<NoSpendableReason, string>> = {
+export const GRANT_FAULTS: Readonly<Record<NoSpendableReason, string>> = {
   none: 'you have no grant',
   pending: 'your grant is not signed yet',
   suspended: 'your grant is suspended',

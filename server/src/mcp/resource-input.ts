@@ -1,11 +1,10 @@
+import { URL_CHARS_MAX } from '../values/limits.ts'
 import { Type } from 'typebox'
 import { readRequest } from '../domain/purchases/read-request.ts'
 import { RESOURCE_METHODS, type AgentRequest } from '../domain/purchases/purchase-request.ts'
 import type { OutboundPolicy } from '../lib/outbound/policy.ts'
 import { Problem } from '../values/problem.ts'
 import { invalid } from './check-arguments.ts'
-
-const URL_CHARS_MAX = 2_048
 
 /** The arguments that describe the request to a resource. The tools check_price and fetch_paid share them. */
 export const RESOURCE_INPUT = {

@@ -68,7 +68,12 @@ export interface Tool {
 }
 
 /** Hints of a tool that changes nothing. */
-export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const
+export const READ_HINTS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const
 
 /**
  * Describes a tool whose `run` receives the arguments with the types of its input schema. `checkArguments` has checked

@@ -1,8 +1,8 @@
 import { normalizePublicKey } from '../enclave/privy/normalize-public-key.ts'
 import { generateSignerKey } from '../enclave/privy/signer-key.ts'
 import { WALLET_SLOTS_MAX } from '../values/limits.ts'
-import { CODE_REFUSED, compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
-import { describeLanding, awaitLanding, dataOf, hasLanded, sendTransfer } from './check-sends.ts'
+import { POLICY_VIOLATION, compare, expiryOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'
+import { describeLanding, awaitLanding, dataOf, hasLanded, sendCheckTransfer } from './check-sends.ts'
 import { createCheckWallet } from './create-check-wallet.ts'
 import { describeResponse, type Outcome } from './outcome.ts'
 import { poll } from './poll.ts'
@@ -55,11 +55,11 @@ export async function checkRevocation(run: CheckRun, wallet: CheckWallet): Promi
   const isStored = (await poll(async () => (await readRules()) === 0 || null, READ_LIMITS)) !== null
   // The provider simulates a transfer before it checks the policy. A transfer of 0 passes the simulation even if the
   // wallet is empty.
-  const refused = await sendTransfer(run, wallet, { reference: 'revoked', amountMicro: 0n })
-  const isRefused = refused.status === 400 && refused.body['code'] === CODE_REFUSED
+  const refused = await sendCheckTransfer(run, wallet, { reference: 'revoked', amountMicro: 0n })
+  const isRefused = refused.status === 400 && refused.body['code'] === POLICY_VIOLATION
   return compare(isEmptied && isStored && isRefused, {
     title: "a policy emptied by the owner's signed PATCH",
-    expected: `200, no rules; read back: no rules; a transfer of 0 by the signer: 400 ${CODE_REFUSED}`,
+    expected: `200, no rules; read back: no rules; a transfer of 0 by the signer: 400 ${POLICY_VIOLATION}`,
     actual:
       `${describeResponse(signed)}${isEmptied ? ', no rules' : ''}; read back: ${isStored ? 'no rules' : 'still rules'}; ` +
       `a transfer of 0 by the signer: ${describeResponse(refused)}`,
@@ -116,7 +116,7 @@ function hasExactly(members: readonly string[], keys: readonly string[]): boolea
 export async function checkWithdrawal(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const title = "an owner's transfer with `from`"
   const expected = '200, a transaction id; then confirmed, the transfer on the chain'
-  const response = await sendTransfer(run, wallet, {
+  const response = await sendCheckTransfer(run, wallet, {
     reference: 'withdrawal',
     from: wallet.address,
     sign: run.passkey.sign,

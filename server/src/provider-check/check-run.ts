@@ -39,7 +39,7 @@ export const AMOUNT_MICRO = microUsdc(1n)
 /** The per-payment limit of the test policy. */
 export const MAX_MICRO = microUsdc(100n)
 /** The code of the enclave's answer if no rule allows a request. */
-export const CODE_REFUSED = 'policy_violation'
+export const POLICY_VIOLATION = 'policy_violation'
 /** How long a signed request is valid. */
 const REQUEST_LIFE_MS = 60_000
 

@@ -32,7 +32,7 @@ interface Landing {
 export async function checkSponsoredSend(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const title = 'a sponsored send'
   const expected = '200, no hash yet, a transaction id, a user operation; then confirmed, the transfer on the chain'
-  const response = await sendTransfer(run, wallet, { reference: 'send-1' })
+  const response = await sendCheckTransfer(run, wallet, { reference: 'send-1' })
   const data = dataOf(response)
   if (data.transactionId === null) return compare(false, { title, expected, actual: describeResponse(response) })
   const landing = await awaitLanding(run, wallet, data.transactionId)
@@ -50,7 +50,7 @@ export async function checkSponsoredSend(run: CheckRun, wallet: CheckWallet): Pr
 export async function checkSendsAtOnce(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const numbers = Array.from({ length: SENDS_AT_ONCE }, (_, index) => index)
   const responses = await Promise.all(
-    numbers.map(async (number) => await sendTransfer(run, wallet, { reference: `at-once-${number}` })),
+    numbers.map(async (number) => await sendCheckTransfer(run, wallet, { reference: `at-once-${number}` })),
   )
   const accepted = responses.flatMap((response) => dataOf(response).transactionId ?? [])
   const landings = await Promise.all(accepted.map(async (id) => await awaitLanding(run, wallet, id)))
@@ -66,7 +66,7 @@ export async function checkSendsAtOnce(run: CheckRun, wallet: CheckWallet): Prom
 
 /** Step 5: sends the reference id of the first transfer again, with another idempotency key. */
 export async function checkDuplicateReference(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
-  const response = await sendTransfer(run, wallet, { reference: 'send-1', attempt: 'again' })
+  const response = await sendCheckTransfer(run, wallet, { reference: 'send-1', attempt: 'again' })
   const found = await run.wire.get(`/v1/transactions?reference_id=${run.runId}-send-1`)
   const listed = found.body['transactions']
   const count = Array.isArray(listed) ? listed.length : 0
@@ -81,7 +81,7 @@ export async function checkDuplicateReference(run: CheckRun, wallet: CheckWallet
 /** Step 6: sends a request whose signed expiry is already in the past. */
 export async function checkExpiredRequest(run: CheckRun, wallet: CheckWallet): Promise<Outcome> {
   const expiresAt = new Date(run.clock.now().getTime() - EXPIRED_SINCE_MS)
-  const response = await sendTransfer(run, wallet, { reference: 'expired', expiresAt })
+  const response = await sendCheckTransfer(run, wallet, { reference: 'expired', expiresAt })
   const text = `${String(response.body['code'])} ${String(response.body['error'])}`
   return compare(response.status === 401 && /request.(?:has.)?expired/i.test(text), {
     title: 'an expired request',
@@ -97,7 +97,7 @@ export async function checkExpiredRequest(run: CheckRun, wallet: CheckWallet): P
 const EXPIRED_SINCE_MS = 60_000
 
 /** Sends USDC from the wallet to itself. By default, the wallet's signer signs the request. */
-export async function sendTransfer(
+export async function sendCheckTransfer(
   run: CheckRun,
   wallet: CheckWallet,
   {

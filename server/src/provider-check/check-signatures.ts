@@ -13,7 +13,7 @@ import {
 } from '../values/transfer-authorization.ts'
 import {
   AMOUNT_MICRO,
-  CODE_REFUSED,
+  POLICY_VIOLATION,
   compare,
   expiryOf,
   MAX_MICRO,
@@ -83,7 +83,7 @@ export async function checkPurchaseRule(run: CheckRun, wallet: CheckWallet): Pro
   const isSigner = await isSignedBy(wallet, hashAuthorization(domainOf(run), allowed), readSignature(signed))
   return compare(isSigner && isRefused(tooMuch) && isRefused(stranger), {
     title: "purchases under the grant's rule",
-    expected: `200, by the wallet's key; above the limit: 400 ${CODE_REFUSED}; another payee: 400 ${CODE_REFUSED}`,
+    expected: `200, by the wallet's key; above the limit: 400 ${POLICY_VIOLATION}; another payee: 400 ${POLICY_VIOLATION}`,
     actual:
       `${describeResponse(signed)}${isSigner ? ", by the wallet's key" : ''}; ` +
       `above the limit: ${describeResponse(tooMuch)}; another payee: ${describeResponse(stranger)}`,
@@ -91,7 +91,7 @@ export async function checkPurchaseRule(run: CheckRun, wallet: CheckWallet): Pro
 }
 
 function isRefused({ status, body }: ProviderResponse): boolean {
-  return status === 400 && body['code'] === CODE_REFUSED
+  return status === 400 && body['code'] === POLICY_VIOLATION
 }
 
 /** Returns an authorization of a transfer to the wallet itself. It expired in 1970, so nobody can use it. */

@@ -36,3 +36,6 @@ export const DEFAULT_CHAINS: Readonly<Record<Mode, KnownChain>> = {
 export function findChain(chainId: number): KnownChain | undefined {
   return Object.values(DEFAULT_CHAINS).find((chain) => chain.chainId === chainId)
 }
+
+/** Where test USDC comes from: an endpoint that our server calls, or a web site that people visit. */
+export type Faucet = { readonly kind: 'endpoint' | 'site'; readonly url: string }

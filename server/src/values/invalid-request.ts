@@ -1,11 +1,11 @@
-import { ISSUES_MAX, type Issue } from './problem-details.ts'
+import { ISSUES_MAX, type InvalidField } from './problem-details.ts'
 import { Problem } from './problem.ts'
 
 /**
  * Describes what is wrong with a member or parameter of a request. `predicate` completes the sentence that begins with
  * the member's name, such as `is required`.
  */
-export function issueOf(path: string, predicate: string): Issue {
+export function issueOf(path: string, predicate: string): InvalidField {
   return { path, message: `${path === '' ? 'The body' : `\`${path}\``} ${predicate}.` }
 }
 
@@ -13,7 +13,7 @@ export function issueOf(path: string, predicate: string): Issue {
  * Creates the 400 error of a request with these issues. Its message is the first issue, and `details` lists the first
  * `ISSUES_MAX` of them.
  */
-export function invalidRequest(issues: readonly Issue[], code?: 'amount_invalid' | 'address_invalid'): Problem {
+export function invalidRequest(issues: readonly InvalidField[], code?: 'amount_invalid' | 'address_invalid'): Problem {
   const message = issues[0]?.message ?? 'The request is not valid.'
   return new Problem('validation_failed', message, {
     details: issues.slice(0, ISSUES_MAX),

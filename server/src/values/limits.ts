@@ -4,3 +4,6 @@ export const AGENT_ID_CODE_POINTS_MAX = 64
 
 /** A wallet has at most this many slots. So at most this many agents can have a grant on it. */
 export const WALLET_SLOTS_MAX = 50
+
+/** The longest URL that the database stores, in its percent-encoded form. */
+export const URL_CHARS_MAX = 2_048

@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
-import { isoTime, list, nullable, oneOf, usdc } from './schema-fields.ts'
+import { isoTime, list, orNull, oneOf, usdc } from './schema-fields.ts'
 
 /**
  * What the member `details` of an error contains, for each code that has details. The contract (`openapi.json`) is
@@ -24,7 +24,7 @@ export const IssuesSchema = Type.Array(
   },
 )
 
-export type Issue = Static<typeof IssuesSchema>[number]
+export type InvalidField = Static<typeof IssuesSchema>[number]
 
 function issues(path: string, message: string): typeof IssuesSchema {
   return Object.assign({}, IssuesSchema, { examples: [[{ path, message }]] })
@@ -141,7 +141,7 @@ const PROBLEM_DETAILS = {
       spent_24h_usdc: usdc('What the agent spent from the wallet in the last 24 hours.'),
       remaining_24h_usdc: usdc('The largest amount that the 24-hour limit allows now.'),
       requested: usdc('The amount of the request.'),
-      resets_at: nullable(
+      resets_at: orNull(
         isoTime('The earliest time at which this amount would fit. Null if the amount is larger than the limit.'),
       ),
     },

@@ -16,7 +16,7 @@ export function usdc(description?: string) {
  * The given schema, or null. The description is repeated on the union, because generators of client libraries do not
  * show a description inside a union.
  */
-export function nullable<Schema extends TSchema & { readonly description?: string }>(schema: Schema) {
+export function orNull<Schema extends TSchema & { readonly description?: string }>(schema: Schema) {
   return Type.Union([schema, Type.Null()], describedAs(schema.description))
 }
 

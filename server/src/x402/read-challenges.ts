@@ -9,7 +9,7 @@ import {
   splitOffers,
   VALID_SECONDS_MIN,
   type AcceptedMoney,
-  type SentRequest,
+  type PayingRequest,
   type ReadOffer,
 } from './read-offer.ts'
 import {
@@ -30,7 +30,7 @@ const DECIMALS = 6
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i
 
 /** Reads the challenges of MPP, in the header `WWW-Authenticate` (D70). Null if the header has none. */
-export function readChallenges(header: unknown, money: AcceptedMoney, { body }: SentRequest): PaymentRequired | null {
+export function readChallenges(header: unknown, money: AcceptedMoney, { body }: PayingRequest): PaymentRequired | null {
   if (typeof header !== 'string' || header.length > HEADER_CHARS_MAX) return null
   const challenges = parseChallenges(header).filter(({ scheme }) => scheme === 'payment')
   const [first] = challenges
@@ -49,7 +49,7 @@ function readWords({ parameters }: Challenge): SellerWords {
 
 function readChallenge(
   challenge: Challenge,
-  { money, body }: { readonly money: AcceptedMoney } & Pick<SentRequest, 'body'>,
+  { money, body }: { readonly money: AcceptedMoney } & Pick<PayingRequest, 'body'>,
 ): ReadOffer {
   const { parameters } = challenge
   const [id, realm, method, intent] = ['id', 'realm', 'method', 'intent'].map((name) => parameters.get(name) ?? '')

@@ -16,7 +16,7 @@ export interface AcceptedMoney extends PaidToken {
 }
 
 /** What is known about the request that will pay. */
-export interface SentRequest {
+export interface PayingRequest {
   /** How long the payment header may be, in bytes, with its name. */
   readonly headerBytesMax: number
   /** The body. Undefined if the agent sends the request itself. */

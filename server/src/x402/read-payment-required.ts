@@ -3,7 +3,7 @@ import { rankOffers } from './choose-offer.ts'
 import type { Offer, PaymentRequired } from './payment-required.ts'
 import { readChallenges } from './read-challenges.ts'
 import { paymentHeaderBytes } from './header-size.ts'
-import { skipOwn, type AcceptedMoney, type SentRequest } from './read-offer.ts'
+import { skipOwn, type AcceptedMoney, type PayingRequest } from './read-offer.ts'
 import { readX402V1, readX402V2 } from './read-x402.ts'
 
 /** A seller's response with the status 402. */
@@ -23,7 +23,7 @@ export interface PaymentRequiredAnswer {
 export function readPaymentRequired(
   answer: PaymentRequiredAnswer,
   money: AcceptedMoney,
-  sent: SentRequest,
+  sent: PayingRequest,
 ): PaymentRequired | null {
   if (answer.status !== 402) return null
   const read = [

@@ -11,7 +11,7 @@ import {
   type ReadOffer,
 } from './read-offer.ts'
 import {
-  BODY_BYTES_MAX,
+  OFFER_BODY_BYTES_MAX,
   decodeBase64,
   IDENTIFIER_EXTENSION,
   isObject,
@@ -46,7 +46,7 @@ export function readX402V2(header: unknown, money: AcceptedMoney): PaymentRequir
 
 /** Reads version 1, which is in the body. Null if the body is something else. */
 export function readX402V1(body: Buffer, money: AcceptedMoney): PaymentRequired | null {
-  return body.length > BODY_BYTES_MAX ? null : readAccepts(body.toString('utf8'), { version: 'x402_v1', money })
+  return body.length > OFFER_BODY_BYTES_MAX ? null : readAccepts(body.toString('utf8'), { version: 'x402_v1', money })
 }
 
 function readAccepts(

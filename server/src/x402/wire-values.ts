@@ -3,7 +3,7 @@ import { isExactNumber, parseExactJson, parseJson } from '../lib/parse-json.ts'
 
 /** How much of a seller's response is read: more than any honest seller sends, and little enough to parse at once. */
 export const HEADER_CHARS_MAX = 16 * 1_024
-export const BODY_BYTES_MAX = 64 * 1_024
+export const OFFER_BODY_BYTES_MAX = 64 * 1_024
 /** At most this many ways to pay are read in each protocol. The answer says how many were not read. */
 export const OFFERS_MAX = 20
 /** How deeply objects and lists of a seller's JSON may be nested. */

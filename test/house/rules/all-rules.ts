@@ -18,7 +18,7 @@ import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
-import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
 import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK, STATEMENT_VERBS } from './sql.ts'
 import { NO_MODULE_STATE } from './state.ts'
 import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
@@ -48,6 +48,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_BARRELS,
   NO_EXPORT_ALL,
   NO_DEFAULT_EXPORTS,
+  NO_TWINS,
   WHOLE_CHARACTERS,
   BOUNDED_JSON,
   NO_SINGLE_FILES,

@@ -17,7 +17,7 @@ import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
-import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, SMALL_FILES } from './shape.ts'
+import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
 import { NO_MODULE_STATE } from './state.ts'
 import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
@@ -323,6 +323,25 @@ export const SAMPLES: readonly Sample[] = [
       broken('scripts/a.mjs', 'export { a as default }'),
     ],
     passes: [file('server/src/lib/a.ts', "import { default as b } from 'b'\nexport { a as b }")],
+  },
+  {
+    rule: NO_TWINS,
+    fails: [
+      {
+        files: {
+          [`${DOMAIN}/grants/a.ts`]: 'export interface Search {}',
+          [`${DOMAIN}/payments/b.ts`]: '\nexport type Search = string',
+        },
+        at: [`${DOMAIN}/payments/b.ts:2`],
+      },
+    ],
+    passes: [
+      {
+        [`${DOMAIN}/grants/a.ts`]: 'export interface Grant {}',
+        [`${CONTRACT}grants.ts`]: 'export type Grant = string',
+        [`${DOMAIN}/payments/b.ts`]: 'interface Grant {}',
+      },
+    ],
   },
   {
     rule: SMALL_FILES,

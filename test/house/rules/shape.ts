@@ -1,4 +1,5 @@
-import { banInCode, type Rule } from '../rule.ts'
+import { banInCode, isServer, type Rule } from '../rule.ts'
+import { lineAt } from '../source-tree.ts'
 
 /** A file may have at most this many lines. A longer file usually has more than one purpose. */
 const FILE_LINES_MAX = 400
@@ -41,6 +42,28 @@ export const NO_DEFAULT_EXPORTS = banInCode({
   instead: 'export it by the name of its file',
   holdsIn: ({ path }) => !DEFAULT_EXPORT_FILES.has(path),
 })
+
+const EXPORT_PATTERN = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm
+/** The types of the dashboard's API. Each has the name of the domain's type that it shows. */
+const CONTRACT_FOLDER = 'server/src/console/contract/'
+
+export const NO_TWINS: Rule = {
+  name: 'an exported name means one thing in the whole server',
+  check: (tree) => {
+    const owners = new Map<string, string>()
+    return tree.modules
+      .filter((module) => isServer(module) && !module.path.startsWith(CONTRACT_FOLDER))
+      .flatMap((module) =>
+        [...module.code.matchAll(EXPORT_PATTERN)].flatMap(({ index, 1: name = '' }) => {
+          const owner = owners.get(name)
+          owners.set(name, owner ?? module.path)
+          if (owner === undefined || owner === module.path) return []
+          const message = `\`${name}\` is exported by ${owner} too: give one of them a name that says what it is`
+          return [{ path: module.path, line: lineAt(module.text, index), message }]
+        }),
+      )
+  },
+}
 
 export const SMALL_FILES: Rule = {
   name: `no file has more than ${FILE_LINES_MAX} lines`,

@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '@bursar/server/src/domain/events/event.ts'
-import { URL_CHARS_MAX } from '@bursar/server/src/domain/webhooks/endpoint.ts'
+import { URL_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import type { WebhookTerms } from '@bursar/server/src/console/contract/webhooks.ts'
 import { useId, useState } from 'react'
 import { ApiError, hasCode } from '../../api/api-error.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -31,7 +31,7 @@ const GRANT_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** Explains why a check failed, with the values at the time of the request. */
-export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: Refusal }) {
+export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: RefusedRequest }) {
   const { details, amount_usdc, agent_id, wallet, to } = refusal
   const usdc = (name: string) => <AmountText usdc={detailOf(details, name) ?? '0'} />
   switch (code) {

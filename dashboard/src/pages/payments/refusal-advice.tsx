@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -16,7 +16,7 @@ interface Advice {
 }
 
 /** Advice on what to do about a rejected request, with links. */
-export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
+export function RefusalAdvice({ refusal }: { readonly refusal: RefusedRequest }) {
   const { slug, mode, role, to } = useWorkspace()
   const { agent_id, wallet } = refusal
   const { data: grants } = useQuery(grantsQuery(slug, mode, { agent: agent_id, wallet }))
@@ -44,7 +44,7 @@ export function RefusalAdvice({ refusal }: { readonly refusal: Refusal }) {
 
 type To = (...parts: readonly string[]) => string
 
-function adviseOn(refusal: Refusal, grant: Grant | null, to: To): Advice {
+function adviseOn(refusal: RefusedRequest, grant: Grant | null, to: To): Advice {
   const { code, details, agent_id, wallet, resource_url } = refusal
   const isPurchase = resource_url !== null
   const resetsAt = detailOf(details, 'resets_at')

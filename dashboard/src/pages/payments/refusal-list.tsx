@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
@@ -16,7 +16,7 @@ import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { RecipientText } from './recipient-text.tsx'
 
-const COLUMNS: readonly Column<Refusal>[] = [
+const COLUMNS: readonly Column<RefusedRequest>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
   { title: 'Created', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
   { title: 'Reason', render: formatRefusal },

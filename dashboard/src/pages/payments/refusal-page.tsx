@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
-import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalQuery, walletsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
@@ -71,7 +71,7 @@ export function RefusalPage() {
 function RefusalProperties({
   refusal: { id, wallet, to: recipient, resource_url, memo, idempotency_key },
 }: {
-  readonly refusal: Refusal
+  readonly refusal: RefusedRequest
 }) {
   return (
     <DescriptionList>

@@ -1,4 +1,4 @@
-import type { Refusal } from '@bursar/server/src/console/contract/refusals.ts'
+import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { Timeline, TimelineStep } from '../../components/timeline.tsx'
@@ -9,7 +9,7 @@ import { CredentialText } from './credential-text.tsx'
 import { listChecks } from './refusal-checks.ts'
 
 /** The checks of a rejected request: those that passed, the one that failed, and those that were skipped. */
-export function RefusalTimeline({ refusal }: { readonly refusal: Refusal }) {
+export function RefusalTimeline({ refusal }: { readonly refusal: RefusedRequest }) {
   const { to } = useWorkspace()
   const { agent_id, code, credential, created_at, message, mode, resource_url } = refusal
   const checks = listChecks(code, { mode, isPurchase: resource_url !== null })

@@ -9,7 +9,7 @@ import type { HttpServer } from '../../http/open-http.ts'
 import { parseAgentId, AGENT_ID_RULE } from '../../values/agent-id.ts'
 import type { createAuthenticate, Requirements } from '../authenticate.ts'
 import { callerOf, type Caller } from '../caller.ts'
-import { CreateAgentBody, IdParams } from '../schemas.ts'
+import { CreateAgentBody, PathId } from '../schemas.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 
 export type Authenticate = (requirements: Requirements) => ReturnType<typeof createAuthenticate>
@@ -78,7 +78,7 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         summary: 'Retrieve one agent',
         description: 'Returns the agent with its wallets, and what it may spend from each of them now.',
         tags: ['Agents'],
-        params: IdParams,
+        params: PathId,
         response: { 200: AgentResponse },
         errors: ['agent_not_found'],
       },

@@ -7,7 +7,7 @@ import { listEvents } from '../../domain/events/list-events.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { callerOf } from '../caller.ts'
 import { parseEventsQuery } from '../parse-events-query.ts'
-import { EventReference, EventsQuery, IdParams } from '../schemas.ts'
+import { EventReference, EventsQuery, PathId } from '../schemas.ts'
 import type { Authenticate } from './agents.ts'
 
 /**
@@ -65,7 +65,7 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
         summary: 'Retrieve one event',
         description: 'Returns an event of the last 30 days in the form in which webhooks deliver it.',
         tags: ['Events'],
-        params: IdParams,
+        params: PathId,
         response: {
           200: Type.Object({ event: EventReference }, { description: 'The event at the time when it was created.' }),
         },

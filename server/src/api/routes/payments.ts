@@ -30,7 +30,7 @@ import {
   parsePayment,
 } from '../parse-payment.ts'
 import { MISMATCH_HEADER, REPLAY_HEADER } from '../replay-headers.ts'
-import { CreatePaymentBody, IdParams, PaymentQuery } from '../schemas.ts'
+import { CreatePaymentBody, PathId, PaymentQuery } from '../schemas.ts'
 import { describeChoice } from '../contract/errors.ts'
 import type { Authenticate } from './agents.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
@@ -167,7 +167,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
           'If very many requests wait already, the response is sent at once, so check the status. Without wait, poll at ' +
           'most once every 2 seconds.',
         tags: ['Payments'],
-        params: IdParams,
+        params: PathId,
         querystring: PaymentQuery,
         response: { 200: ReadPaymentResponse },
         errors: ['not_found'],

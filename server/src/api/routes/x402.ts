@@ -18,10 +18,10 @@ import { leaveWork } from '../../http/overload-gate.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { Problem } from '../../values/problem.ts'
-import { nullable } from '../../values/schema-fields.ts'
+import { orNull } from '../../values/schema-fields.ts'
 import { callerOf } from '../caller.ts'
 import { checkIdempotencyHeader, parseIdempotencyKey } from '../parse-payment.ts'
-import { parseBuyer, parseCompared, parseReceived, parseTerms } from '../parse-purchase.ts'
+import { parseBuyer, parseCompared, parseReceived, parsePurchaseTerms } from '../parse-purchase.ts'
 import { CheckResourceBody, PayResourceBody, SignResourceBody } from '../purchase-schemas.ts'
 import { MISMATCH_HEADER, REPLAY_HEADER } from '../replay-headers.ts'
 import type { Authenticate } from './agents.ts'
@@ -34,7 +34,7 @@ const PaidResource = Type.Object(
     payment: NullablePayment,
     purchase: NullablePurchase,
     response: Type.Union([Type.Ref('ResourceAnswer'), Type.Null()]),
-    delivery: nullable(Type.String({ description: 'The same as `purchase.delivery`. Null if nothing was bought.' })),
+    delivery: orNull(Type.String({ description: 'The same as `purchase.delivery`. Null if nothing was bought.' })),
   },
   {
     description:
@@ -46,8 +46,8 @@ const SignedPayment = Type.Object(
   {
     payment: Type.Ref('Payment'),
     purchase: NullablePurchase,
-    header_name: nullable(Type.String({ description: 'The header to send with your request to the resource.' })),
-    header_value: nullable(
+    header_name: orNull(Type.String({ description: 'The header to send with your request to the resource.' })),
+    header_value: orNull(
       Type.String({
         description: 'The value of the header. Anyone who has it can take the amount for the payee, once.',
       }),
@@ -205,7 +205,7 @@ function failInvalid({ validationError }: KeyedRequest): void {
  */
 async function readPurchase<Rest>(
   ctx: Context,
-  request: FastifyRequest & { readonly body: Parameters<typeof parseTerms>[0] },
+  request: FastifyRequest & { readonly body: Parameters<typeof parsePurchaseTerms>[0] },
   { how, course: { stopping }, readRest }: { how: 'pay' | 'sign'; course: Course; readRest: () => Rest },
 ): Promise<
   | { readonly purchase: { readonly terms: PurchaseTerms } & Rest; readonly earlier: null }
@@ -215,7 +215,10 @@ async function readPurchase<Rest>(
   const idempotencyKey = readKey(request)
   try {
     failInvalid(request)
-    return { purchase: { terms: parseTerms(request.body, caller, idempotencyKey), ...readRest() }, earlier: null }
+    return {
+      purchase: { terms: parsePurchaseTerms(request.body, caller, idempotencyKey), ...readRest() },
+      earlier: null,
+    }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const key = { ...caller, idempotencyKey, boundAgentId: caller.agentId }

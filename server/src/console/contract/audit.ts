@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { AUDIT_ACTIONS } from '../../domain/audit/audit-entry.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { id, next, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -10,17 +10,17 @@ const AuditEntrySchema = Type.Object({
   at: isoTime(),
   actor: Type.Object({
     kind: Type.Enum(['user', 'key', 'client', 'operator']),
-    id: nullable(Type.String()),
-    name: nullable(Type.String()),
+    id: orNull(Type.String()),
+    name: orNull(Type.String()),
     former: Type.Boolean(),
   }),
   action: Type.Enum([...AUDIT_ACTIONS]),
-  subject: nullable(Type.String()),
+  subject: orNull(Type.String()),
   /**
    * The person who was the subject of the action, for example a member who was removed. Null if the subject is not a
    * person.
    */
-  subject_user: nullable(Type.Object({ name: Type.String(), former: Type.Boolean() })),
+  subject_user: orNull(Type.Object({ name: Type.String(), former: Type.Boolean() })),
   details: Type.Record(Type.String(), Type.Unknown()),
 })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { SCOPES } from '../../values/scope.ts'
 import { Empty, mode, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -10,7 +10,7 @@ const scopes = list(Type.Enum([...SCOPES]))
 export const ClientSchema = Type.Object({
   name: Type.String(),
   /** The host of the client's metadata document, which identifies the client; null for a client that registered. */
-  document_host: nullable(Type.String()),
+  document_host: orNull(Type.String()),
   redirect_hosts: list(Type.String()),
 })
 
@@ -24,7 +24,7 @@ const ConnectionSchema = Type.Object({
   created_at: isoTime(),
   expires_at: isoTime(),
   /** When a request last used one of the connection's tokens; null if none ever did. */
-  last_used_at: nullable(isoTime()),
+  last_used_at: orNull(isoTime()),
 })
 
 const AuthorizationRequestSchema = Type.Object({
@@ -32,13 +32,13 @@ const AuthorizationRequestSchema = Type.Object({
     /** The name that the client gave itself. Nobody has verified it. */
     name: Type.String(),
     /** The host of the client's metadata document, which identifies the client; null for a client that registered. */
-    document_host: nullable(Type.String()),
+    document_host: orNull(Type.String()),
     redirect_host: Type.String(),
     redirect_uri_kind: Type.Enum(['https', 'loopback']),
     registered_at: isoTime(),
   }),
   scopes,
-  agent_id: nullable(Type.String()),
+  agent_id: orNull(Type.String()),
   expires_at: isoTime(),
 })
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../domain/events/event.ts'
 import { ATTEMPT_ERRORS, DELIVERY_STATUSES, DELIVERY_TRIGGERS } from '../../domain/webhooks/delivery.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { EmptyBody, id, mode, next, SlugIdParams, SlugParams, time } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -16,18 +16,18 @@ export const DeliverySchema = Type.Object({
   trigger: Type.Enum([...DELIVERY_TRIGGERS]),
   status: Type.Enum([...DELIVERY_STATUSES]),
   attempt_count: Type.Integer(),
-  next_attempt_at: nullable(isoTime()),
+  next_attempt_at: orNull(isoTime()),
   created_at: isoTime(),
-  finished_at: nullable(isoTime()),
+  finished_at: orNull(isoTime()),
 })
 
 const DeliveryAttemptSchema = Type.Object({
   number: Type.Integer(),
   at: isoTime(),
-  status_code: nullable(Type.Integer()),
-  error: nullable(Type.Enum([...ATTEMPT_ERRORS])),
+  status_code: orNull(Type.Integer()),
+  error: orNull(Type.Enum([...ATTEMPT_ERRORS])),
   duration_ms: Type.Integer(),
-  response_body: nullable(Type.String()),
+  response_body: orNull(Type.String()),
 })
 
 const DeliveryPageSchema = Type.Object({ deliveries: list(DeliverySchema), next })
@@ -39,7 +39,7 @@ const DeliveryPageSchema = Type.Object({ deliveries: list(DeliverySchema), next 
 const DeliveryDetailSchema = Type.Object({
   delivery: DeliverySchema,
   attempts: list(DeliveryAttemptSchema),
-  body: nullable(Type.String()),
+  body: orNull(Type.String()),
 })
 
 const DeliveriesQuery = Type.Object({

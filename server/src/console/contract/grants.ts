@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
 import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
 import { GRANT_CHANGES, GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, agentId, EmptyBody, mode, SlugIdParams, SlugParams, time } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { OwnerAuthenticationBody } from './webauthn.ts'
@@ -27,14 +27,14 @@ export const GrantSchema = Type.Object({
    * What the agent spent from the wallet in the last 24 hours, under all of its grants together. Null if the grant is
    * revoked.
    */
-  spent_24h_usdc: nullable(Type.String()),
-  remaining_24h_usdc: nullable(Type.String()),
+  spent_24h_usdc: orNull(Type.String()),
+  remaining_24h_usdc: orNull(Type.String()),
   /** The grant that this grant replaces as soon as the owner signs it. */
-  replaces: nullable(Type.String()),
+  replaces: orNull(Type.String()),
   /** The grant that has replaced this grant. */
-  replaced_by: nullable(Type.String()),
+  replaced_by: orNull(Type.String()),
   /** Who submitted the owner's signature. Null if nobody has submitted it yet, or if the operator did. */
-  activated_by: nullable(Type.String()),
+  activated_by: orNull(Type.String()),
   /** Whether a passkey of the caller owns the wallet. */
   is_mine_to_sign: Type.Boolean(),
 })
@@ -50,7 +50,7 @@ export const SigningRequestSchema = Type.Object({
   /** The wallet passkeys that may sign the request. `public_key` is base64 of its SPKI. */
   credentials: list(Type.Object({ id: Type.String(), public_key: Type.String(), name: Type.String() })),
   /** The rules that the request replaces; null if it changes no rules. */
-  before: nullable(RulesSchema),
+  before: orNull(RulesSchema),
 })
 
 const terms = {
@@ -59,7 +59,7 @@ const terms = {
   /** Required. An empty list allows every recipient, so this must be an explicit choice. */
   recipient_allowlist: Type.Immutable(Type.Array(address, { maxItems: GRANT_RECIPIENTS_MAX })),
   /** Required. Null means that the grant never expires, so this must be an explicit choice. */
-  expires_at: nullable(time),
+  expires_at: orNull(time),
   /** Whether the grant allows purchases. If missing, it does not. */
   x402: Type.Optional(Type.Boolean()),
 }
@@ -117,7 +117,7 @@ export const GRANT_ROUTES = {
     schema: {
       params: SlugIdParams,
       body: Type.Object({ change: Type.Enum([...GRANT_CHANGES]) }),
-      response: { 200: Type.Object({ grant: GrantSchema, signing_request: nullable(SigningRequestSchema) }) },
+      response: { 200: Type.Object({ grant: GrantSchema, signing_request: orNull(SigningRequestSchema) }) },
     },
   },
   submitSignature: {

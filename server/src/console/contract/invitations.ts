@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { Empty, role, secret, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { WorkspaceSchema } from './workspaces.ts'
@@ -19,7 +19,7 @@ const IssuedInvitationSchema = Type.Object({ ...InvitationSchema.properties, url
 const OfferedInvitationSchema = Type.Object({
   workspace: Type.Object({ slug: Type.String(), name: Type.String() }),
   role,
-  invited_by: nullable(Type.String()),
+  invited_by: orNull(Type.String()),
   expires_at: isoTime(),
 })
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { HELD_KEYS_LISTED_MAX, KEY_STATES } from '../../domain/keys/api-key.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { SCOPES } from '../../values/scope.ts'
 import { agentId, EmptyBody, id, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -12,21 +12,21 @@ const ApiKeySchema = Type.Object({
   mode,
   name: Type.String(),
   /** The only agent as which the key may pay. Null if it may pay as every agent. */
-  agent_id: nullable(Type.String()),
+  agent_id: orNull(Type.String()),
   /** Null if the key has all scopes. */
-  scopes: nullable(list(scope)),
+  scopes: orNull(list(scope)),
   /** The last four characters of the secret. */
   last4: Type.String(),
   created_at: isoTime(),
   /** The person who created the key. Null if the operator did. */
-  created_by: nullable(Type.String()),
+  created_by: orNull(Type.String()),
   /** Whether the person who created the key is no longer a member of the workspace. */
   by_former_member: Type.Boolean(),
   /** Until when the old key still authenticates after a rotation. */
-  grace_until: nullable(isoTime()),
-  revoked_at: nullable(isoTime()),
+  grace_until: orNull(isoTime()),
+  revoked_at: orNull(isoTime()),
   state: Type.Enum([...KEY_STATES]),
-  last_used_at: nullable(isoTime()),
+  last_used_at: orNull(isoTime()),
 })
 
 /** What people choose when they create a key. */

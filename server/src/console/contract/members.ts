@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { id, mode, role, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -18,7 +18,7 @@ const MadeKeySchema = Type.Object({
   mode,
   name: Type.String(),
   /** The only agent as which the key may pay. Null if it may pay as every agent. */
-  agent_id: nullable(Type.String()),
+  agent_id: orNull(Type.String()),
   /** The last four characters of the secret. */
   last4: Type.String(),
 })
@@ -33,7 +33,7 @@ export type KeysLeftBehind = Shape<typeof KeysLeftBehindSchema>
 /** What stops working when the member leaves the workspace or becomes a viewer (D88). */
 const BelongingsSchema = Type.Object({
   /** The API keys of both modes that the member made. */
-  keys: list(Type.Object({ ...MadeKeySchema.properties, created_at: isoTime(), last_used_at: nullable(isoTime()) })),
+  keys: list(Type.Object({ ...MadeKeySchema.properties, created_at: isoTime(), last_used_at: orNull(isoTime()) })),
   /** The applications that the member connected, in both modes. */
   connections: list(Type.Object({ id: Type.String(), mode, client_name: Type.String(), agent_id: Type.String() })),
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { HostSpendSchema } from '../../domain/purchases/host-spend.ts'
 import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, SlugParams } from './fields.ts'
 import { grantState } from './grants.ts'
 import { ListedPaymentSchema } from './payments.ts'
@@ -10,7 +10,7 @@ import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 const range = Type.Enum(['24h', '7d', '30d'])
 
 const SpendSchema = Type.Object({
-  agent_id: nullable(Type.String()),
+  agent_id: orNull(Type.String()),
   total_usdc: Type.String(),
   /** What the agent spent, one amount for each bar of the chart. */
   bars_usdc: list(Type.String()),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { list, nullable } from '../../values/schema-fields.ts'
+import { list, orNull } from '../../values/schema-fields.ts'
 import { SigningRequestSchema } from './grants.ts'
 import { mode, ModeQuery, SlugAddressParams, SlugIdParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -60,7 +60,7 @@ export const OWNER_ROUTES = {
        * to be signed.
        */
       response: {
-        200: Type.Object({ request_id: nullable(Type.String()), request: nullable(SigningRequestSchema) }),
+        200: Type.Object({ request_id: orNull(Type.String()), request: orNull(SigningRequestSchema) }),
       },
     },
   },

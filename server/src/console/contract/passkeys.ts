@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { Empty, EmptyBody, IdParams, name } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { CreationOptions, Registration } from './webauthn.ts'
@@ -8,7 +8,7 @@ const PasskeySchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   created_at: isoTime(),
-  last_used_at: nullable(isoTime()),
+  last_used_at: orNull(isoTime()),
 })
 
 export type Passkey = Shape<typeof PasskeySchema>

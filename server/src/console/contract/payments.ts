@@ -3,7 +3,7 @@ import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/paym
 import { PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
 import { PurchaseSummarySchema } from '../../domain/purchases/purchase-summary.ts'
 import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { AGENT_ID_CHARS_MAX, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
 import { GrantSchema } from './grants.ts'
@@ -23,17 +23,17 @@ export const PaymentSchema = Type.Object({
   /** A `transfer` was requested by an agent. A `withdrawal` was signed by an owner of the wallet. */
   kind: Type.Enum([...PAYMENT_KINDS]),
   /** Null for a withdrawal, and only then. */
-  agent_id: nullable(Type.String()),
+  agent_id: orNull(Type.String()),
   /** Null for a withdrawal, and only then. */
-  grant_id: nullable(Type.String()),
+  grant_id: orNull(Type.String()),
   /** Why the payment is still pending, if something is wrong that a person should look into. Otherwise null. */
-  pending_reason: nullable(Type.Enum([...PENDING_REASONS])),
+  pending_reason: orNull(Type.Enum([...PENDING_REASONS])),
 })
 
 /** A payment in a list, with what it buys. `purchase` is null if the payment is no purchase. */
 export const ListedPaymentSchema = Type.Object({
   ...PaymentSchema.properties,
-  purchase: nullable(PurchaseSummarySchema),
+  purchase: orNull(PurchaseSummarySchema),
 })
 
 /**
@@ -43,7 +43,7 @@ export const ListedPaymentSchema = Type.Object({
 export const CredentialSchema = Type.Object({
   kind: Type.Enum(['key', 'connection']),
   id: Type.String(),
-  name: nullable(Type.String()),
+  name: orNull(Type.String()),
 })
 
 const PaymentEventSchema = Type.Object({
@@ -58,17 +58,17 @@ const PaymentDetailSchema = Type.Object({
     ...PaymentSchema.properties,
     mode,
     /** When the enclave accepted the payment. */
-    accepted_at: nullable(isoTime()),
+    accepted_at: orNull(isoTime()),
     /** When the payment was confirmed, or failed. */
-    settled_at: nullable(isoTime()),
-    block_number: nullable(Type.Integer()),
+    settled_at: orNull(isoTime()),
+    block_number: orNull(Type.Integer()),
     /** Null for a withdrawal. */
-    credential: nullable(CredentialSchema),
+    credential: orNull(CredentialSchema),
     /**
      * The limits under which the payment was admitted, and what the agent had spent in the 24 hours before. Null for
      * a withdrawal.
      */
-    limits: nullable(
+    limits: orNull(
       Type.Object({
         max_per_tx_usdc: Type.String(),
         daily_cap_usdc: Type.String(),
@@ -77,9 +77,9 @@ const PaymentDetailSchema = Type.Object({
     ),
   }),
   /** What the payment buys, with the delivery. Null if the payment is no purchase. */
-  purchase: nullable(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
+  purchase: orNull(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
   /** The grant under which the payment was made. Null for a withdrawal. */
-  grant: nullable(GrantSchema),
+  grant: orNull(GrantSchema),
   /** The payment's events, the oldest first, and where each was sent. A withdrawal has no events. */
   events: list(PaymentEventSchema),
 })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
 import { agent, before, CredentialSchema } from './payments.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -17,15 +17,15 @@ const RefusalSchema = Type.Object({
   wallet: Type.String(),
   to: Type.String(),
   amount_usdc: Type.String(),
-  memo: nullable(Type.String()),
-  idempotency_key: nullable(Type.String()),
+  memo: orNull(Type.String()),
+  idempotency_key: orNull(Type.String()),
   /** The URL of the resource to be bought, without its query. Null if the request was no purchase. */
-  resource_url: nullable(Type.String()),
-  credential: nullable(CredentialSchema),
+  resource_url: orNull(Type.String()),
+  credential: orNull(CredentialSchema),
   created_at: isoTime(),
 })
 
-export type Refusal = Shape<typeof RefusalSchema>
+export type RefusedRequest = Shape<typeof RefusalSchema>
 
 export const REFUSAL_ROUTES = {
   /** Lists the rejected requests of the last 30 days, the newest first. */

@@ -8,7 +8,7 @@ export interface Access {
    * workspace that the path names, whose role has this right.
    */
   readonly needs: 'nothing' | 'session' | Right
-  readonly proof: Proof
+  readonly proof: ProofNeed
   /**
    * The rate limit. Every request counts against `dashboard`. A request that begins a sign-in or a sign-up also counts
    * against `sign_in` or `sign_up`, per IP address.
@@ -22,7 +22,7 @@ export interface Access {
  * function that the endpoint calls makes the check, so every other caller of that function is checked too.
  * `test/console/stolen-cookie.test.ts` checks that the declaration agrees with the domain.
  */
-export type Proof = 'required' | 'conditional' | { readonly notNeeded: string }
+export type ProofNeed = 'required' | 'conditional' | { readonly notNeeded: string }
 
 /** What an endpoint of the dashboard accepts, returns and requires. */
 export interface ConsoleRoute {

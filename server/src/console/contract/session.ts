@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { Empty, EmptyBody, name, secret } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { AuthenticationBody, CreationOptions, RegistrationBody, RequestOptions } from './webauthn.ts'
@@ -22,7 +22,7 @@ const SessionSchema = Type.Object({
   verified: Type.Boolean(),
   expires_at: isoTime(),
   /** The origin of the signer page, where owners use their wallet passkeys (D60). Null if the operator has set none. */
-  signer_url: nullable(Type.String()),
+  signer_url: orNull(Type.String()),
 })
 
 export type Session = Shape<typeof SessionSchema>
@@ -43,7 +43,7 @@ export const SESSION_ROUTES = {
     url: '/console/session',
     config: { needs: 'nothing', proof: READS, bucket: 'dashboard' },
     schema: {
-      response: { 200: Type.Object({ session: nullable(SessionSchema), sign_up: Type.Enum(['open', 'invited']) }) },
+      response: { 200: Type.Object({ session: orNull(SessionSchema), sign_up: Type.Enum(['open', 'invited']) }) },
     },
   },
   openSignUp: {

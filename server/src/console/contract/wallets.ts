@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import {
   ADDRESS_CHARS_MAX,
   id,
@@ -36,13 +36,13 @@ const WalletSchema = Type.Object({
   /** Whether one lost passkey would lose the money: a live wallet with one owner (D61). */
   is_at_risk: Type.Boolean(),
   /** From the chain; null while the chain cannot be reached. */
-  balance_usdc: nullable(Type.String()),
+  balance_usdc: orNull(Type.String()),
   /** The native coin with which the wallet pays its gas. Null in lists, and if the gas is sponsored. */
-  coin: nullable(
+  coin: orNull(
     Type.Object({
       symbol: Type.String(),
       /** The balance in units of the native coin, such as `0.15` ETH; null while the chain cannot be reached. */
-      balance: nullable(Type.String()),
+      balance: orNull(Type.String()),
     }),
   ),
   /** How many grants of this wallet are not revoked. */

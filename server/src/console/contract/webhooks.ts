@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { EVENT_TYPES } from '../../domain/events/event.ts'
-import { DISABLED_CAUSES, URL_CHARS_MAX } from '../../domain/webhooks/endpoint.ts'
-import { isoTime, list, nullable } from '../../values/schema-fields.ts'
+import { DISABLED_CAUSES } from '../../domain/webhooks/endpoint.ts'
+import { URL_CHARS_MAX } from '../../values/limits.ts'
+import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
 import { Empty, EmptyBody, mode, ModeQuery, SlugIdParams, SlugParams, time } from './fields.ts'
 import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
@@ -12,8 +13,8 @@ const WebhookSchema = Type.Object({
   url: Type.String(),
   events: list(Type.Enum([...EVENT_TYPES])),
   status: Type.Enum(['enabled', 'disabled']),
-  disabled_because: nullable(Type.Enum([...DISABLED_CAUSES])),
-  failing_since: nullable(isoTime()),
+  disabled_because: orNull(Type.Enum([...DISABLED_CAUSES])),
+  failing_since: orNull(isoTime()),
   created_at: isoTime(),
 })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../../values/schema-fields.ts'
+import { orNull } from '../../values/schema-fields.ts'
 import { ADDRESS_CHARS_MAX, mode, SlugIdParams, SlugParams } from './fields.ts'
 import { SigningRequestSchema } from './grants.ts'
 import { PaymentSchema } from './payments.ts'
@@ -26,7 +26,7 @@ export const WITHDRAWAL_ROUTES = {
         wallet: address,
         to: address,
         /** Null withdraws everything that other payments have not reserved, so a missing amount is an error. */
-        amount_usdc: nullable(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
+        amount_usdc: orNull(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
       }),
       response: {
         201: Type.Object({

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PLAN_NAMES } from '../../domain/plans/plan.ts'
-import { isoTime, nullable } from '../../values/schema-fields.ts'
+import { isoTime, orNull } from '../../values/schema-fields.ts'
 import { name, role, SlugParams } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -14,7 +14,7 @@ const ChainInfoSchema = Type.Object({
   /** The USDC contract. */
   usdc: Type.String(),
   /** The origin of a block explorer, such as `https://basescan.org`; null for a chain without one. */
-  explorer_url: nullable(Type.String()),
+  explorer_url: orNull(Type.String()),
   /**
    * How people get test USDC: through our own endpoint, or on somebody else's site. Null in live mode, and if no
    * faucet is configured.
@@ -35,7 +35,7 @@ const WorkspaceDetailSchema = Type.Object({
 })
 
 /** How much of a limit is used. `limit` is null if there is no limit. */
-const UseSchema = Type.Object({ used: Type.Integer(), limit: nullable(Type.Integer()) })
+const UseSchema = Type.Object({ used: Type.Integer(), limit: orNull(Type.Integer()) })
 const UseByModeSchema = Type.Object({ test: UseSchema, live: UseSchema })
 
 const PlanUseSchema = Type.Object({

@@ -10,7 +10,7 @@ import { parseNewAgentId } from '../parse-body.ts'
 import type { Agent as DomainAgent } from '../../domain/agents/agent.ts'
 import { formatAgent } from '../../domain/agents/format-agent.ts'
 
-export function addAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...AGENT_ROUTES.list,
     handler: async (request) => {

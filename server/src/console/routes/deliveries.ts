@@ -11,7 +11,7 @@ import { DELIVERY_ROUTES, type DeliveryQuery } from '../contract/deliveries.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
 import { formatAttempt, formatDelivery } from '../format-delivery.ts'
-import { parseTime } from '../parse-body.ts'
+import { parseTimeOf } from '../parse-body.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 
 const PAGE_DELIVERIES = 50
@@ -74,8 +74,8 @@ function parseQuery(query: DeliveryQuery) {
     ...(type === undefined ? {} : { eventType: type }),
     ...(status === undefined ? {} : { status }),
     ...(event === undefined ? {} : { eventId: event }),
-    ...(from === undefined ? {} : { from: parseTime('from', from) }),
-    ...(to === undefined ? {} : { to: parseTime('to', to) }),
+    ...(from === undefined ? {} : { from: parseTimeOf('from', from) }),
+    ...(to === undefined ? {} : { to: parseTimeOf('to', to) }),
   }
   return { mode, filter, before: before ?? null }
 }

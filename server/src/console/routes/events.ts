@@ -18,7 +18,7 @@ const PAGE_EVENTS = 50
 const DELIVERIES_MAX = 100
 
 /** Adds the endpoints for the events of the last 30 days, the newest first, and for the deliveries of each event. */
-export function addEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+export function addConsoleEventRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...EVENT_ROUTES.list,
     handler: async (request) => {

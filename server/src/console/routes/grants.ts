@@ -7,7 +7,7 @@ import { suspendGrant } from '../../domain/grants/suspend-grant.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { GRANT_ROUTES } from '../contract/grants.ts'
-import { callerOf, currentMembership } from '../current-membership.ts'
+import { memberOf, currentMembership } from '../current-membership.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatSigningRequest } from '../format-signing-request.ts'
 import { parseAuthentication, parseNewAgentId } from '../parse-body.ts'
@@ -50,7 +50,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.open,
     handler: async (request, reply) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const { body } = request
       const asked = {
         accountId,
@@ -68,7 +68,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.openReplacement,
     handler: async (request, reply) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const terms = parseTerms(request.body)
       const asked = { accountId, grantId: request.params.id, terms, actor }
       const grant = await mapEnclaveErrors(openReplacement(ctx, asked))
@@ -79,7 +79,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.issueSigningRequest,
     handler: async (request) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const grantId = request.params.id
       const asked = { accountId, grantId, change: request.body.change, actor }
       const { request: issued } = await mapEnclaveErrors(issueSigningRequest(ctx, asked))
@@ -93,7 +93,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const grantId = request.params.id
       const assertion = parseAuthentication(request.body)
       await mapEnclaveErrors(submitSignature(ctx, { accountId, grantId, assertion, actor }))
@@ -104,7 +104,7 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.suspend,
     handler: async (request) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const grantId = request.params.id
       await suspendGrant(ctx, { accountId, grantId, actor })
       return { grant: await showGrant({ accountId, grantId, userId }) }

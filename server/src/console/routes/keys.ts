@@ -8,7 +8,7 @@ import { checkName } from '../../values/name.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { KEY_ROUTES } from '../contract/keys.ts'
-import { callerOf, currentMembership } from '../current-membership.ts'
+import { memberOf, currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatIssuedKey, formatKey } from '../format-key.ts'
 import { parseNewAgentId } from '../parse-body.ts'
@@ -27,7 +27,7 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.issue,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { mode, agent_id: agentId, scopes } = request.body
       const name = checkName(request.body.name)
       const issued = await issueKey(ctx, {
@@ -54,7 +54,7 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.confirmHeld,
     handler: async (request) => {
-      const { accountId } = callerOf(request)
+      const { accountId } = memberOf(request)
       const { confirm } = request.body
       const decided = await confirmHeldKeys(ctx, { accountId, user: getCurrentSession(request), confirm })
       return { confirmed: decided.confirmed.map(({ id }) => id), revoked: decided.revoked.map(({ id }) => id) }
@@ -64,7 +64,7 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.rotate,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { id } = request.params
       const { graceUntil, ...issued } = await rotateKey(ctx, { accountId, id, actor })
       return reply
@@ -76,7 +76,7 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.revoke,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { id } = request.params
       await revokeKey(ctx, { accountId, id, actor })
       return { key: formatKey(await getKey(ctx, { accountId, id }), ctx.clock.now()) }

@@ -5,7 +5,7 @@ import { submitOwnerSignature } from '../../domain/owners/submit-owner-signature
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { OWNER_ROUTES } from '../contract/owners.ts'
-import { callerOf, currentMembership } from '../current-membership.ts'
+import { memberOf, currentMembership } from '../current-membership.ts'
 import { formatSigningRequest } from '../format-signing-request.ts'
 import { mapEnclaveErrors } from '../map-enclave-errors.ts'
 import { parseAssertion } from '../parse-body.ts'
@@ -38,7 +38,7 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.signRecord,
     handler: async (request) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const place = { accountId, mode: request.body.mode, address: parseWalletAddress(request.params.address) }
       await signWalletRecord(ctx, { ...place, assertion: parseAssertion(request.body.assertion), actor })
       return { wallet: await showWallet(ctx, { ...place, userId }) }
@@ -48,7 +48,7 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.openChange,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { mode, change, credential_id: credentialId } = request.body
       const address = parseWalletAddress(request.params.address)
       const kind = change === 'add' ? 'add_owner' : 'remove_owner'
@@ -63,7 +63,7 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, userId, actor } = callerOf(request)
+      const { accountId, userId, actor } = memberOf(request)
       const assertion = parseAssertion(request.body.assertion)
       const asked = { accountId, requestId: request.params.id, assertion, actor }
       const { mode, walletAddress: address } = await mapEnclaveErrors(submitOwnerSignature(ctx, asked))

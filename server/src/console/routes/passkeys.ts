@@ -6,7 +6,7 @@ import { removePasskey } from '../../domain/passkeys/remove-passkey.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
-import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { formatCeremony, takeCeremonyCookie } from '../ceremony.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { PASSKEY_ROUTES, type Passkey as PasskeyView } from '../contract/passkeys.ts'
 import { getCurrentSession } from '../current-session.ts'
@@ -39,7 +39,7 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
     handler: async (request, reply) => {
       const session = getCurrentSession(request)
       const name = checkName(request.body.name)
-      const ceremony = takeCeremony(consoleContext, request, reply)
+      const ceremony = takeCeremonyCookie(consoleContext, request, reply)
       const passkey = await addPasskey(ctx, {
         session,
         ceremony,

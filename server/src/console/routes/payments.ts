@@ -9,7 +9,7 @@ import { currentMembership } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatListedPayment, formatPaymentRecord } from '../format-payment.ts'
-import { parseBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
+import { parseNext, parsePaymentFilter } from '../parse-payment-filter.ts'
 import { PaymentExports } from '../payment-exports.ts'
 import { openCsv } from '../payments-csv.ts'
 
@@ -19,7 +19,7 @@ const PAGE_PAYMENTS = 50
  * Adds the endpoints for payments: the list, the newest first, its export, and everything that we have stored about one
  * payment.
  */
-export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
+export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   const exports = new PaymentExports()
   http.addHook('preClose', async () => exports.close())
 
@@ -31,7 +31,7 @@ export function addPaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
         accountId: account.id,
         mode: request.query.mode,
         filter: parsePaymentFilter(request.query),
-        before: parseBefore('payment', request.query.before),
+        before: parseNext('payment', request.query.before),
         limit: PAGE_PAYMENTS,
       })
       return { payments: items.map(formatListedPayment), next }

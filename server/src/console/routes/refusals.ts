@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { REFUSAL_ROUTES } from '../contract/refusals.ts'
 import { currentMembership } from '../current-membership.ts'
 import { formatRefusal } from '../format-payment.ts'
-import { parseAgent, parseBefore } from '../parse-payment-filter.ts'
+import { parseAgent, parseNext } from '../parse-payment-filter.ts'
 
 const PAGE_REFUSALS = 50
 
@@ -20,7 +20,7 @@ export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
         accountId: account.id,
         mode,
         agentId: parseAgent(agent),
-        before: parseBefore('refusal', before),
+        before: parseNext('refusal', before),
         limit: PAGE_REFUSALS,
       })
       const credentials = await findCredentials(ctx, { accountId: account.id, requests: items })

@@ -1,7 +1,7 @@
 import { openSignIn } from '../../domain/sessions/open-sign-in.ts'
 import { signIn } from '../../domain/sessions/sign-in.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { formatCeremony, takeCeremonyCookie } from '../ceremony.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_ROUTES } from '../contract/session.ts'
 import { deviceOf } from '../current-session.ts'
@@ -21,7 +21,7 @@ export function addSignInRoutes(http: HttpServer, consoleContext: ConsoleContext
   http.route({
     ...SESSION_ROUTES.signIn,
     handler: async (request, reply) => {
-      const ceremony = takeCeremony(consoleContext, request, reply)
+      const ceremony = takeCeremonyCookie(consoleContext, request, reply)
       const response = parseAuthentication(request.body)
       const issued = await signIn(ctx, { ceremony, response, device: deviceOf(request) })
       return { session: await startSession(consoleContext, request, reply, issued) }

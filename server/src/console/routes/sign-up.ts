@@ -1,7 +1,7 @@
 import { openSignUp } from '../../domain/sessions/open-sign-up.ts'
 import { signUp } from '../../domain/sessions/sign-up.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { formatCeremony, takeCeremonyCookie } from '../ceremony.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_ROUTES } from '../contract/session.ts'
 import { deviceOf } from '../current-session.ts'
@@ -23,7 +23,7 @@ export function addSignUpRoutes(http: HttpServer, consoleContext: ConsoleContext
   http.route({
     ...SESSION_ROUTES.signUp,
     handler: async (request, reply) => {
-      const ceremony = takeCeremony(consoleContext, request, reply)
+      const ceremony = takeCeremonyCookie(consoleContext, request, reply)
       const response = parseRegistration(request.body)
       const issued = await signUp(ctx, { ceremony, response, device: deviceOf(request) })
       const session = await startSession(consoleContext, request, reply, issued)

@@ -1,7 +1,7 @@
 import { openVerification } from '../../domain/sessions/open-verification.ts'
 import { verifySession } from '../../domain/sessions/verify-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
-import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { formatCeremony, takeCeremonyCookie } from '../ceremony.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { SESSION_ROUTES } from '../contract/session.ts'
 import { getCurrentSession } from '../current-session.ts'
@@ -27,7 +27,7 @@ export function addVerificationRoutes(http: HttpServer, consoleContext: ConsoleC
     ...SESSION_ROUTES.verify,
     handler: async (request, reply) => {
       const session = getCurrentSession(request)
-      const ceremony = takeCeremony(consoleContext, request, reply)
+      const ceremony = takeCeremonyCookie(consoleContext, request, reply)
       const issued = await verifySession(ctx, {
         session,
         ceremony,

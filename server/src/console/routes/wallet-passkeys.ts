@@ -7,7 +7,7 @@ import type { WalletPasskey } from '../../domain/wallets/wallet.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
-import { formatCeremony, takeCeremony } from '../ceremony.ts'
+import { formatCeremony, takeCeremonyCookie } from '../ceremony.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WALLET_PASSKEY_ROUTES, type WalletPasskey as WalletPasskeyView } from '../contract/wallet-passkeys.ts'
 import { getCurrentSession } from '../current-session.ts'
@@ -40,7 +40,7 @@ export function addWalletPasskeyRoutes(http: HttpServer, consoleContext: Console
     handler: async (request, reply) => {
       const session = getCurrentSession(request)
       const name = checkName(request.body.name)
-      const ceremony = takeCeremony(consoleContext, request, reply)
+      const ceremony = takeCeremonyCookie(consoleContext, request, reply)
       const response = parseRegistration(request.body)
       const passkey = await registerWalletPasskey(ctx, { session, ceremony, response, name })
       return reply.code(201).send({ passkey: formatWalletPasskey(passkey, 0) })

@@ -24,7 +24,7 @@ const LISTED_BALANCE_AGE_MS_MAX = 15_000
  * Adds the endpoints for a workspace's wallets. The first owner of a wallet is a wallet passkey of the person who
  * created the wallet.
  */
-export function addWalletRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
+export function addConsoleWalletRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 
   http.route({

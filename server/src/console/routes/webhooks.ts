@@ -9,9 +9,9 @@ import { sendTestEvent } from '../../domain/webhooks/send-test-event.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WEBHOOK_ROUTES, type IssuedWebhook, type Webhook } from '../contract/webhooks.ts'
-import { callerOf, currentMembership } from '../current-membership.ts'
+import { memberOf, currentMembership } from '../current-membership.ts'
 import { formatDelivery } from '../format-delivery.ts'
-import { parseTime } from '../parse-body.ts'
+import { parseTimeOf } from '../parse-body.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 
 /**
@@ -31,7 +31,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.create,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { mode, url, events } = request.body
       const made = await createEndpoint(ctx, { accountId, mode, url, events, actor })
       return reply.code(201).send({ webhook: formatWithSecret(made) })
@@ -49,7 +49,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.change,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { url, events, enabled } = request.body
       const change = {
         ...(url === undefined ? {} : { url }),
@@ -64,7 +64,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.delete,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       await deleteEndpoint(ctx, { accountId, id: request.params.id, actor })
       return {}
     },
@@ -73,7 +73,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.rotateSecret,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       return { webhook: formatWithSecret(await rotateSecret(ctx, { accountId, id: request.params.id, actor })) }
     },
   })
@@ -81,7 +81,7 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.sendTestEvent,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const delivery = await sendTestEvent(ctx, { accountId, id: request.params.id, actor })
       return reply.code(201).send({ delivery: formatDelivery(delivery) })
     },
@@ -90,8 +90,8 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.replay,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
-      const [from, to] = [parseTime('from', request.body.from), parseTime('to', request.body.to)]
+      const { accountId, actor } = memberOf(request)
+      const [from, to] = [parseTimeOf('from', request.body.from), parseTimeOf('to', request.body.to)]
       if (from >= to) throw invalidMember('to', 'must be later than from')
       const { only } = request.body
       const replayed = await replayRange(ctx, { accountId, endpointId: request.params.id, from, to, only, actor })

@@ -4,7 +4,7 @@ import type { HttpServer } from '../../http/open-http.ts'
 import { formatAmount } from '../../values/money.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WITHDRAWAL_ROUTES } from '../contract/withdrawals.ts'
-import { callerOf } from '../current-membership.ts'
+import { memberOf } from '../current-membership.ts'
 import { formatPaymentRow } from '../format-payment.ts'
 import { formatSigningRequest } from '../format-signing-request.ts'
 import { parseAuthentication } from '../parse-body.ts'
@@ -15,7 +15,7 @@ export function addWithdrawalRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...WITHDRAWAL_ROUTES.issueRequest,
     handler: async (request, reply) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const { mode, wallet, to, amount_usdc: amountUsdc } = request.body
       const issued = await issueWithdrawalRequest(ctx, {
         accountId,
@@ -38,7 +38,7 @@ export function addWithdrawalRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...WITHDRAWAL_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, actor } = callerOf(request)
+      const { accountId, actor } = memberOf(request)
       const assertion = parseAuthentication(request.body)
       const payment = await submitWithdrawal(ctx, { accountId, requestId: request.params.id, assertion, actor })
       return { payment: formatPaymentRow(payment) }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { isoTime, ModeSchema, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
+import { isoTime, ModeSchema, orNull, oneOf, usdc } from '../../values/schema-fields.ts'
 
 const SpendableWalletSchema = Type.Object({
   address: Type.String({ description: 'The EVM address of the wallet.' }),
@@ -7,7 +7,7 @@ const SpendableWalletSchema = Type.Object({
   daily_cap_usdc: usdc('The 24-hour limit: the most that the agent may spend in any 24 hours.'),
   spent_24h_usdc: usdc('What this agent spent from this wallet in the last 24 hours.'),
   remaining_24h_usdc: usdc('What remains of the 24-hour limit now.'),
-  expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+  expires_at: orNull(isoTime('When the grant expires. Null if it has no end date.')),
 })
 
 /** The schema of an agent, with what it may spend now, in responses of `/v1`. */

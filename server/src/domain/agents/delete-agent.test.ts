@@ -30,7 +30,7 @@ import { rotateKey } from '../keys/rotate-key.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { deleteAgent } from './delete-agent.ts'
 import { openGrant } from '../grants/open-grant.ts'
-import { markRevoked } from '../grants/grants-store.ts'
+import { markGrantRevoked } from '../grants/grants-store.ts'
 
 const NO_AGENT = { status: 404, code: 'agent_not_found' } as const
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -64,7 +64,7 @@ describe('deleteAgent', () => {
     await revoke(seeded)
     await assert.rejects(remove(seeded), { details: { grants: [{ id: second.id, wallet: other, status: 'active' }] } })
     assert.equal((await getAgent(ctx, at(seeded))).activeSigners, 1)
-    await ctx.db.write(markRevoked(seeded.account.id, second.id, ctx.clock.now()))
+    await ctx.db.write(markGrantRevoked(seeded.account.id, second.id, ctx.clock.now()))
     await remove(seeded)
   })
 
@@ -250,7 +250,7 @@ describe('deleteAgent', () => {
   }
 
   async function revoke({ account, grant }: Seed): Promise<void> {
-    await ctx.db.write(markRevoked(account.id, grant.id, ctx.clock.now()))
+    await ctx.db.write(markGrantRevoked(account.id, grant.id, ctx.clock.now()))
   }
 
   function authenticate(credential: string) {

@@ -202,7 +202,7 @@ export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Que
  * Revokes a connection, so that none of its tokens is accepted any more. Returns false if it was revoked before, and
  * keeps the first cause.
  */
-export function markRevoked(
+export function markConnectionRevoked(
   { accountId, id }: Pick<Connection, 'accountId' | 'id'>,
   cause: RevocationCause,
   now: Date,

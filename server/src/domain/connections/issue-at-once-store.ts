@@ -26,7 +26,7 @@ export type NewTokensOf<Request> = { readonly secretHash: Buffer } & Request & N
 export type Exchange = NewTokensOf<CodeProof>
 
 /** What is granted to a request. */
-export interface Grant {
+export interface GrantedTokens {
   /** The scopes of the connection. */
   readonly scopes: readonly Scope[]
   /** How long the tokens must be held back, counted from the end of the statement (D38a). */
@@ -59,7 +59,7 @@ interface Taken {
  * also changes nothing if the connection is revoked or locked, or if the user who consented may no longer connect
  * applications. The list must not contain a code twice. Uses primary keys.
  */
-export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(Grant | null)[]> {
+export function takeCodesAndIssue(exchanges: readonly Exchange[]): Query<(GrantedTokens | null)[]> {
   return {
     name: 'take_codes_and_issue',
     text: issueFrom({
@@ -101,8 +101,8 @@ export function toValues(
 
 /** Makes a reader of the result. `toResults` gets a function that returns what is granted to the request at an index. */
 export function readGranted(
-  toResults: (grantAt: (index: number) => Grant | null) => (Grant | null)[],
-): Query<(Grant | null)[]>['read'] {
+  toResults: (grantAt: (index: number) => GrantedTokens | null) => (GrantedTokens | null)[],
+): Query<(GrantedTokens | null)[]>['read'] {
   return rowsOf(GRANTED_ROW, (rows) => {
     const granted = new Map(rows.map((row) => [row.n, { scopes: toScopes(row.scopes), holdMs: row.hold_ms }]))
     return toResults((index) => granted.get(index + 1) ?? null)

@@ -3,7 +3,7 @@ import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Scope } from '../../values/scope.ts'
 import { createSecret, deriveSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
-import type { Grant } from './issue-at-once-store.ts'
+import type { GrantedTokens } from './issue-at-once-store.ts'
 import { ACCESS_TOKEN_LIFETIME_SECONDS, REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import type { RefreshRequest } from './refresh-tokens-store.ts'
@@ -57,7 +57,7 @@ export async function issueAtOnce<Item>(
   ctx: Pick<Context, 'db'>,
   statement: Issue<Item>,
   item: Item,
-): Promise<Grant | null> {
+): Promise<GrantedTokens | null> {
   return await ctx.db.gather(statement, item).catch((error: unknown) => {
     // The statement has changed nothing. The caller now runs it in a transaction, which is repeated after a conflict.
     if (isRetryable(error)) return null
@@ -69,12 +69,12 @@ export async function issueAtOnce<Item>(
  * A durable statement that issues tokens for several requests. For each request it returns what is granted, or null if
  * it issued no tokens.
  */
-export type Issue<Item> = GatheredQuery<Item, Grant | null>
+export type Issue<Item> = GatheredQuery<Item, GrantedTokens | null>
 
 /** Returns the created tokens as the client gets them. `wanted` are the requested scopes; null means all. */
 export function toTokens(
   { accessToken, refreshToken }: CreatedTokens,
-  { scopes: granted }: Grant,
+  { scopes: granted }: GrantedTokens,
   wanted: readonly Scope[] | null,
 ): Tokens {
   const scopes = narrowScopes(granted, wanted) ?? granted

@@ -4,7 +4,7 @@ import { waitAtLeast } from '../../lib/wait-at-least.ts'
 import { hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
 import { recordConnectionError } from '../connection-errors/record-connection-error.ts'
 import type { Context } from '../context.ts'
-import type { Grant } from './issue-at-once-store.ts'
+import type { GrantedTokens } from './issue-at-once-store.ts'
 import { deriveTokens, issueAtOnce, toTokens } from './issue-tokens.ts'
 import { narrowScopes } from './narrow-scopes.ts'
 import {
@@ -59,7 +59,7 @@ export async function refreshTokens(
 }
 
 /** Waits until the connection is not locked, and refreshes then, or finds out why the refresh is refused. */
-async function refreshAlone(ctx: Pick<Context, 'db'>, refresh: Refresh): Promise<Grant | TokenRefusal> {
+async function refreshAlone(ctx: Pick<Context, 'db'>, refresh: Refresh): Promise<GrantedTokens | TokenRefusal> {
   const { secretHash, now } = refresh
   return await ctx.db.transaction(async (transaction) => {
     const [, [granted = null], stored] = await transaction.batch([

@@ -3,7 +3,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { findConnectionId, markRevoked } from './connections-store.ts'
+import { findConnectionId, markConnectionRevoked } from './connections-store.ts'
 
 /**
  * Revokes a connection at once: the next request with one of its tokens, on any server process, gets a 401. Has no
@@ -19,7 +19,7 @@ export async function revokeConnection(
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
     const [revoked, known] = await transaction.batch([
-      markRevoked({ accountId, id }, 'user', createdAt),
+      markConnectionRevoked({ accountId, id }, 'user', createdAt),
       findConnectionId(accountId, id),
     ])
     if (known === null) throw problem('connection_not_found')

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
-import { markRevoked, type TokenConnection } from './connections-store.ts'
+import { markConnectionRevoked, type TokenConnection } from './connections-store.ts'
 
 /**
  * Revokes a connection whose code or refresh token was used a second time, which means that somebody else has a copy of
@@ -16,7 +16,7 @@ export async function revokeReplayed(
   }: { connection: TokenConnection; clientId: string; cause: 'code_replay' | 'refresh_reuse'; now: Date },
 ): Promise<void> {
   await transaction.commit([
-    markRevoked(connection, cause, now),
+    markConnectionRevoked(connection, cause, now),
     insertAuditEntry({
       logId: connection.accountId,
       createdAt: now,

@@ -1,6 +1,6 @@
 import type { Query } from '../../db/query.ts'
 import { readProcessMs } from '../../lib/clock.ts'
-import { issueFrom, readGranted, toValues, type Grant, type NewTokensOf } from './issue-at-once-store.ts'
+import { issueFrom, readGranted, toValues, type GrantedTokens, type NewTokensOf } from './issue-at-once-store.ts'
 import { SAME_USE_MS, WAIT_MS_MAX } from './limits.ts'
 import type { RefreshRequest } from './refresh-tokens-store.ts'
 
@@ -26,7 +26,7 @@ export type Refresh = NewTokensOf<RefreshRequest & { readonly arrivedAtMs: numbe
  * the process, for a database connection or for the lock. If it is long before the rotation, the database's clock was
  * set back, and the request is not the same use. Uses primary keys.
  */
-export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(Grant | null)[]> {
+export function takeRefreshTokensAndIssue(refreshes: readonly Refresh[]): Query<(GrantedTokens | null)[]> {
   const uses = new Map<string, { readonly index: number; readonly refresh: Refresh }>()
   for (const refresh of refreshes) {
     const key = refresh.secretHash.toString('latin1')

@@ -16,7 +16,7 @@ import { insertDeposits, moveCursor } from './deposits-store.ts'
 const DEPOSITS_PER_TRANSACTION_MAX = 250
 
 /** The progress that is recorded together with the deposits. */
-export interface Progress {
+export interface DepositProgress {
   /** Locks the progress. Returns false if another process has moved it. */
   readonly hold: Query<boolean>
   /** Moves the progress. Returns false if another process has moved it. */
@@ -24,7 +24,7 @@ export interface Progress {
 }
 
 /** The progress of reading new blocks. */
-export function cursorMove(mode: Mode, { from, to }: { from: DepositCursor; to: DepositCursor }): Progress {
+export function cursorMove(mode: Mode, { from, to }: { from: DepositCursor; to: DepositCursor }): DepositProgress {
   return { hold: moveCursor(mode, from, from), move: moveCursor(mode, from, to) }
 }
 
@@ -39,7 +39,7 @@ export function cursorMove(mode: Mode, { from, to }: { from: DepositCursor; to: 
  */
 export async function recordDeposits(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { mode, transfers, progress }: { mode: Mode; transfers: readonly LoggedTransfer[]; progress: Progress },
+  { mode, transfers, progress }: { mode: Mode; transfers: readonly LoggedTransfer[]; progress: DepositProgress },
 ): Promise<Deposit[] | null> {
   const recorded: Deposit[] = []
   const numbered = numberTransfers(transfers)

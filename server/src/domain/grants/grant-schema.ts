@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { isoTime, list, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull, oneOf, usdc } from '../../values/schema-fields.ts'
 import { GRANT_STATUSES } from './grant.ts'
 
 /** The schema of a grant in events. The dashboard shows more fields. */
@@ -14,15 +14,15 @@ export const GrantSchema = Type.Object(
       description: 'The recipients that the grant allows. An empty list allows any recipient.',
     }),
     contract_allowlist: list(Type.String(), { description: 'The token contracts that the grant allows.' }),
-    expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+    expires_at: orNull(isoTime('When the grant expires. Null if it has no end date.')),
     x402: Type.Boolean({ description: 'Whether the grant allows purchases (x402 and MPP).' }),
     status: oneOf(GRANT_STATUSES, {
       description: '`pending` until the owner has signed the grant, then `active`, and finally `revoked`.',
     }),
     created_at: isoTime('When the grant was created.'),
-    activated_at: nullable(isoTime("When the signature of the wallet's owner took effect.")),
-    suspended_at: nullable(isoTime('When the grant was suspended.')),
-    revoked_at: nullable(isoTime('When the grant was revoked.')),
+    activated_at: orNull(isoTime("When the signature of the wallet's owner took effect.")),
+    suspended_at: orNull(isoTime('When the grant was suspended.')),
+    revoked_at: orNull(isoTime('When the grant was revoked.')),
   },
   { description: 'With `permission.granted` and `permission.revoked`: the grant at the time of the event.' },
 )

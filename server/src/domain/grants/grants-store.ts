@@ -36,7 +36,7 @@ export const GRANT_ROW = {
   ),
 }
 
-export const COLUMNS = listOf(GRANT_ROW)
+export const GRANT_COLUMNS = listOf(GRANT_ROW)
 
 export function insertGrant(grant: Grant): Query<boolean> {
   return {
@@ -69,7 +69,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
 export function findGrant(accountId: string, id: string): Query<Grant | null> {
   return {
     name: 'find_grant',
-    text: `select ${COLUMNS} from grants where account_id = $1 and id = $2`,
+    text: `select ${GRANT_COLUMNS} from grants where account_id = $1 and id = $2`,
     values: [accountId, id],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
@@ -126,7 +126,7 @@ export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Qu
 export function listOthersInSlot(grant: Grant): Query<Grant[]> {
   return {
     name: 'list_others_in_slot',
-    text: `select ${COLUMNS} from grants
+    text: `select ${GRANT_COLUMNS} from grants
       where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and status <> 'revoked' and id <> $5`,
     values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id],
     read: all(GRANT_ROW, toGrant),
@@ -169,18 +169,18 @@ export function markActive(
     text: `update grants g set status = 'active', activated_at = $3, activated_by = $4, signing_request = null,
         suspended_at = coalesce(g.suspended_at, (select old.suspended_at from grants old
           where old.account_id = g.account_id and old.id = g.replaces and old.suspended_at >= $5))
-      where account_id = $1 and id = $2 and status = 'pending' returning ${COLUMNS}`,
+      where account_id = $1 and id = $2 and status = 'pending' returning ${GRANT_COLUMNS}`,
     values: [accountId, id, now, activatedBy, signedSince],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /** pending or active → revoked, once. */
-export function markRevoked(accountId: string, id: string, now: Date): Query<Grant | null> {
+export function markGrantRevoked(accountId: string, id: string, now: Date): Query<Grant | null> {
   return {
     name: 'mark_grant_revoked',
     text: `update grants set status = 'revoked', revoked_at = $3, signing_request = null
-      where account_id = $1 and id = $2 and status <> 'revoked' returning ${COLUMNS}`,
+      where account_id = $1 and id = $2 and status <> 'revoked' returning ${GRANT_COLUMNS}`,
     values: [accountId, id, now],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
@@ -199,7 +199,7 @@ export function endUnenforced(
     name: 'end_unenforced_grant',
     text: `update grants set status = 'revoked', revoked_at = $7, replaced_by = $8, signing_request = null
       where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4
-        and status = 'active' and id <> $5 and id <> all ($6) returning ${COLUMNS}`,
+        and status = 'active' and id <> $5 and id <> all ($6) returning ${GRANT_COLUMNS}`,
     values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id, enforced, now, replacedBy],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
@@ -209,7 +209,7 @@ export function endUnenforced(
 export function findPending(grant: Grant): Query<Grant | null> {
   return {
     name: 'find_pending_grant',
-    text: `select ${COLUMNS} from grants
+    text: `select ${GRANT_COLUMNS} from grants
       where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'pending'`,
     values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress],
     read: firstOrNull(GRANT_ROW, toGrant),
@@ -224,7 +224,7 @@ export function listLiveGrants(
 ): Query<Grant[]> {
   return {
     name: 'list_live_grants',
-    text: `select ${COLUMNS} from grants
+    text: `select ${GRANT_COLUMNS} from grants
       where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked'
       order by created_at, id limit $4`,
     values: [accountId, mode, agentId, limit],
@@ -237,7 +237,7 @@ export function markResumed(accountId: string, id: string, signedSince: Date): Q
   return {
     name: 'mark_grant_resumed',
     text: `update grants set suspended_at = null, signing_request = null
-      where account_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${COLUMNS}`,
+      where account_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${GRANT_COLUMNS}`,
     values: [accountId, id, signedSince],
     read: firstOrNull(GRANT_ROW, toGrant),
   }

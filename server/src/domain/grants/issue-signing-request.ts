@@ -1,7 +1,7 @@
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { listCredentials } from '../wallets/list-credentials.ts'
+import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { findSignerLease } from '../wallets/wallets-store.ts'
 import { findSuspendedGrant, getGrant } from './queries.ts'
@@ -53,7 +53,7 @@ export async function issueSigningRequest(
   const request = await prepareRequest(ctx, { grant, ...place, change, ...reading })
   const expiresAt = new Date(request.expires_at)
   const { payload } = ctx.enclave.prepareRules({ slot: place.slot, rules: request.after, expiresAt })
-  const credentials = await listCredentials(ctx, place.wallet)
+  const credentials = await listOwnerCredentials(ctx, place.wallet)
   return { grant, request: { payload, expiresAt, credentials, before: request.before } }
 }
 

@@ -14,7 +14,7 @@ import { isEnforced } from './grant-rules.ts'
 import { makePending } from './open-grant.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
 import { signerChangeUnderWay } from './grant-problems.ts'
-import { findGrant, findPending, insertGrant, markRevoked } from './grants-store.ts'
+import { findGrant, findPending, insertGrant, markGrantRevoked } from './grants-store.ts'
 import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
@@ -49,7 +49,7 @@ export async function openReplacement(
       ])
       if (!isOurs) throw signerChangeUnderWay(now)
       if (current?.status !== 'active') throw problem('grant_not_active')
-      const dropped = waiting === null ? null : await transaction.run(markRevoked(accountId, waiting.id, now))
+      const dropped = waiting === null ? null : await transaction.run(markGrantRevoked(accountId, waiting.id, now))
       const details = describeGrant(grant)
       const entry = { logId: accountId, createdAt: now, actor, action: 'grant.opened', details } as const
       await transaction.commit([

@@ -7,7 +7,7 @@ import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
-import { endUnenforced, markActive, markRevoked } from './grants-store.ts'
+import { endUnenforced, markActive, markGrantRevoked } from './grants-store.ts'
 import type { SignerLease } from './with-signer-lease.ts'
 
 /** The changes that give a grant another status. */
@@ -47,7 +47,9 @@ export async function recordChange(
     const [isOurs, ended, after] = await transaction.batch([
       holdsSignerLease(wallet, until),
       endUnenforced(grant, { enforced, replacedBy: isActivation ? id : null, now }),
-      isActivation ? markActive(accountId, id, now, { activatedBy, signedSince }) : markRevoked(accountId, id, now),
+      isActivation
+        ? markActive(accountId, id, now, { activatedBy, signedSince })
+        : markGrantRevoked(accountId, id, now),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)
     if (after === null) {

@@ -7,7 +7,7 @@ import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import { spentSum, TERMS_OF_GRANT, windowStart } from './spent-window.ts'
 import type { GrantSummary } from './grant.ts'
-import { COLUMNS, GRANT_ROW, toGrant } from './grants-store.ts'
+import { GRANT_COLUMNS, GRANT_ROW, toGrant } from './grants-store.ts'
 
 export interface GrantFilter {
   readonly agentId: AgentId | null
@@ -44,7 +44,7 @@ export function findSummary(
 ): Query<GrantSummary | null> {
   return {
     name: 'find_grant_summary',
-    text: `with g as (select ${COLUMNS} from grants where account_id = $1 and id = $4) select ${SUMMARIES}`,
+    text: `with g as (select ${GRANT_COLUMNS} from grants where account_id = $1 and id = $4) select ${SUMMARIES}`,
     values: [accountId, userId, windowStart(now), id],
     read: firstOrNull(SUMMARY_ROW, toSummary),
   }
@@ -67,7 +67,7 @@ export function listSummaries(
   }: GrantFilter & { readonly limit: number; readonly userId: string; readonly now: Date },
 ): Query<GrantSummary[]> {
   const half = (status: string): string => `(
-      select ${COLUMNS} from grants
+      select ${GRANT_COLUMNS} from grants
       where account_id = $1 and mode = $4 and status ${status} 'revoked'
         and ($5::text is null or agent_id = $5) and ($6::text is null or wallet_address = $6)
       order by id desc limit $7)`

@@ -10,7 +10,7 @@ interface Place {
   readonly mode: Mode
 }
 
-export interface Progress {
+export interface SumProgress {
   readonly accountId: string
   /** The newest hour with a sum, or null if there is none. */
   readonly newestHour: Date | null
@@ -49,7 +49,7 @@ const progressText = textOfMode(
  * Lists workspaces in the order of their ids, with the payment at which their next sum begins. Reads one row of each
  * table for a workspace, with the primary key of the accounts, the primary key of the sums, and `payments_listed`.
  */
-export function listSumProgress({ mode, after, limit, from, below }: ProgressPage): Query<Progress[]> {
+export function listSumProgress({ mode, after, limit, from, below }: ProgressPage): Query<SumProgress[]> {
   return {
     ...progressText(mode),
     values: [after, limit, from, below],

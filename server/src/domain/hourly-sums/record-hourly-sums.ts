@@ -1,7 +1,7 @@
 import { idBoundary, timeOfId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
-import { deleteSumsSince, listSumProgress, sumHour, type Progress } from './hourly-sums-store.ts'
+import { deleteSumsSince, listSumProgress, sumHour, type SumProgress } from './hourly-sums-store.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 /**
@@ -64,7 +64,7 @@ export async function recordHourlySums(
  */
 async function sumHoursOf(
   ctx: Pick<Context, 'db'>,
-  { mode, progress, until, signal }: { mode: Mode; progress: Progress; until: Date; signal: AbortSignal },
+  { mode, progress, until, signal }: { mode: Mode; progress: SumProgress; until: Date; signal: AbortSignal },
 ): Promise<void> {
   const { accountId, firstUnsummedId } = progress
   if (isAhead(progress, until)) {
@@ -86,7 +86,7 @@ async function sumHoursOf(
 }
 
 /** Returns whether there is a sum of an hour that, by our clock, did not end at least an hour ago. */
-function isAhead({ newestHour }: Progress, until: Date): boolean {
+function isAhead({ newestHour }: SumProgress, until: Date): boolean {
   return newestHour !== null && newestHour >= until
 }
 

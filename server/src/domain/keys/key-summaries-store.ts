@@ -4,7 +4,7 @@ import { tables } from '../../db/tables.ts'
 import { lastCountOf, readLastCount } from '../../limiter/limiter-store.ts'
 import { MODES, type Mode } from '../../values/mode.ts'
 import type { KeySummary } from './api-key.ts'
-import { COLUMNS, SHOWN_ROW, toShownKey, type Maker } from './keys-store.ts'
+import { KEY_COLUMNS, SHOWN_ROW, toShownKey, type Maker } from './keys-store.ts'
 
 const { members, users } = tables
 
@@ -41,11 +41,11 @@ export function listKeySummaries(accountId: string, mode: Mode, now: Date, limit
   return {
     name: 'list_api_key_summaries',
     text: `${SUMMARY} from (
-        (select ${COLUMNS}, false as has_ended from api_keys
+        (select ${KEY_COLUMNS}, false as has_ended from api_keys
           where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)
           order by id desc limit $4)
         union all
-        (select ${COLUMNS}, true from api_keys
+        (select ${KEY_COLUMNS}, true from api_keys
           where account_id = $1 and mode = $2 and (revoked_at is not null or grace_until <= $3)
           order by id desc limit $4)
         order by has_ended, id desc limit $4
@@ -63,7 +63,7 @@ export function listKeysMadeBy({ accountId, userId }: Maker, now: Date): Query<K
   return {
     name: 'list_api_keys_made_by',
     text: `${SUMMARY} from (
-        select ${COLUMNS} from api_keys
+        select ${KEY_COLUMNS} from api_keys
         where account_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
           and (grace_until is null or grace_until > $4)
       ) k ${WITH_CREATOR} order by k.created_at, k.id`,
@@ -80,7 +80,7 @@ export function listHeldKeySummaries(accountId: string, now: Date, limit: number
   return {
     name: 'list_held_api_keys',
     text: `${SUMMARY} from (
-        select ${COLUMNS} from api_keys
+        select ${KEY_COLUMNS} from api_keys
         where account_id = $1 and held_at is not null and confirmed_at is null and revoked_at is null
           and (grace_until is null or grace_until > $2)
         order by id limit $3

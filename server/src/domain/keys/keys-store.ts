@@ -54,7 +54,7 @@ const HOLDER_ROW = {
 const MADE_ROW = pick(keys, 'id', 'mode', 'name', 'agent_id', 'scopes', 'last4')
 
 /** All columns of a key, for a query that selects whole rows. */
-export const COLUMNS = listOf(KEY_ROW)
+export const KEY_COLUMNS = listOf(KEY_ROW)
 const MADE_COLUMNS = listOf(MADE_ROW)
 
 export interface KeyHolder {
@@ -72,7 +72,7 @@ export interface KeyHolder {
 export function insertKey(key: ApiKey): Query<boolean> {
   return {
     name: 'insert_api_key',
-    text: `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    text: `insert into api_keys (${KEY_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       key.id,
       key.accountId,
@@ -263,7 +263,7 @@ export function hasAgent(accountId: string, mode: Mode, agentId: string | null):
 export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_hash',
-    text: `select ${COLUMNS} from api_keys where secret_hash = $1`,
+    text: `select ${KEY_COLUMNS} from api_keys where secret_hash = $1`,
     values: [secretHash],
     read: firstOrNull(KEY_ROW, toKey),
   }
@@ -273,7 +273,7 @@ export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
 export function findKeyById(accountId: string, id: string): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_id',
-    text: `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
+    text: `select ${KEY_COLUMNS} from api_keys where account_id = $1 and id = $2`,
     values: [accountId, id],
     read: firstOrNull(KEY_ROW, toKey),
   }

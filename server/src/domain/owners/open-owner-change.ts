@@ -9,7 +9,7 @@ import { isFencedFor, SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
 import { leaseBounds, withSignerLease } from '../grants/with-signer-lease.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
-import { listCredentials } from '../wallets/list-credentials.ts'
+import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { OwnerRequest, OwnersChangeKind } from './owner-request.ts'
 import { insertOwnerRequest, listOpenOwnerRequests } from './owner-requests-store.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
@@ -149,7 +149,7 @@ function removeOwner(owners: readonly WalletPasskey[], credentialId: string): re
 
 /** A passkey that is to be removed may not sign, so `credentials` does not contain it. */
 async function formatRequest(ctx: Context, wallet: Wallet, request: OwnerRequest): Promise<PreparedOwnersChange> {
-  const credentials = await listCredentials(ctx, wallet)
+  const credentials = await listOwnerCredentials(ctx, wallet)
   return {
     requestId: request.id,
     request: {

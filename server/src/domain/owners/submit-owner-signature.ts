@@ -21,7 +21,7 @@ const READS_MAX = 5
 const FIRST_PAUSE_MS = 200
 const PAUSE_GROWTH = 2
 
-export type Pause = (milliseconds: number) => Promise<unknown>
+type Pause = (milliseconds: number) => Promise<unknown>
 
 /**
  * Sends the owner's signature for a change of owners to the enclave, reads the result back and records it. The service

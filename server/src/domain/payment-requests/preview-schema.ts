@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ProblemType } from '../../values/problem.ts'
-import { isoTime, nullable, usdc } from '../../values/schema-fields.ts'
+import { isoTime, orNull, usdc } from '../../values/schema-fields.ts'
 import type { AdmissionRefusal } from './admission-refusal.ts'
 import type { PublicPayment } from '../payments/payment-schema.ts'
 
@@ -15,7 +15,7 @@ export const PreviewSchema = Type.Union(
         allowed: Type.Literal(true),
         existing_payment: Type.Null({ description: 'The request would create a new payment.' }),
         grant_id: Type.String({ description: 'The grant that allows the payment.' }),
-        expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+        expires_at: orNull(isoTime('When the grant expires. Null if it has no end date.')),
         max_per_tx_usdc: usdc('The per-payment limit.'),
         daily_cap_usdc: usdc('The 24-hour limit: the most that the agent may spend in any 24 hours.'),
         spent_24h_usdc: usdc('What the agent has spent from the wallet in the last 24 hours.'),

@@ -7,7 +7,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createId } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
-import { endUnenforced, insertGrant, markActive, markRevoked } from '../grants/grants-store.ts'
+import { endUnenforced, insertGrant, markActive, markGrantRevoked } from '../grants/grants-store.ts'
 import { createPayment, type PaymentOutcome } from './create-payment.ts'
 
 const HOUR_MS = 3_600_000
@@ -82,7 +82,7 @@ describe('the limits of a payment', () => {
   test('a new grant does not reset what the agent has spent (D16)', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '6')
-    await given.context.db.write(markRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
+    await given.context.db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
     expectRefusal(await pay(seeded, '1'), 'permission_not_found')
     await seedGrant(given.context, seeded, { dailyCap: '8' })
     expectRefusal(await pay(seeded, '2.000001'), 'daily_cap_exceeded')

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { isoTime, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
+import { isoTime, orNull, oneOf, usdc } from '../../values/schema-fields.ts'
 import { FAILURE_CODES, PAYMENT_STATUSES } from './payment.ts'
 
 /** The schema of an agent's payment, in responses of `/v1` and in events (D52). */
@@ -15,7 +15,7 @@ export const PaymentSchema = Type.Object(
     status: oneOf(PAYMENT_STATUSES, {
       description: '`pending` until the chain confirms the payment, or until it has failed.',
     }),
-    failure_code: nullable(
+    failure_code: orNull(
       oneOf(FAILURE_CODES, {
         description:
           'Why the payment failed. `enclave_refused`: the enclave refused to sign it. `never_received`: it did not ' +
@@ -26,14 +26,14 @@ export const PaymentSchema = Type.Object(
           '`failed`.',
       }),
     ),
-    tx_hash: nullable(Type.String({ description: 'The hash of the transaction on the chain.' })),
+    tx_hash: orNull(Type.String({ description: 'The hash of the transaction on the chain.' })),
     amount_usdc: usdc('The requested amount.'),
     to: Type.String({ description: 'The address of the recipient, with its EIP-55 checksum.' }),
     from: Type.String({ description: 'The address of the wallet that pays, with its EIP-55 checksum.' }),
-    memo: nullable(Type.String({ description: 'The note of the request. Null if it had none.' })),
-    idempotency_key: nullable(Type.String({ description: 'The key of the request. Null if it had none.' })),
+    memo: orNull(Type.String({ description: 'The note of the request. Null if it had none.' })),
+    idempotency_key: orNull(Type.String({ description: 'The key of the request. Null if it had none.' })),
     created_at: isoTime('When the payment was created.'),
-    confirmed_at: nullable(
+    confirmed_at: orNull(
       isoTime('When the service saw that the chain had confirmed the payment. Null unless the status is `confirmed`.'),
     ),
   },

@@ -7,7 +7,7 @@ import { problem, type Problem } from '../../values/problem.ts'
 import { chooseOffer } from '../../x402/choose-offer.ts'
 import { headerBytes, PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX } from '../../x402/header-size.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
-import type { SentRequest } from '../../x402/read-offer.ts'
+import type { PayingRequest } from '../../x402/read-offer.ts'
 import { readPaymentRequired } from '../../x402/read-payment-required.ts'
 import type { Context } from '../context.ts'
 import { toKeptAnswer } from './keep-answer.ts'
@@ -70,7 +70,7 @@ export function readPaymentTerms(
   ctx: Pick<Context, 'chains' | 'clock'>,
   mode: Mode,
   answer: Parameters<typeof readPaymentRequired>[0],
-  { sentBytes, body }: { readonly sentBytes: number; readonly body: SentRequest['body'] },
+  { sentBytes, body }: { readonly sentBytes: number; readonly body: PayingRequest['body'] },
 ): PaymentRequired | null {
   const { chainId, usdc } = ctx.chains[mode]
   const headerBytesMax = Math.min(PAYMENT_HEADER_BYTES_MAX, REQUEST_HEAD_BYTES_MAX - sentBytes)

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { formatAmount } from '../../values/money.ts'
-import { nullable, usdc } from '../../values/schema-fields.ts'
+import { orNull, usdc } from '../../values/schema-fields.ts'
 
 /**
  * What agents spent on the resources of one host. If `host` is null, this is the sum of all hosts that are not shown.
@@ -18,7 +18,7 @@ export interface HostSpend {
 }
 
 export const HostSpendSchema = Type.Object({
-  host: nullable(Type.String()),
+  host: orNull(Type.String()),
   is_claimed: Type.Boolean(),
   confirmed_usdc: usdc(),
   pending_usdc: usdc(),

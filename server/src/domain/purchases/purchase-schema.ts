@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { SkippedOptions, UnreadOptions } from '../../values/problem-details.ts'
-import { isoTime, list, nullable, oneOf, usdc } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull, oneOf, usdc } from '../../values/schema-fields.ts'
 import { PURCHASE_PROTOCOLS } from '../../x402/payment-required.ts'
 import { DELIVERIES } from './purchase.ts'
 
@@ -15,10 +15,10 @@ export const PurchaseSchema = Type.Object(
     host: Type.String({ description: 'The host of this URL, with its port if it is not the default.' }),
     method: Type.String({ description: 'The method of the request.' }),
     protocol: oneOf(PURCHASE_PROTOCOLS, { description: 'The protocol in which the resource asked for the payment.' }),
-    description: nullable(
+    description: orNull(
       Type.String({ description: 'What the seller says it sells. Anybody may have written it: do not trust it.' }),
     ),
-    delivery: nullable(
+    delivery: orNull(
       oneOf(DELIVERIES, {
         description:
           'Whether the seller gave what was bought. `delivered`: it responded to the paid request with a success. `failed`: it ' +
@@ -27,12 +27,12 @@ export const PurchaseSchema = Type.Object(
           'agent fetches the resource itself (POST /v1/x402/sign).',
       }),
     ),
-    response_status: nullable(
+    response_status: orNull(
       Type.Integer({
         description: 'The HTTP status of the answer, or of the part that arrived. Null if there is none.',
       }),
     ),
-    responded_at: nullable(isoTime('When the answer, or the part of it, arrived.')),
+    responded_at: orNull(isoTime('When the answer, or the part of it, arrived.')),
   },
   { $id: 'Purchase', title: 'Purchase' },
 )
@@ -48,8 +48,8 @@ export const ResourceAnswerSchema = Type.Object(
     headers: Type.Record(Type.String(), Type.String(), {
       description: 'The headers, with names in lower case. Cookies and headers of the connection are left out.',
     }),
-    body: nullable(Type.String({ description: 'The body as text. Null if it is not UTF-8.' })),
-    body_base64: nullable(Type.String({ description: 'The body in base64, if it is not UTF-8. Null otherwise.' })),
+    body: orNull(Type.String({ description: 'The body as text. Null if it is not UTF-8.' })),
+    body_base64: orNull(Type.String({ description: 'The body in base64, if it is not UTF-8. Null otherwise.' })),
     truncated: Type.Boolean({
       description:
         'Whether a part of the body is missing, because it has more than 1 MiB, did not arrive in time, or broke off.',
@@ -79,7 +79,7 @@ const OptionSchema = Type.Object({
 export const PriceSchema = Type.Object(
   {
     status: Type.Integer({ description: 'The status of the answer without a payment. 402 if it asks for one.' }),
-    protocol: nullable(
+    protocol: orNull(
       oneOf(PURCHASE_PROTOCOLS, {
         description:
           'The protocol of the way to pay that POST /v1/x402/pay would choose. If the service supports none, the first protocol in which the resource asks. ' +
@@ -89,8 +89,8 @@ export const PriceSchema = Type.Object(
     resource: Type.Object(
       {
         url: Type.String({ description: 'The URL that answered, after redirects, without its query.' }),
-        description: nullable(Type.String({ description: "The seller's own words. Do not trust them." })),
-        mime_type: nullable(Type.String({ description: "The type of the goods, in the seller's own words." })),
+        description: orNull(Type.String({ description: "The seller's own words. Do not trust them." })),
+        mime_type: orNull(Type.String({ description: "The type of the goods, in the seller's own words." })),
       },
       { description: 'The resource that answered.' },
     ),
@@ -100,7 +100,7 @@ export const PriceSchema = Type.Object(
     }),
     skipped: SkippedOptions,
     unread_options: UnreadOptions,
-    price_usdc: nullable(usdc('What POST /v1/x402/pay would pay. Null if there is nothing to pay, or no way to.')),
+    price_usdc: orNull(usdc('What POST /v1/x402/pay would pay. Null if there is nothing to pay, or no way to.')),
     allowed: Type.Union([Type.Ref('PaymentPreview'), Type.Null()], {
       description: 'Whether the limits would allow the purchase. Null without agent_id and wallet, or without a price.',
     }),

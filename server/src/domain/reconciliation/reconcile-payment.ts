@@ -20,7 +20,7 @@ import {
   matchTransfer,
   searchOperation,
   type ChainSearch,
-  type Progress,
+  type SearchProgress,
 } from '../payments/lookups/find-on-chain.ts'
 
 export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
@@ -28,7 +28,7 @@ export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chain
 /** The findings of one look-up. They are stored in the payment's row at the end. */
 interface Findings {
   transfer: EnclaveTransfer | null
-  search: Progress
+  search: SearchProgress
   senderNonce: bigint | null
 }
 

@@ -7,7 +7,7 @@ import type { Wallet } from './wallet.ts'
 /**
  * Lists the passkeys that may sign for a wallet. The wallet must belong to wallet passkeys, not to a sign-in passkey.
  */
-export async function listCredentials(ctx: Pick<Context, 'db'>, wallet: Wallet): Promise<OwnerCredential[]> {
+export async function listOwnerCredentials(ctx: Pick<Context, 'db'>, wallet: Wallet): Promise<OwnerCredential[]> {
   const owners = await ctx.db.read(listOwners(wallet))
   return owners.map(({ credentialId, publicKeyCose, name }) => ({
     id: credentialId,

@@ -25,7 +25,7 @@ const ATTEMPT_ROW = {
  * Selects the deliveries that a log shows. A field that is null does not restrict the selection. `from` and `below` are
  * delivery ids, or texts that sort between such ids. `from` is inclusive, `below` is exclusive.
  */
-export interface LogFilter {
+export interface DeliverySelection {
   readonly endpointId: string | null
   readonly eventId: string | null
   readonly eventType: string | null
@@ -100,7 +100,12 @@ export function listAttempts(accountId: string, deliveryId: string): Query<Deliv
  * the deliveries of each endpoint are read by the index `deliveries_failed` or `deliveries_of_endpoint`, and merged.
  * The log includes the deliveries of deleted endpoints.
  */
-export function listDeliveryRows(accountId: string, mode: Mode, filter: LogFilter, limit: number): Query<Delivery[]> {
+export function listDeliveryRows(
+  accountId: string,
+  mode: Mode,
+  filter: DeliverySelection,
+  limit: number,
+): Query<Delivery[]> {
   const { endpointId, eventId, eventType, status, from, below } = filter
   const kind = eventId !== null ? 'event' : status === 'failed' ? 'failed' : 'all'
   return {

@@ -30,7 +30,6 @@ export interface EndpointWithSecret {
 
 /** How many endpoints a workspace may have in each mode. */
 export const ENDPOINTS_MAX = 20
-export const URL_CHARS_MAX = 2_048
 /** For this long after a secret is replaced, deliveries are signed with the previous secret as well. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1_000
 /** An endpoint that has failed for this long without a success is disabled (D45). */

@@ -16,7 +16,7 @@ import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { listDeliveryRows, type LogFilter } from './deliveries-store.ts'
+import { listDeliveryRows, type DeliverySelection } from './deliveries-store.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 import { getDelivery } from './queries.ts'
 import { listDeliveries, type DeliveryFilter } from './list-deliveries.ts'
@@ -189,7 +189,7 @@ describe('the delivery log', () => {
     )
   })
 
-  const plans: readonly { name: string; filter: Partial<LogFilter>; index: string }[] = [
+  const plans: readonly { name: string; filter: Partial<DeliverySelection>; index: string }[] = [
     { name: 'the log of all deliveries', filter: {}, index: 'deliveries_of_endpoint' },
     { name: 'the log of failed deliveries', filter: { status: 'failed' }, index: 'deliveries_failed' },
     { name: 'the log of an event', filter: { eventId: 'evt_' }, index: 'deliveries_of_event' },

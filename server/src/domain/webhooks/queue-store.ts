@@ -254,7 +254,7 @@ export function leaseDeliveries(accountId: string, ids: readonly string[], lease
 export const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 
 /** Releases the lease of a delivery, if it is still this worker's lease. Uses the primary key. */
-export function releaseLease({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
+export function releaseDelivery({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
     text: `update deliveries set leased_until = null where account_id = $1 and id = $2 and ${HAS_LEASE}`,

@@ -10,7 +10,7 @@ import { decideFunds } from '../payment-requests/decide-admission.ts'
 import { WITHDRAWAL_REQUEST_MS } from '../payments/payment.ts'
 import { sumUnmined } from '../payments/pending-store.ts'
 import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
-import { listCredentials } from '../wallets/list-credentials.ts'
+import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
@@ -64,7 +64,7 @@ export async function issueWithdrawalRequest(
   const chosen = await chooseAmount(ctx, { wallet, amount })
   const request = buildRequest(ctx, { wallet, to, amount: chosen, actor })
   const { payload } = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
-  const credentials = await listCredentials(ctx, wallet)
+  const credentials = await listOwnerCredentials(ctx, wallet)
   await saveRequest(ctx, { request, actor })
   return {
     requestId: request.id,

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { isAllowedAddress, isLocalhostName, isLoopbackAddress } from './allowed-address.ts'
 import type { OutboundPolicy } from './policy.ts'
 
-/** The longest URL that the database stores, in its percent-encoded form. */
-export const URL_CHARS_MAX = 2_048
+/** The same as `URL_CHARS_MAX` of values/limits.ts, which files below `lib` cannot import. */
+const HREF_CHARS_MAX = 2_048
 /** The longest host name (RFC 1035, section 2.3.4, without the dot at its end). */
 export const HOST_CHARS_MAX = 253
 /** Characters that a URL must not contain. The URL parser silently removes some of them. */
@@ -46,7 +46,7 @@ function checkUrl(
 ): URL | UrlFault {
   if (CONTROL_OR_SPACE_PATTERN.test(text) || !URL.canParse(text)) return 'not_a_url'
   const url = new URL(text)
-  if (text.length > URL_CHARS_MAX || url.href.length > URL_CHARS_MAX) return 'too_long'
+  if (text.length > HREF_CHARS_MAX || url.href.length > HREF_CHARS_MAX) return 'too_long'
   const toLoopback = policy.allowLoopback && isLoopbackHost(url)
   if (url.protocol !== 'https:' && !(toLoopback && url.protocol === 'http:')) return 'not_https'
   if (url.username !== '' || url.password !== '') return 'has_credentials'

@@ -9,7 +9,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { formatAmount } from '../../values/money.ts'
 import { refusalProblem } from '../../values/problem.ts'
-import { list, nullable, usdc } from '../../values/schema-fields.ts'
+import { list, orNull, usdc } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
 import { chooseWallet } from '../choose-wallet.ts'
 import { describeAmount } from '../describe-money.ts'
@@ -17,7 +17,7 @@ import { describeRefusal } from '../describe-refusal.ts'
 import { describeUnread, formatSkipped } from '../explain-purchase.ts'
 import { PURCHASE_INPUT } from '../purchase-input.ts'
 import { readResource, RESOURCE_INPUT } from '../resource-input.ts'
-import { AgentIdInput, defineTool, inputOf, outputOf, READS, type ToolAnswer, type ToolCall } from '../tool.ts'
+import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS, type ToolAnswer, type ToolCall } from '../tool.ts'
 import { formatToolError, ToolErrorSchema, ToolFailure } from '../tool-failure.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
 
@@ -29,21 +29,21 @@ export const CHECK_PRICE = defineTool({
   input: inputOf({ ...RESOURCE_INPUT, wallet: PURCHASE_INPUT.wallet, agent_id: AgentIdInput }),
   output: outputOf({
     status: Type.Integer({ description: 'The HTTP status of the answer. 402 if the resource asks for a payment.' }),
-    price_usdc: nullable(usdc('The price. Null if there is nothing to pay, or no way to pay that is supported.')),
-    pay_to: nullable(Type.String({ description: 'The address that would be paid.' })),
-    seller_text: nullable(UntrustedTextSchema),
+    price_usdc: orNull(usdc('The price. Null if there is nothing to pay, or no way to pay that is supported.')),
+    pay_to: orNull(Type.String({ description: 'The address that would be paid.' })),
+    seller_text: orNull(UntrustedTextSchema),
     skipped: list(Type.Object({ reason: Type.String(), offer: UntrustedTextSchema }), {
       description: 'Ways to pay that are not supported.',
     }),
     unread_options: Type.Integer({ description: 'Further ways to pay that were not read.' }),
-    allowed: nullable(
+    allowed: orNull(
       Type.Boolean({ description: 'Whether fetch_paid would be allowed now. Null if there is no price.' }),
     ),
-    wallet: nullable(Type.String({ description: 'The wallet that would pay.' })),
+    wallet: orNull(Type.String({ description: 'The wallet that would pay.' })),
     remaining_24h_after_usdc: usdc('What would be left of the 24-hour limit after this purchase.'),
     reason: Type.Omit(ToolErrorSchema, [], { description: 'Why the purchase is not allowed, and what is possible.' }),
   }),
-  annotations: { ...READS, openWorldHint: true },
+  annotations: { ...READ_HINTS, openWorldHint: true },
   requirements: { bucket: 'default' },
   async run(ctx, call) {
     const { caller } = call

@@ -6,7 +6,7 @@ import { payForResource, type ResourceOutcome } from '../../domain/purchases/pay
 import type { PurchaseTerms, AgentRequest } from '../../domain/purchases/purchase-request.ts'
 import { DELIVERIES } from '../../domain/purchases/purchase.ts'
 import type { KeptAnswer } from '../../domain/purchases/seal-purchase.ts'
-import { nullable, oneOf } from '../../values/schema-fields.ts'
+import { orNull, oneOf } from '../../values/schema-fields.ts'
 import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
 import { explainPurchase } from '../explain-purchase.ts'
 import { PURCHASE_INPUT, PurchaseIdInput } from '../purchase-input.ts'
@@ -34,22 +34,22 @@ export const FETCH_PAID = defineTool({
     agent_id: AgentIdInput,
   }),
   output: outputOf({
-    payment: nullable(PaymentAnswerSchema),
+    payment: orNull(PaymentAnswerSchema),
     in_progress: Type.Boolean({
       description: 'Whether the purchase is still being made. If so, call again with the same purchase_id.',
     }),
     replayed: Type.Boolean({ description: 'Whether an earlier call with this purchase_id had made the purchase.' }),
-    delivery: nullable(
+    delivery: orNull(
       oneOf(DELIVERIES, {
         description:
           'Whether the seller delivered. It says nothing about the money: read the status of the payment. Null if nothing was bought.',
       }),
     ),
-    answer: nullable(
+    answer: orNull(
       Type.Object({
         status: Type.Integer({ description: 'The HTTP status.' }),
-        content_type: nullable(UntrustedTextSchema),
-        text: nullable(UntrustedTextSchema),
+        content_type: orNull(UntrustedTextSchema),
+        text: orNull(UntrustedTextSchema),
         shortened: Type.Boolean({ description: 'Whether a part of the text is left out.' }),
       }),
     ),

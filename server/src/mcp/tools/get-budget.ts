@@ -8,10 +8,10 @@ import { readBalances } from '../../domain/wallets/read-balances.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
-import { isoTime, list, nullable, usdc } from '../../values/schema-fields.ts'
+import { isoTime, list, orNull, usdc } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
-import { GRANT_ADVICE, GRANT_STATES } from '../grant-advice.ts'
-import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
+import { GRANT_ADVICE, GRANT_FAULTS } from '../grant-advice.ts'
+import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS } from '../tool.ts'
 
 /** Balances may be this old, because models call this tool often. */
 const BALANCE_AGE_MS_MAX = 15_000
@@ -24,12 +24,12 @@ const BudgetSchema = Type.Object({
   daily_cap_usdc: usdc('The most that you may spend from this wallet in any 24 hours.'),
   spent_24h_usdc: usdc('What you have spent in the last 24 hours.'),
   remaining_24h_usdc: usdc('What is left of the 24-hour limit now.'),
-  balance_usdc: nullable(
+  balance_usdc: orNull(
     usdc(
       'The USDC that the wallet has, up to 15 seconds ago. Payments that are not mined yet are not subtracted. Null if it could not be read.',
     ),
   ),
-  expires_at: nullable(isoTime('When this permission ends. Null if it has no end.')),
+  expires_at: orNull(isoTime('When this permission ends. Null if it has no end.')),
 })
 
 /** A wallet from which the agent can pay, with its balance. The balance is null if it could not be read. */
@@ -45,7 +45,7 @@ export const GET_BUDGET = defineTool({
     agent_id: Type.String({ description: 'The agent as which you act.' }),
     wallets: list(BudgetSchema, { description: 'The wallets from which you can pay now. Empty if there is none.' }),
   }),
-  annotations: READS,
+  annotations: READ_HINTS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args }) {
     const agentId = await chooseAgent(ctx, caller, args.agent_id)
@@ -78,7 +78,7 @@ async function explainNone(
   agent: { readonly accountId: string; readonly mode: Mode; readonly agentId: AgentId },
 ): Promise<string> {
   const reason = await getNoSpendableReason(ctx, agent)
-  return `You cannot pay now: ${GRANT_STATES[reason]}. ${GRANT_ADVICE[reason]}`
+  return `You cannot pay now: ${GRANT_FAULTS[reason]}. ${GRANT_ADVICE[reason]}`
 }
 
 function summarize(wallets: readonly Budget[]): string {

@@ -2,11 +2,11 @@ import { Type } from 'typebox'
 import { findPurchaseOf } from '../../domain/purchases/find-earlier-purchase.ts'
 import { waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { Problem } from '../../values/problem.ts'
-import { nullable } from '../../values/schema-fields.ts'
+import { orNull } from '../../values/schema-fields.ts'
 import { chooseAgent } from '../choose-agent.ts'
 import { BoughtSchema, describeBought, formatBought } from '../describe-bought.ts'
 import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
-import { AgentIdInput, defineTool, inputOf, outputOf, READS, WaitSecondsInput } from '../tool.ts'
+import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS, WaitSecondsInput } from '../tool.ts'
 import { ToolFailure } from '../tool-failure.ts'
 
 export const GET_PAYMENT = defineTool({
@@ -19,8 +19,8 @@ export const GET_PAYMENT = defineTool({
     wait_seconds: WaitSecondsInput,
     agent_id: AgentIdInput,
   }),
-  output: outputOf({ payment: PaymentAnswerSchema, purchase: nullable(BoughtSchema) }),
-  annotations: READS,
+  output: outputOf({ payment: PaymentAnswerSchema, purchase: orNull(BoughtSchema) }),
+  annotations: READ_HINTS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args, signal, onWait }) {
     const { accountId, mode } = caller

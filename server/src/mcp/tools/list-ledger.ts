@@ -7,12 +7,12 @@ import { LedgerEntrySchema } from '../../domain/reports/ledger/ledger-schema.ts'
 import { listLedger } from '../../domain/reports/ledger/list-ledger.ts'
 import { checkWalletVisible } from '../../domain/reports/wallets/queries.ts'
 import { parseAddress, type Address } from '../../values/address.ts'
-import { list, nullable } from '../../values/schema-fields.ts'
+import { list, orNull } from '../../values/schema-fields.ts'
 import { invalid } from '../check-arguments.ts'
 import { checkAgentExists, chooseAgent } from '../choose-agent.ts'
 import { BoughtSchema, formatBought } from '../describe-bought.ts'
 import { PURCHASE_ID_DESCRIPTION } from '../format-payment-answer.ts'
-import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
+import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS } from '../tool.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
 
 /** By default, a page is short, because a model has to read all of it. */
@@ -21,9 +21,9 @@ const PAGE_DEFAULT = 20
 /** An entry of the ledger, as `/v1/ledger` shows it, with its memo marked as untrusted. */
 const EntrySchema = Type.Object({
   ...Type.Omit(LedgerEntrySchema, ['memo', 'idempotency_key']).properties,
-  purchase_id: nullable(Type.String({ description: PURCHASE_ID_DESCRIPTION })),
-  memo: nullable(UntrustedTextSchema),
-  purchase: nullable(BoughtSchema),
+  purchase_id: orNull(Type.String({ description: PURCHASE_ID_DESCRIPTION })),
+  memo: orNull(UntrustedTextSchema),
+  purchase: orNull(BoughtSchema),
 })
 
 export const LIST_LEDGER = defineTool({
@@ -49,7 +49,7 @@ export const LIST_LEDGER = defineTool({
     entries: list(EntrySchema, { description: 'The entries, newest first.' }),
     has_more: Type.Boolean({ description: 'Whether there are older entries.' }),
   }),
-  annotations: READS,
+  annotations: READ_HINTS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args }) {
     const wallet = parseWallet(args.wallet)

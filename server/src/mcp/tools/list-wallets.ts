@@ -4,10 +4,10 @@ import { listWalletBudgets } from '../../domain/reports/wallets/queries.ts'
 import { WALLETS_PAGE_DEFAULT, type WalletBudget } from '../../domain/reports/wallets/wallet-budget.ts'
 import { WalletBudgetSchema } from '../../domain/reports/wallets/wallet-budget-schema.ts'
 import { parseAddress } from '../../values/address.ts'
-import { list, nullable } from '../../values/schema-fields.ts'
+import { list, orNull } from '../../values/schema-fields.ts'
 import { invalid } from '../check-arguments.ts'
 import { checkAgentExists, chooseAgent } from '../choose-agent.ts'
-import { AgentIdInput, defineTool, inputOf, outputOf, READS } from '../tool.ts'
+import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS } from '../tool.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
 
 const { grants: GRANTS, address: ADDRESS, balance_usdc: BALANCE } = WalletBudgetSchema.properties
@@ -20,7 +20,7 @@ const WalletSchema = Type.Object({
   grants: list(
     Type.Object({
       ...Type.Omit(GRANTS.items, ['agent_id', 'recipients']).properties,
-      recipients: list(Type.Object({ address: Type.String(), label: nullable(UntrustedTextSchema) }), {
+      recipients: list(Type.Object({ address: Type.String(), label: orNull(UntrustedTextSchema) }), {
         description: 'The recipients that you may pay. An empty list allows any recipient.',
       }),
     }),
@@ -43,7 +43,7 @@ export const LIST_WALLETS = defineTool({
     wallets: list(WalletSchema, { description: 'Wallets in the order of their addresses.' }),
     has_more: Type.Boolean({ description: 'Whether there are wallets after the last one.' }),
   }),
-  annotations: READS,
+  annotations: READ_HINTS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args }) {
     const startingAfter = args.starting_after === undefined ? null : parseAddress(args.starting_after)

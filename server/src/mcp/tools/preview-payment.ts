@@ -5,7 +5,7 @@ import type { Payment } from '../../domain/payments/payment.ts'
 import { remainingMicro } from '../../domain/grants/decide-limits.ts'
 import type { Address } from '../../values/address.ts'
 import { formatAmount } from '../../values/money.ts'
-import { nullable, usdc } from '../../values/schema-fields.ts'
+import { orNull, usdc } from '../../values/schema-fields.ts'
 import { refusalProblem } from '../../values/problem.ts'
 import { chooseWallet } from '../choose-wallet.ts'
 import { describeAmount } from '../describe-money.ts'
@@ -18,7 +18,7 @@ import {
   readPurchase,
   type PurchaseArguments,
 } from '../purchase-input.ts'
-import { defineTool, inputOf, outputOf, READS, type ToolAnswer, type ToolCall } from '../tool.ts'
+import { defineTool, inputOf, outputOf, READ_HINTS, type ToolAnswer, type ToolCall } from '../tool.ts'
 import { formatToolError, ToolErrorSchema, ToolFailure } from '../tool-failure.ts'
 
 export const PREVIEW_PAYMENT = defineTool({
@@ -32,10 +32,10 @@ export const PREVIEW_PAYMENT = defineTool({
     wallet: Type.String({ description: 'The wallet that would pay.' }),
     remaining_24h_after_usdc: usdc('What would be left of the 24-hour limit after this payment.'),
     available_usdc: usdc('What the wallet can pay now: its balance, without what earlier payments have reserved.'),
-    existing_payment: nullable(PaymentAnswerSchema),
+    existing_payment: orNull(PaymentAnswerSchema),
     reason: Type.Omit(ToolErrorSchema, [], { description: 'Why the payment is not allowed, and what is possible.' }),
   }),
-  annotations: READS,
+  annotations: READ_HINTS,
   requirements: { bucket: 'default', scope: 'wallet:transfer' },
   async run(ctx, call) {
     try {

@@ -1,7 +1,7 @@
 import type { AuthorizationKey } from '../../../chain/authorization-event.ts'
 import type { AuthorizationState, TimedAuthorization } from '../../../chain/authorization-reader.ts'
 import type { Chain, ReceiptsAtHead } from '../../../chain/open-chain.ts'
-import type { FoundAuthorization, Search } from '../../../chain/search-reader.ts'
+import type { FoundAuthorization, LogSearch } from '../../../chain/search-reader.ts'
 import type { Payment } from '../payment.ts'
 import type { AuthorizationEvidence } from './decide-authorization.ts'
 
@@ -72,7 +72,7 @@ async function readGroup(chain: Chain, group: readonly Wanted[], head: bigint): 
 function lastSearched(
   { searchedBlock }: Payment,
   { endings, state }: AuthorizationEvidence,
-  { search, head }: { search: Search<unknown>; head: bigint },
+  { search, head }: { search: LogSearch<unknown>; head: bigint },
 ): bigint | null {
   if (endings.length > 0) return searchedBlock
   if (state === 'ended') return null
@@ -80,7 +80,11 @@ function lastSearched(
   return searchedBlock === null || searched > searchedBlock ? searched : searchedBlock
 }
 
-async function findEndings(chain: Chain, group: readonly Wanted[], head: bigint): Promise<Search<FoundAuthorization>> {
+async function findEndings(
+  chain: Chain,
+  group: readonly Wanted[],
+  head: bigint,
+): Promise<LogSearch<FoundAuthorization>> {
   const last = max(group.map(({ payment, next }) => payment.firstBlock ?? next)) + SEARCHED_BLOCKS_MAX
   const to = min([last, head])
   const from = min([...group.map(({ next }) => next), last])

@@ -1,5 +1,5 @@
 import type { BlockRange } from '../../../chain/block-ranges.ts'
-import type { Search, SearchRange } from '../../../chain/search-reader.ts'
+import type { LogSearch, SearchRange } from '../../../chain/search-reader.ts'
 import type { Context } from '../../context.ts'
 import {
   ATTEMPT_MS,
@@ -18,14 +18,14 @@ export type ChainSearch =
   /** The chain contains the transfer. `payment` has the hash of its transaction. */
   | { readonly kind: 'found'; readonly payment: Payment }
   /** The search reached far enough to prove that the chain does not contain the transfer. */
-  | ({ readonly kind: 'absent'; readonly searchedTo: bigint } & Progress)
+  | ({ readonly kind: 'absent'; readonly searchedTo: bigint } & SearchProgress)
   /**
    * Nothing is proven. Either the search did not reach the head of the chain, or the transfers that it found may belong
    * to other payments.
    */
-  | ({ readonly kind: 'unproven' } & Progress)
+  | ({ readonly kind: 'unproven' } & SearchProgress)
 
-export interface Progress {
+export interface SearchProgress {
   /** The last block that the next search need not repeat. */
   readonly searchedBlock: bigint | null
   /** Whether the search stopped before the head, so that the next one should follow soon. */
@@ -118,7 +118,7 @@ async function searchTransfer(
   ctx: SearchContext,
   payment: Payment,
   range: SearchRange,
-): Promise<{ match: Payment | 'none' | 'absent' | 'unproven'; search: Search<TxHash> }> {
+): Promise<{ match: Payment | 'none' | 'absent' | 'unproven'; search: LogSearch<TxHash> }> {
   const { walletAddress: from, to, amountMicro } = payment
   const search = await ctx.chains[payment.mode].findTransfers({ from, to, amountMicro }, range)
   const others = search.found.filter((hash) => hash !== payment.txHash)
@@ -177,13 +177,13 @@ function rangeOf({ firstBlock, searchedBlock }: Payment, head: bigint): BlockRan
 }
 
 /** Returns how far the search of a range came that ends at the head. */
-function progressOf({ searchedBlock }: Payment, { to: head }: BlockRange, searchedTo: bigint): Progress {
+function progressOf({ searchedBlock }: Payment, { to: head }: BlockRange, searchedTo: bigint): SearchProgress {
   const settled = head - SEARCHED_AGAIN_BLOCKS
   const reached = searchedTo < settled ? searchedTo : settled
   const isFurther = reached >= 0n && reached > (searchedBlock ?? -1n)
   return { searchedBlock: isFurther ? reached : searchedBlock, isUnfinished: searchedTo < head }
 }
 
-function nothingNew({ searchedBlock }: Payment): { readonly kind: 'unproven' } & Progress {
+function nothingNew({ searchedBlock }: Payment): { readonly kind: 'unproven' } & SearchProgress {
   return { kind: 'unproven', searchedBlock, isUnfinished: false }
 }

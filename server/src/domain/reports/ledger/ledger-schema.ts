@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { isoTime, nullable, oneOf, usdc } from '../../../values/schema-fields.ts'
+import { isoTime, orNull, oneOf, usdc } from '../../../values/schema-fields.ts'
 import { FAILURE_CODES, PAYMENT_STATUSES } from '../../payments/payment.ts'
 import { LEDGER_ENTRY_TYPES } from './ledger-entry.ts'
 
@@ -21,26 +21,26 @@ export const LedgerEntrySchema = Type.Object(
     status: oneOf(PAYMENT_STATUSES, {
       description: 'A failed entry has moved no money. A deposit is always `confirmed`.',
     }),
-    failure_code: nullable(
+    failure_code: orNull(
       oneOf(FAILURE_CODES, {
         description: 'Why the payment or withdrawal failed. Null unless the status is `failed`.',
       }),
     ),
-    tx_hash: nullable(
+    tx_hash: orNull(
       Type.String({ description: 'The hash of the transaction on the chain. Null while it is not known.' }),
     ),
-    agent_id: nullable(Type.String({ description: 'The agent that paid. Null unless the type is `payment`.' })),
-    grant_id: nullable(
+    agent_id: orNull(Type.String({ description: 'The agent that paid. Null unless the type is `payment`.' })),
+    grant_id: orNull(
       Type.String({ description: 'The grant under which the agent paid. Null unless the type is `payment`.' }),
     ),
-    memo: nullable(Type.String({ description: 'The note of the payment. Null if it has none.' })),
-    idempotency_key: nullable(
+    memo: orNull(Type.String({ description: 'The note of the payment. Null if it has none.' })),
+    idempotency_key: orNull(
       Type.String({ description: 'The key with which the payment was requested. Null if it had none.' }),
     ),
     created_at: isoTime(
       'When the payment or withdrawal was recorded, or when the service found the deposit at the confirmation depth.',
     ),
-    confirmed_at: nullable(
+    confirmed_at: orNull(
       isoTime('When the service saw the transfer on the chain, at the confirmation depth. Null unless confirmed.'),
     ),
   },

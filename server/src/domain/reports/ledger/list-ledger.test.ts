@@ -8,7 +8,7 @@ import { agent, seed, seedGrant, seedWallet, type Seed } from '../../../../../te
 import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'
-import { markRevoked } from '../../grants/grants-store.ts'
+import { markGrantRevoked } from '../../grants/grants-store.ts'
 import { createId } from '../../../values/ids.ts'
 import { formatLedgerEntry } from './format-ledger-entry.ts'
 import { compareNewestFirst, type LedgerEntry } from './ledger-entry.ts'
@@ -219,7 +219,7 @@ describe('the ledger', () => {
       const deposit = await seedDeposit(ctx, given, { at: at(-1) })
       const asked = { accountId: given.account.id, boundAgentId: given.agentId, filter: NO_FILTER }
       assert.deepEqual(idsOf((await list(asked)).entries), [deposit.id, payment.id])
-      await ctx.db.write(markRevoked(given.account.id, given.grant.id, NOW))
+      await ctx.db.write(markGrantRevoked(given.account.id, given.grant.id, NOW))
       assert.deepEqual(idsOf((await list(asked)).entries), [payment.id])
       await refuseStart({ ...asked, startingAfter: deposit.id })
     })

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { SCAN_ROWS_MAX, type Page } from '../../../db/bounded-scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
-import { readPage } from './read-page.ts'
+import { readPaymentPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 
 /**
@@ -24,5 +24,5 @@ export async function listPayments(
   },
 ): Promise<Page<ListedPayment>> {
   const { before, limit, scanRowsMax = SCAN_ROWS_MAX } = request
-  return await readPage(ctx, { selection: await selectPayments(ctx, request), before, limit, scanRowsMax })
+  return await readPaymentPage(ctx, { selection: await selectPayments(ctx, request), before, limit, scanRowsMax })
 }

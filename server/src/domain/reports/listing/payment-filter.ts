@@ -19,7 +19,7 @@ export interface PaymentFilter {
   readonly search?: string | undefined
 }
 
-export type Search =
+export type PaymentSearch =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'txHash'; readonly txHash: TxHash }
   | { readonly kind: 'address'; readonly address: Address }
@@ -32,7 +32,7 @@ const TX_HASH_PATTERN = /^0x[0-9a-f]{64}$/i
  * from. Hashes and addresses may be in upper or lower case. Any other text is first taken for an idempotency key. If no
  * payment has this key, the text is searched for in memos, and in the hosts of what purchases buy.
  */
-export function parseSearch(text: string): Search {
+export function parseSearch(text: string): PaymentSearch {
   if (isId('payment', text)) return { kind: 'id', id: text }
   if (TX_HASH_PATTERN.test(text)) return { kind: 'txHash', txHash: text.toLowerCase() as TxHash }
   const address = parseAddress(text.toLowerCase())

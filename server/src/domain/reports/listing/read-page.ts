@@ -5,7 +5,7 @@ import { toPage, type Page } from '../../../db/bounded-scan.ts'
 import { listPaymentRows, type PaymentSelection } from './listing-store.ts'
 
 /** Reads one page of the selected payments, with what they buy. See `listPayments` for `before` and `limit`. */
-export async function readPage(
+export async function readPaymentPage(
   ctx: Pick<Context, 'db'>,
   request: {
     readonly selection: PaymentSelection

@@ -2,7 +2,7 @@ import { idBoundary } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Context } from '../../context.ts'
 import { findPaymentByKey } from '../../payments/payments-store.ts'
-import { parseSearch, type PaymentFilter, type Search } from './payment-filter.ts'
+import { parseSearch, type PaymentFilter, type PaymentSearch } from './payment-filter.ts'
 import type { PaymentSelection } from './listing-store.ts'
 
 const OLDEST = 'pay_'
@@ -46,7 +46,7 @@ export async function selectPayments(
 async function findSearch(
   ctx: Pick<Context, 'db'>,
   { accountId, mode, filter }: { accountId: string; mode: Mode; filter: PaymentFilter },
-): Promise<Search | null> {
+): Promise<PaymentSearch | null> {
   if (filter.search === undefined) return null
   const search = parseSearch(filter.search)
   if (search.kind !== 'text') return search

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
-import { readPage } from './read-page.ts'
+import { readPaymentPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 import { countPaymentRows, type PaymentSelection } from './listing-store.ts'
 import { invalidRequest } from '../../../values/invalid-request.ts'
@@ -51,7 +51,7 @@ export async function walkPayments(
     async next() {
       while (!isOver) {
         const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax }
-        const page: Awaited<ReturnType<typeof readPage>> = await readPage(ctx, { selection, ...bounds })
+        const page: Awaited<ReturnType<typeof readPaymentPage>> = await readPaymentPage(ctx, { selection, ...bounds })
         before = page.next
         isOver = before === null
         if (page.items.length > 0) return page.items

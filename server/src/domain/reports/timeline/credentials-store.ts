@@ -9,7 +9,7 @@ const CREDENTIAL_ROW = {
 }
 
 /** Lists the account's API keys and OAuth connections that have one of these ids. Uses primary keys. */
-export function listCredentials(accountId: string, ids: readonly string[]): Query<Credential[]> {
+export function listPaymentCredentials(accountId: string, ids: readonly string[]): Query<Credential[]> {
   return {
     name: 'list_payment_credentials',
     text: `select 'key' as kind, k.id, nullif(k.name, '') as name

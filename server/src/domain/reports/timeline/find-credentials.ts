@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Credential } from './credential.ts'
-import { listCredentials } from './credentials-store.ts'
+import { listPaymentCredentials } from './credentials-store.ts'
 
 /**
  * Returns the API keys and OAuth connections that made these requests, as a map from id to credential. Requests without
@@ -12,6 +12,6 @@ export async function findCredentials(
 ): Promise<ReadonlyMap<string, Credential>> {
   const ids = [...new Set(requests.flatMap(({ credentialId }) => (credentialId === null ? [] : [credentialId])))]
   if (ids.length === 0) return new Map()
-  const found = await ctx.db.read(listCredentials(accountId, ids))
+  const found = await ctx.db.read(listPaymentCredentials(accountId, ids))
   return new Map(found.map((credential) => [credential.id, credential]))
 }

@@ -16,7 +16,7 @@ import { startFakeServer } from '../../../../../test/support/wires/fake-server.t
 import { ZERO_ADDRESS, type Address } from '../../../values/address.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import { OPERATOR } from '../../audit/audit-entry.ts'
-import { markRevoked } from '../../grants/grants-store.ts'
+import { markGrantRevoked } from '../../grants/grants-store.ts'
 import { labelRecipient } from '../../recipients/label-recipient.ts'
 import { formatWalletBudget } from './format-wallet-budget.ts'
 import { getWalletBudget, listWalletBudgets } from './queries.ts'
@@ -170,7 +170,7 @@ describe('wallets, with what agents may spend from them', () => {
 
   test('after its grant was revoked, a wallet has no grants, and the agent does not see it', async () => {
     const seeded = await seed(given.context)
-    await given.context.db.write(markRevoked(seeded.account.id, seeded.grant.id, given.clock.now()))
+    await given.context.db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, given.clock.now()))
     assert.deepEqual((await get(seeded)).grants, [])
     await assert.rejects(get(seeded, seeded.agentId), { code: 'wallet_not_found' })
   })

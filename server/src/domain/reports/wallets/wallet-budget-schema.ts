@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { isoTime, ModeSchema, nullable, oneOf, usdc } from '../../../values/schema-fields.ts'
+import { isoTime, ModeSchema, orNull, oneOf, usdc } from '../../../values/schema-fields.ts'
 import { AGENT_STATES } from '../../agents/agent-state.ts'
 
 /** The states of the grants that are listed: those that are not revoked. */
@@ -19,11 +19,11 @@ const GrantBudgetSchema = Type.Object({
   recipients: Type.Array(
     Type.Object({
       address: Type.String({ description: 'The address, with its EIP-55 checksum.' }),
-      label: nullable(Type.String({ description: "The workspace's label for the address. Null if it has none." })),
+      label: orNull(Type.String({ description: "The workspace's label for the address. Null if it has none." })),
     }),
     { description: 'The recipients that the grant allows. An empty list allows any recipient.' },
   ),
-  expires_at: nullable(isoTime('When the grant expires. Null if it has no end date.')),
+  expires_at: orNull(isoTime('When the grant expires. Null if it has no end date.')),
   x402: Type.Boolean({ description: 'Whether the grant allows purchases (x402 and MPP).' }),
 })
 
@@ -33,7 +33,7 @@ export const WalletBudgetSchema = Type.Object(
     address: Type.String({ description: 'The EVM address of the wallet, with its EIP-55 checksum.' }),
     name: Type.String({ description: 'The name that the workspace has given to the wallet.' }),
     mode: ModeSchema,
-    balance_usdc: nullable(
+    balance_usdc: orNull(
       usdc(
         'The USDC of the wallet on the chain, at most 15 seconds old. Pending payments may still be included. Null if the chain could not be reached.',
       ),
