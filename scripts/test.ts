@@ -114,8 +114,9 @@ async function runCheck(check: string): Promise<boolean> {
     process.stdout.write(`✔ ${check}\n`)
     return true
   } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    process.stdout.write(`✖ ${check}\n${stdout}${stderr}`)
+    // The message of the error contains what the command wrote to stderr.
+    const { stdout = '', message } = error as Error & { stdout?: string }
+    process.stdout.write(`✖ ${check}\n${stdout}${message}\n`)
     return false
   }
 }

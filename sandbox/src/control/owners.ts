@@ -43,7 +43,7 @@ export async function ensureOwner(control: ControlContext, account: Account): Pr
  * Returns the passkey with which a workspace's owner signs in. Throws 409 if the owner signed up in the dashboard with
  * a passkey of their own.
  */
-export function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
+function ownerOf({ state, context }: Pick<ControlContext, 'state' | 'context'>, slug: string): SoftwarePasskey {
   const { id: rpId, origin } = context.relyingParty
   const stored = state.current.owners[slug]
   if (stored === undefined) {

@@ -12,7 +12,7 @@ import { shareCompileCache } from './programs.ts'
  */
 const READY_MS_MAX = 120_000
 /** How long a program may take to finish its work after it was asked to stop. Then it is killed. */
-export const STOP_MS_MAX = 10_000
+const STOP_MS_MAX = 10_000
 /** The time limit of a message to another local process and its reply. On a busy machine, it has taken more than 5 s. */
 export const CLOCK_ACK_MS_MAX = 15_000
 

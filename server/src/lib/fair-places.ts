@@ -27,7 +27,7 @@ import { TurnQueue } from './turn-queue.ts'
  */
 export type ShareRule = (held: number, free: number) => boolean
 
-export const halfOfTheRest: ShareRule = (held, free) => held < free
+const halfOfTheRest: ShareRule = (held, free) => held < free
 export const anyFree: ShareRule = (_held, free) => free > 0
 
 interface QueueLimits {

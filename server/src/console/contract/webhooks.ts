@@ -30,7 +30,6 @@ const ReplayBody = Type.Object({ from: time, to: time, only: Type.Enum(['failed'
 export type Webhook = Shape<typeof WebhookSchema>
 export type IssuedWebhook = Shape<typeof IssuedWebhookSchema>
 export type WebhookTerms = Pick<Webhook, 'url' | 'events'>
-export type ReplayRange = Shape<typeof ReplayBody>
 
 const webhookAnswer = Type.Object({ webhook: WebhookSchema })
 const issuedAnswer = Type.Object({ webhook: IssuedWebhookSchema })

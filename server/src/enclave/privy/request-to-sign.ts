@@ -63,7 +63,7 @@ export function buildPayload(
 }
 
 /** Returns the expiry and the signature that are sent with a request that an owner has signed. */
-export function signedBy(assertion: OwnerAssertion, { expiresAt }: { expiresAt: Date }) {
+function signedBy(assertion: OwnerAssertion, { expiresAt }: { expiresAt: Date }) {
   return { request_expiry: expiresAt.getTime(), authorization_context: { signatures: [formatAssertion(assertion)] } }
 }
 

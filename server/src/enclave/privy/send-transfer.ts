@@ -36,7 +36,7 @@ export function prepareTransfer(client: EnclaveClient, transfer: OwnerTransfer):
 }
 
 /** The canonical form of the complete request (RFC 8785), as it will be sent. */
-export function buildTransferPayload({ apiUrl, appId }: EnclaveAddress, transfer: OwnerTransfer): Uint8Array {
+function buildTransferPayload({ apiUrl, appId }: EnclaveAddress, transfer: OwnerTransfer): Uint8Array {
   return formatRequestForAuthorizationSignature({
     version: 1,
     method: 'POST',
