@@ -68,13 +68,13 @@ describe('rate limits over HTTP', () => {
     assert.equal((await given.call({ path: '/v1/me', key })).status, 429)
   })
 
-  test('of 120 requests at once, exactly 60 are accepted', async () => {
+  test('of 80 requests at once, exactly 60 are accepted', async () => {
     given.service.clock.setOffset(0)
     const key = await given.issueKey(seeded)
-    // The process works on 128 requests at once. Further ones could wait for so long that they are turned away.
-    const answers = await Promise.all(Array.from({ length: 120 }, () => given.call({ path: '/v1/me', key })))
+    // On a slow machine, many more requests would wait for so long that they are turned away.
+    const answers = await Promise.all(Array.from({ length: 80 }, () => given.call({ path: '/v1/me', key })))
     assert.equal(answers.filter(({ status }) => status === 200).length, 60)
-    assert.equal(answers.filter(({ status }) => status === 429).length, 60)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 20)
   })
 
   async function exhaust(key: string): Promise<void> {
