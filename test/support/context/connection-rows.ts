@@ -159,12 +159,11 @@ export function seedAccount(ctx: Ways): Promise<Account> {
 export async function seedMember(ctx: Ways, account: Account, role: Role = 'owner'): Promise<Membership> {
   const createdAt = ctx.clock.now()
   const userId = createId('user', createdAt)
-  await readRows(ctx.db, 'insert into users (id, name, user_handle, created_at) values ($1, $2, $3, $4)', [
-    userId,
-    'Ada',
-    randomBytes(32),
-    createdAt,
-  ])
+  await readRows(
+    ctx.db,
+    'insert into users (id, name, user_handle, created_at, joined_at) values ($1, $2, $3, $4, $4)',
+    [userId, 'Ada', randomBytes(32), createdAt],
+  )
   const membership: Membership = { account, userId, role, createdAt }
   await joinWorkspace(ctx, membership)
   return membership
