@@ -6,6 +6,9 @@ import { waitFor } from '../support/wait-for.ts'
 import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
 import { openConsoleFixture, type ConsoleFixture } from './console-fixture.ts'
 
+/** The service repeats its checks after this time. */
+const REPEATED_AFTER_MS = 5_000
+
 describe('outages in the dashboard', () => {
   let isEnclaveDown = false
   let enclaveCalls = 0
@@ -25,10 +28,12 @@ describe('outages in the dashboard', () => {
     await enclave.close()
   })
 
-  test('are none while everything can be reached, and 100 page views cost one call to the enclave', async () => {
+  test('are none while everything can be reached, and 100 page views cost one call to the enclave in 5 seconds', async () => {
+    const startMs = performance.now()
     const views = Array.from({ length: 50 }, () => Promise.all([listOutages('test'), listOutages('live')]))
     assert.deepEqual(new Set((await Promise.all(views)).flat(2)), new Set())
-    assert.equal(enclaveCalls, 1)
+    const intervals = 1 + Math.floor((performance.now() - startMs) / REPEATED_AFTER_MS)
+    assert.ok(enclaveCalls >= 1 && enclaveCalls <= intervals, `${enclaveCalls} calls in ${intervals} intervals`)
   })
 
   test('name the enclave in both modes, and the chain in its own mode, until they can be reached again', async () => {
@@ -43,8 +48,8 @@ describe('outages in the dashboard', () => {
   })
 
   /**
-   * Asks until the service reports these outages. The service repeats its checks after 5 seconds. Each call signs up a
-   * new viewer, because each session has a rate limit.
+   * Asks until the service reports these outages. Each call signs up a new viewer, because each session has a rate
+   * limit.
    */
   async function waitForOutages(mode: string, expected: readonly Outage[]): Promise<void> {
     viewer = await openConsoleFixture(server, { role: 'viewer' })
