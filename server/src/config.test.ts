@@ -20,6 +20,8 @@ const PRODUCTION = {
   AUTH_URL: 'https://auth.example.com',
 }
 
+const OTHER_USDC = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
 describe('readConfig', () => {
   test('settings are read, and missing ones have defaults (D13, D28)', () => {
     const config = readConfig(DEVELOPMENT)
@@ -93,6 +95,7 @@ describe('readConfig', () => {
     ['WALLET_SLOTS', '0', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['WALLET_SLOTS', '51', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['TEST_USDC', '0x123', /TEST_USDC must be an EVM address/],
+    ['LIVE_CHAIN_ID', '42161', /LIVE_USDC/],
     ['TEST_EXPLORER_URL', 'https://explorer.example/', /TEST_EXPLORER_URL must be an origin .*, or none/],
     ['LIVE_EXPLORER_URL', 'javascript:alert(1)', /LIVE_EXPLORER_URL must be an origin/],
     ['LIVE_EXPLORER_URL', 'None', /LIVE_EXPLORER_URL must be an origin/],
@@ -165,7 +168,7 @@ describe('readConfig', () => {
   test('links lead to the default explorer of the chain, to the one that is set, or to none', () => {
     const explorerOf = (settings: object) => readConfig({ ...DEVELOPMENT, ...settings }).chains.test.explorerUrl
     assert.equal(explorerOf({ TEST_CHAIN_ID: '8453' }), 'https://basescan.org')
-    assert.equal(explorerOf({ TEST_CHAIN_ID: '31337' }), null)
+    assert.equal(explorerOf({ TEST_CHAIN_ID: '31337', TEST_USDC: OTHER_USDC }), null)
     assert.equal(explorerOf({ TEST_EXPLORER_URL: 'none' }), null)
     assert.equal(explorerOf({ TEST_EXPLORER_URL: 'http://localhost:4000' }), 'http://localhost:4000')
   })
@@ -177,8 +180,8 @@ describe('readConfig', () => {
     }
     assert.match(faultOf({ ...DEVELOPMENT, FAUCET_URL: 'http://10.0.0.1/faucet' }), /FAUCET_URL/)
     assert.deepEqual(faucetOf({}), { kind: 'site', url: 'https://faucet.circle.com' })
-    assert.equal(faucetOf({ TEST_CHAIN_ID: '31337' }), null)
-    assert.equal(faucetOf({ TEST_USDC: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }), null)
+    assert.equal(faucetOf({ TEST_CHAIN_ID: '31337', TEST_USDC: OTHER_USDC }), null)
+    assert.equal(faucetOf({ TEST_USDC: OTHER_USDC }), null)
   })
 
   test('a complete production configuration is read', () => {

@@ -156,7 +156,8 @@ function readChain(reader: Reader, mode: Mode): ChainSettings {
     mode,
     chainId,
     rpcUrls: reader.urls(`${prefix}_RPC_URLS`),
-    usdc: reader.address(`${prefix}_USDC`, known.usdc),
+    // There is no default for a chain that we do not know. A contract of another chain could be anything.
+    usdc: reader.address(`${prefix}_USDC`, findChain(chainId)?.usdc),
     confirmations: reader.integer(`${prefix}_CONFIRMATIONS`, 1, { min: 1, max: 1_000 }),
     gas: reader.oneOf(`${prefix}_GAS`, GAS_MODES, 'sponsored') as GasMode,
     explorerUrl: readExplorer(reader, `${prefix}_EXPLORER_URL`, chainId),
@@ -286,11 +287,12 @@ class Reader {
     return urls
   }
 
-  address(name: string, fallback: string): Address {
-    const address = parseAddress(this.text(name, fallback))
+  address(name: string, fallback?: string): Address {
+    const text = this.text(name, fallback)
+    const address = parseAddress(text)
     if (address !== null) return address
-    this.faults.push(`${name} must be an EVM address`)
-    return fallback as Address
+    if (!this.#missing.includes(name)) this.faults.push(`${name} must be an EVM address`)
+    return text as Address
   }
 
   key(name: string): Buffer {
