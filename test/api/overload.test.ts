@@ -23,7 +23,7 @@ const DATABASE_SENT = 400
 const WAITERS = 20
 /** So many payments of one client are prepared at once: half of all that may be. */
 const SUBMISSION_SHARE = 16
-const PAYMENTS = 40
+const PAYMENTS = 24
 /** One key may make 30 payments a minute. */
 const PAYMENTS_OF_KEY = 30
 
