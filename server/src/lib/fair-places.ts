@@ -10,7 +10,7 @@ import { TurnQueue } from './turn-queue.ts'
  *                         │ no                          └── after `waitMsMax` ──> rejected
  *                      rejected
  *
- * A group is whoever shares the places, such as a workspace. Groups that wait take turns, and each keeps its own order.
+ * A group is a set of callers, such as a workspace. Groups that wait take turns, and each keeps its own order.
  *
  * The modes, of which each limiter has one of each pair:
  *

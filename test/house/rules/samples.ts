@@ -175,7 +175,7 @@ export const SAMPLES: readonly Sample[] = [
       },
     ],
     passes: [
-      file(`${DOMAIN}/payment-requests/reserve-payment.ts`, importing('./admission-store.ts')),
+      file(`${DOMAIN}/payment-requests/reserve-payments.ts`, importing('./admission-store.ts')),
       file(`${DOMAIN}/grants/queries.ts`, importing('./grants-store.ts')),
       file(`${DOMAIN}/passkeys/recovery-code.ts`, "import { randomBytes } from 'node:crypto'"),
       { 'server/src/values/ids.ts': importing('../lib/ids.ts'), 'server/src/lib/ids.ts': importing('node:crypto') },
