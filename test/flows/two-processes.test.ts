@@ -7,6 +7,7 @@ import {
   createPayer,
   makeWallet,
   pay,
+  payPatiently,
   waitForRecord,
   type PayerFixture,
 } from '../support/sandbox/payer-fixture.ts'
@@ -141,7 +142,7 @@ describe('two server processes on one database', () => {
     const keys = await makeKeys(fixture, payer, KEYS)
     return await Promise.all(
       Array.from({ length: count }, (_, index) =>
-        pay(fixture, payer, { ...change, key: keyOf(keys, index >> 1), baseUrl: baseOf(index) }),
+        payPatiently(fixture, payer, { ...change, key: keyOf(keys, index >> 1), baseUrl: baseOf(index) }),
       ),
     )
   }

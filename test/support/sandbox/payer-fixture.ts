@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { getAddress } from 'viem/utils'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { call, type JsonAnswer, type WireAgent, type WirePayment } from '../http-client.ts'
@@ -106,6 +106,22 @@ export async function pay(
   const { agentId, wallet, recipient } = payer
   const body = { agent_id: agentId, wallet, to: recipient, amount_usdc: '1', ...change }
   return await call(baseUrl, 'POST', '/v1/payments', { key, body })
+}
+
+/**
+ * Makes a payment as `pay` does, and as the SDK does repeats a request that the service could not take at the moment
+ * (503), with its idempotency key.
+ */
+export async function payPatiently(
+  fixture: SandboxFixture,
+  payer: PayerFixture,
+  change: { key?: string; baseUrl?: string; [member: string]: unknown } = {},
+): Promise<JsonAnswer> {
+  const order = { idempotency_key: randomUUID(), ...change }
+  return await waitFor('the service takes the payment', async () => {
+    const answer = await pay(fixture, payer, order)
+    return answer.status === 503 ? null : answer
+  })
 }
 
 export async function readPayment(fixture: SandboxFixture, { key }: PayerFixture, id: string): Promise<WirePayment> {
