@@ -21,7 +21,6 @@ const ACTING_FILES: ReadonlyMap<string, string> = new Map([
     'server/src/domain/connections/decide-authorization-request.ts',
     'the user decides here; it stores what they decided',
   ],
-  ['server/src/domain/owners/enclave-change.ts', 'it has types only, of functions that wait for the enclave'],
   ['server/src/domain/wallets/owner-passkey.ts', 'the library that verifies signatures is asynchronous'],
 ])
 /** Node modules and packages that only compute, so a pure file may import them. */

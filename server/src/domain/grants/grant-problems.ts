@@ -8,11 +8,3 @@ import type { Grant } from './grant.ts'
 export function grantRevoked({ replacedBy }: Pick<Grant, 'replacedBy'>): Problem {
   return problem('grant_revoked', replacedBy === null ? {} : { details: { replaced_by: replacedBy } })
 }
-
-/**
- * Returns the error for a change that must wait, because another change to the wallet's signers is in progress.
- * `retryAt` is the latest time at which the other change ends.
- */
-export function signerChangeUnderWay(retryAt: Date): Problem {
-  return problem('signer_change_under_way', { details: { retry_at: retryAt.toISOString() } })
-}

@@ -2,7 +2,7 @@ import type { SlotRules } from '../../enclave/enclave.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { MicroUsdc } from '../../values/money.ts'
-import type { Actor } from '../audit/audit-entry.ts'
+import type { FencedRequest } from '../wallets/signing-fence.ts'
 
 export const GRANT_STATUSES = ['pending', 'active', 'revoked'] as const
 
@@ -72,15 +72,11 @@ export interface GrantSummary {
 }
 
 /** What the owner is asked to sign: all rules of the slot (D15). Does not contain the signature. */
-export interface StoredSigningRequest {
+export interface StoredSigningRequest extends FencedRequest {
   readonly change: GrantChange
   /** The slot's rules when the request was prepared. */
   readonly before: SlotRules
   readonly after: SlotRules
-  /** ISO 8601. */
-  readonly expires_at: string
-  /** Who last submitted the owner's signature for this request. Stored before the enclave is called. */
-  readonly handed_in_by?: Actor
 }
 
 export const GRANT_CHANGES = ['activate', 'revoke', 'resume'] as const

@@ -4,9 +4,16 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import type { Grant, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
 const { agents, grants } = tables
+
+/** A signing request as the column `signing_request` contains it. */
+interface SigningRequestJson extends Pick<StoredSigningRequest, 'change' | 'before' | 'after'> {
+  readonly expires_at: string
+  readonly handed_in_by?: Actor | undefined
+}
 
 /** The columns that contain the policy of a grant. */
 export const POLICY_ROW = {
@@ -23,7 +30,7 @@ export const GRANT_ROW = {
   ...POLICY_ROW,
   status: grants.status,
   slot: grants.slot,
-  signing_request: narrow<StoredSigningRequest>(grants.signing_request),
+  signing_request: narrow<SigningRequestJson>(grants.signing_request),
   ...pick(
     grants,
     'created_at',
@@ -138,20 +145,29 @@ export function saveSigningRequest(grant: Grant, request: StoredSigningRequest):
   return {
     name: 'save_signing_request',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'`,
-    values: [grant.accountId, grant.id, JSON.stringify(request)],
+    values: [grant.accountId, grant.id, toJson(request)],
     read: changed,
   }
 }
 
-/** Records who hands in the signature, if the request is still the one that the owner is asked to sign. */
+/** Records who submits the signature, if the request is still the one that the owner is asked to sign. */
 export function markSubmitted(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'mark_grant_submitted',
     text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'
         and signing_request->>'change' = $4 and signing_request->>'expires_at' = $5`,
-    values: [grant.accountId, grant.id, JSON.stringify(request), request.change, request.expires_at],
+    values: [grant.accountId, grant.id, toJson(request), request.change, request.expiresAt.toISOString()],
     read: changed,
   }
+}
+
+function toJson({ expiresAt, submittedBy, ...rules }: StoredSigningRequest): string {
+  const expires_at = expiresAt.toISOString()
+  return JSON.stringify({ ...rules, expires_at, handed_in_by: submittedBy ?? undefined } satisfies SigningRequestJson)
+}
+
+function fromJson({ expires_at, handed_in_by, ...rules }: SigningRequestJson): StoredSigningRequest {
+  return { ...rules, expiresAt: new Date(expires_at), submittedBy: handed_in_by ?? null }
 }
 
 /**
@@ -264,7 +280,7 @@ export function toGrant(row: RowOf<typeof GRANT_ROW>): Grant {
     ...toPolicy(row),
     status: row.status,
     slot: row.slot,
-    signingRequest: row.signing_request,
+    signingRequest: row.signing_request === null ? null : fromJson(row.signing_request),
     createdAt: row.created_at,
     activatedAt: row.activated_at,
     suspendedAt: row.suspended_at,

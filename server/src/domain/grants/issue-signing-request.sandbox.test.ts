@@ -20,7 +20,7 @@ import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
 import type { GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
-import { SIGNING_REQUEST_MS } from './signing-fence.ts'
+import { SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { submitSignature } from './submit-signature.ts'
 import { suspendGrant } from './suspend-grant.ts'
 

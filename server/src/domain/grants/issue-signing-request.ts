@@ -3,17 +3,17 @@ import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
+import { isFencedFor, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { findSignerLease } from '../wallets/wallets-store.ts'
-import { findSuspendedGrant, getGrant } from './queries.ts'
+import { leaseBounds, signerChangeUnderWay, withSignerLease } from '../wallets/with-signer-lease.ts'
+import { getGrant, isOutdated } from './queries.ts'
 import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 import { getWalletAndSlot, type GrantPlace } from './get-wallet-and-slot.ts'
 import { readSlot, type SlotReading } from './read-slot.ts'
-import { reconcileGrant } from './reconcile-grant.ts'
+import { findSubmittedRequest, reconcileGrant } from './reconcile-grant.ts'
 import type { StatusChange } from './record-change.ts'
-import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
-import { findSubmittedRequest, isFencedFor, isOutdated, SIGNING_REQUEST_MS } from './signing-fence.ts'
+import { grantRevoked } from './grant-problems.ts'
 import { saveSigningRequest } from './grants-store.ts'
-import { leaseBounds, withSignerLease } from './with-signer-lease.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 
 export interface IssuedRequest {
@@ -51,7 +51,7 @@ export async function issueSigningRequest(
   }
   if (ctx.signer === null) throw problem('signer_not_configured')
   const request = await prepareRequest(ctx, { grant, ...place, change, ...reading })
-  const expiresAt = new Date(request.expires_at)
+  const { expiresAt } = request
   const { payload } = ctx.enclave.prepareRules({ slot: place.slot, rules: request.after, expiresAt })
   const credentials = await listOwnerCredentials(ctx, place.wallet)
   return { grant, request: { payload, expiresAt, credentials, before: request.before } }
@@ -81,32 +81,29 @@ async function prepareRequest(
   if (change !== 'revoke' && grant.expiresAt !== null && grant.expiresAt <= now) {
     throw invalidMember('expires_at', 'is in the past. Create another grant')
   }
-  const [held, suspended] = await Promise.all([
+  const waiting = grant.signingRequest?.change === change ? grant.signingRequest : null
+  const [held, isStale] = await Promise.all([
     ctx.db.read(findSignerLease(wallet, leaseBounds(now))),
-    findSuspendedGrant(ctx, grant, change),
+    waiting !== null && isOutdated(ctx, grant, waiting),
   ])
-  const waiting = grant.signingRequest
-  const isSame =
-    waiting?.change === change &&
+  const isUsable =
+    waiting !== null &&
+    !isStale &&
     ctx.enclave.sameRules(waiting.before, before) &&
     ctx.enclave.sameRules(waiting.after, after)
-  const left = waiting === null || !isSame || isOutdated(waiting, suspended) ? 0 : timeLeft(waiting, now)
-  if (waiting !== null && left > 0 && held !== null && isFencedFor(waiting, held)) return waiting
+  const leftMs = isUsable ? waiting.expiresAt.getTime() - now.getTime() : 0
+  if (isUsable && leftMs > 0 && held !== null && isFencedFor(waiting, held)) return waiting
   if (held !== null) throw signerChangeUnderWay(held)
-  if (waiting !== null && left >= SIGNING_REQUEST_MS / 2) return waiting
+  if (isUsable && leftMs >= SIGNING_REQUEST_MS / 2) return waiting
 
   if (change === 'activate' && grant.replaces === null && before.length > 0) {
     const rules = before.map(({ name }) => name)
     ctx.logger.warn({ grant: grant.id, slot: grant.slot, rules }, 'a slot that no grant uses has rules at the enclave')
   }
   const expiresAt = new Date(now.getTime() + SIGNING_REQUEST_MS)
-  const request = { change, before, after, expires_at: expiresAt.toISOString() }
+  const request = { change, before, after, expiresAt, submittedBy: null }
   await ctx.db.write(saveSigningRequest(grant, request))
   return request
-}
-
-function timeLeft({ expires_at: expiresAt }: StoredSigningRequest, now: Date): number {
-  return Date.parse(expiresAt) - now.getTime()
 }
 
 /**

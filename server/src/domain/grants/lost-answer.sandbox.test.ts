@@ -27,7 +27,7 @@ import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
-import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from './signing-fence.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
@@ -52,8 +52,8 @@ describe("the enclave's response to a signed request is lost", () => {
   test('until the request can no longer take effect, other changes are rejected with the time to retry', async () => {
     const { owned, old, next } = await openPair(ctx)
     await loseChange(owned, next, 'activate')
-    const expiresAt = (await read(owned, next)).signingRequest?.expires_at ?? ''
-    const retryAt = new Date(Date.parse(expiresAt) + SIGNATURE_FENCE_MARGIN_MS).toISOString()
+    const expiresAt = (await read(owned, next)).signingRequest?.expiresAt
+    const retryAt = new Date((expiresAt?.getTime() ?? 0) + SIGNATURE_FENCE_MARGIN_MS).toISOString()
     const refused = { ...UNDER_WAY, details: { retry_at: retryAt } }
     const almost = later(ctx, FENCE_MS - 10_000)
     for (const at of [ctx, almost]) {

@@ -5,6 +5,7 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
+import { signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { recordStatusChange, describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
 import { getGrant } from './queries.ts'
@@ -13,9 +14,7 @@ import { getWalletAndSlot } from './get-wallet-and-slot.ts'
 import { isEnforced } from './grant-rules.ts'
 import { makePending } from './open-grant.ts'
 import { reconcileGrant } from './reconcile-grant.ts'
-import { signerChangeUnderWay } from './grant-problems.ts'
 import { findGrant, findPending, insertGrant, markGrantRevoked } from './grants-store.ts'
-import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
 
 /**
  * Opens a pending grant that replaces an active one, in the same slot, when the owner signs it (D14, decision 0022).

@@ -2,7 +2,8 @@ import { isId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import type { Grant, GrantChange, GrantSummary } from './grant.ts'
+import { issuedAt } from '../wallets/signing-fence.ts'
+import type { Grant, GrantSummary, StoredSigningRequest } from './grant.ts'
 import { findGrant } from './grants-store.ts'
 import { findNoSpendableReason, type NoSpendableReason } from './missing-grant-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
@@ -18,16 +19,18 @@ export async function getGrant(
 }
 
 /**
- * Returns the grant whose suspension this change would end. The grant may or may not be suspended now. For a resume,
- * this is `grant` itself. For every other change, it is the grant that `grant` is to replace, or null.
+ * Returns whether a grant was suspended after the owner was shown the request. The signature would silently end that
+ * suspension. For a resume, this is `grant` itself, and for every other change the grant that `grant` is to replace.
  */
-export async function findSuspendedGrant(
+export async function isOutdated(
   ctx: Pick<Context, 'db'>,
   grant: Grant,
-  change: GrantChange,
-): Promise<Grant | null> {
-  const id = change === 'resume' ? grant.id : grant.replaces
-  return id === null ? null : await ctx.db.read(findGrant(grant.accountId, id))
+  request: StoredSigningRequest,
+): Promise<boolean> {
+  const id = request.change === 'resume' ? grant.id : grant.replaces
+  const suspended = id === null ? null : await ctx.db.read(findGrant(grant.accountId, id))
+  const suspendedAt = suspended?.suspendedAt ?? null
+  return suspendedAt !== null && suspendedAt >= issuedAt(request)
 }
 
 /** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */

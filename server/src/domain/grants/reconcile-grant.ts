@@ -1,14 +1,14 @@
 import type { SlotRules } from '../../enclave/enclave.ts'
 import { OPERATOR, type Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { issuedAt } from '../wallets/signing-fence.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
+import type { SignerLease } from '../wallets/with-signer-lease.ts'
 import { getGrant } from './queries.ts'
-import type { Grant } from './grant.ts'
+import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 import { rulesOf } from './grant-rules.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { recordChange, type StatusChange } from './record-change.ts'
-import { findSubmittedRequest, issuedAt } from './signing-fence.ts'
-import type { SignerLease } from './with-signer-lease.ts'
 
 /**
  * Records a change of a grant that the enclave has already made and that we have not recorded yet. The change is
@@ -30,7 +30,14 @@ export async function reconcileGrant(
   if (change === 'activate') {
     await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: rulesOf(ctx, grant) })
   }
-  const actor = signed?.handed_in_by ?? (change === 'activate' ? OPERATOR : foundBy)
+  const actor = signed?.submittedBy ?? (change === 'activate' ? OPERATOR : foundBy)
   const signedSince = signed === null ? new Date(0) : issuedAt(signed)
   return await recordChange(ctx, lease, { grant, change, rules, actor, signedSince })
+}
+
+/**
+ * Returns the request for this change whose signature was submitted, if its outcome was never recorded. Otherwise null.
+ */
+export function findSubmittedRequest({ signingRequest }: Grant, change: GrantChange): StoredSigningRequest | null {
+  return signingRequest?.change === change && signingRequest.submittedBy !== null ? signingRequest : null
 }

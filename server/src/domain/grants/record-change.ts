@@ -3,12 +3,12 @@ import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
+import { signerChangeUnderWay, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
-import { grantRevoked, signerChangeUnderWay } from './grant-problems.ts'
+import { grantRevoked } from './grant-problems.ts'
 import { endUnenforced, markActive, markGrantRevoked } from './grants-store.ts'
-import type { SignerLease } from './with-signer-lease.ts'
 
 /** The changes that give a grant another status. */
 export type StatusChange = Exclude<GrantChange, 'resume'>

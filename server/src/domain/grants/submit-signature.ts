@@ -2,20 +2,24 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { RequestToSign } from '../../enclave/enclave.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import type { Pause } from '../wallets/read-back.ts'
+import { sendSignedRequest } from '../wallets/send-signed-request.ts'
+import { issuedAt } from '../wallets/signing-fence.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
-import { findSuspendedGrant, getGrant } from './queries.ts'
+import { holdsSignerLease } from '../wallets/wallets-store.ts'
+import { signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
+import { getGrant, isOutdated } from './queries.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
-import { checkEnclaveRecord, type Pause } from './check-enclave-record.ts'
+import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { getWalletAndSlot } from './get-wallet-and-slot.ts'
 import { isInEffect } from './read-slot.ts'
 import { recordChange } from './record-change.ts'
-import { recordResume } from './record-resume.ts'
+import { describeGrant } from './record-status-change.ts'
 import { grantRevoked } from './grant-problems.ts'
-import { sendSignedRequest } from './send-signed-request.ts'
-import { isOutdated, issuedAt } from './signing-fence.ts'
-import { withSignerLease, type SignerLease } from './with-signer-lease.ts'
+import { markResumed, markSubmitted } from './grants-store.ts'
 
 /**
  * Sends the owner's signature to the enclave and records the result. The service verifies the signature first, and the
@@ -41,7 +45,6 @@ export async function submitSignature(
     grantId: string
     assertion: AuthenticationResponseJSON
     actor: Actor
-    /** How to wait between reads of the enclave's record. Tests replace it. */
     pause?: Pause
   },
 ): Promise<Grant> {
@@ -49,10 +52,10 @@ export async function submitSignature(
   const request = grant.signingRequest
   if (request === null) throw grant.status === 'revoked' ? grantRevoked(grant) : problem('grant_not_pending')
   const { wallet, slot } = await getWalletAndSlot(ctx, grant)
-  const expiresAt = new Date(request.expires_at)
+  const { after: rules, expiresAt } = request
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
-  const toSign = ctx.enclave.prepareRules({ slot, rules: request.after, expiresAt })
+  const toSign = ctx.enclave.prepareRules({ slot, rules, expiresAt })
   await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: issuedAt(request), assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getGrant(ctx, { accountId, grantId })
@@ -65,7 +68,7 @@ export async function submitSignature(
 }
 
 function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest): boolean {
-  return left.change === right.change && left.expires_at === right.expires_at
+  return left.change === right.change && left.expiresAt.getTime() === right.expiresAt.getTime()
 }
 
 /**
@@ -100,20 +103,50 @@ interface Signed {
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
   const { grant, slot, request, toSign, assertion, actor, pause } = signed
   const { change, after } = request
-  const wasSent = lease.mayTakeEffect
   const rules = await ctx.enclave.readRules(slot)
   const isDone = isInEffect(rules, { grant, change })
-  if (!isDone) {
+  const readBack = async () => checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
+  if (isDone) await readBack()
+  else {
     if (!ctx.enclave.sameRules(rules, request.before)) throw problem('signing_request_stale')
-    if (isOutdated(request, await findSuspendedGrant(ctx, grant, change))) throw problem('signing_request_stale')
-    await sendSignedRequest(ctx, lease, { grant, request, toSign, assertion: assertion.response, actor })
+    if (await isOutdated(ctx, grant, request)) throw problem('signing_request_stale')
+    await sendSignedRequest(ctx, lease, {
+      request,
+      toSign,
+      assertion: assertion.response,
+      markSubmitted: markSubmitted(grant, { ...request, submittedBy: actor }),
+      readBack,
+    })
   }
-  await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: after, pause })
-  // Only now may the lease be released. Before the enclave's record shows the change, another change would be prepared
-  // from the old rules.
-  lease.mayTakeEffect = wasSent
   const signedSince = issuedAt(request)
   if (change === 'resume') return await recordResume(ctx, lease, { grant, actor, signedSince })
-  const by = isDone ? (request.handed_in_by ?? actor) : actor
+  const by = isDone ? (request.submittedBy ?? actor) : actor
   return await recordChange(ctx, lease, { grant, change, rules: after, actor: by, signedSince })
+}
+
+/**
+ * Records that the owner has signed a suspended grant's terms again, so that it is no longer suspended. If the grant
+ * was suspended only after the owner had been shown the terms to sign, it stays suspended: 409 `signing_request_stale`.
+ *
+ * Throws unless the lease on the wallet's grants is still ours.
+ */
+async function recordResume(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { wallet, until }: SignerLease,
+  { grant, actor, signedSince }: { grant: Grant; actor: Actor; signedSince: Date },
+): Promise<Grant> {
+  const { accountId, id } = grant
+  return await ctx.db.transaction(async (transaction) => {
+    const now = ctx.clock.now()
+    const [isOurs, resumed] = await transaction.batch([
+      holdsSignerLease(wallet, until),
+      markResumed(accountId, id, signedSince),
+    ])
+    if (!isOurs) throw signerChangeUnderWay(now)
+    if (resumed === null) throw problem('signing_request_stale')
+    const details = describeGrant(resumed)
+    const entry = { logId: accountId, createdAt: now, actor, action: 'grant.resumed', subject: id, details } as const
+    await transaction.commit([insertAuditEntry(entry)])
+    return resumed
+  })
 }

@@ -4,33 +4,22 @@ import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { signerChangeUnderWay } from '../grants/grant-problems.ts'
-import { isFencedFor, SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
-import { leaseBounds, withSignerLease } from '../grants/with-signer-lease.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { OwnerRequest, OwnersChangeKind } from './owner-request.ts'
-import { insertOwnerRequest, listOpenOwnerRequests } from './owner-requests-store.ts'
+import { clearOwnerRequestSubmitter, insertOwnerRequest, listOpenOwnerRequests } from './owner-requests-store.ts'
+import { fenceOf, isFencedFor, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { getWalletPasskey } from '../wallets/queries.ts'
 import { OWNERS_MAX, type Wallet, type WalletPasskey } from '../wallets/wallet.ts'
 import { findSignerLease, findWallet } from '../wallets/wallets-store.ts'
-import { makeOwnersChange, sameMembers } from './make-owners-change.ts'
-import { toFenced } from './queries.ts'
-import { reconcileOwners } from './reconcile-owners.ts'
+import { leaseBounds, signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
+import { isRecorded, readChange, sameMembers } from './read-change.ts'
+import { recordOwnerChange } from './record-owner-change.ts'
 
-/** At most this many open requests are read, the newest ones. Older requests have expired. */
+/** At most this many requests that are not recorded as done are read, the newest ones. Older requests have expired. */
 const REQUESTS_READ_MAX = 20
-
-interface OpenRequests {
-  /** The newest requests that change the owners of a wallet and are not recorded as done, newest first. */
-  readonly open: readonly OwnerRequest[]
-  /** The open requests whose signature was submitted. The enclave may have carried out one of them. */
-  readonly submitted: readonly OwnerRequest[]
-  /** The open request that may still take effect, because the enclave's response was lost. Null if there is none. */
-  readonly fenced: OwnerRequest | null
-}
 
 /** A change of owners that waits for the signature of a current owner. */
 export interface PreparedOwnersChange {
@@ -69,10 +58,13 @@ export async function openOwnerChange(
   const wallet = await ctx.db.read(findWallet(accountId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
-  const { submitted, fenced } = await findOpenRequests(ctx, wallet)
-  const signed = fenced === null ? null : toFenced(fenced)
+  const [open, held] = await ctx.db.read([
+    listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
+    findSignerLease(wallet, leaseBounds(ctx.clock.now())),
+  ])
+  const signed = held === null ? null : (open.find((request) => isFencedFor(request, held)) ?? null)
   return await withSignerLease(ctx, { wallet, signed }, async (lease) => {
-    const recorded = await reconcileOwners(ctx, lease, { submitted })
+    const recorded = await reconcileOwners(ctx, lease, open)
     if (recorded !== null && isAsked(recorded, asked)) return null
     const usable = await findUsable(ctx, wallet, asked)
     if (usable !== null) return await formatRequest(ctx, wallet, usable)
@@ -86,13 +78,36 @@ function isAsked({ kind, details }: OwnerRequest, asked: AskedChange): boolean {
   return kind === asked.kind && details.credential_id === asked.credentialId
 }
 
+/**
+ * Records a change of owners that was submitted and that the enclave has made, although its response never reached us.
+ * The change is attributed to the person who submitted it. Returns the request of this change, or null if there was no
+ * such change. A request that had no effect and can no longer take effect does not count as submitted any more.
+ */
+async function reconcileOwners(
+  ctx: Context,
+  lease: SignerLease,
+  open: readonly OwnerRequest[],
+): Promise<OwnerRequest | null> {
+  const { wallet } = lease
+  for (const request of open) {
+    if (request.submittedBy === null) continue
+    if ((await readChange(ctx, wallet, request)) === 'after' && !(await isRecorded(ctx, wallet, request))) {
+      await recordOwnerChange(ctx, lease, { request, actor: request.submittedBy })
+      return request
+    }
+    // Until its fence has passed, the request may still take effect, or the enclave's reads may not show its effect yet.
+    if (ctx.clock.now() >= fenceOf(request)) await ctx.db.write(clearOwnerRequestSubmitter(request))
+  }
+  return null
+}
+
 /** Returns the request for this change that can still be signed, or null. */
 async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest | null> {
   const now = ctx.clock.now().getTime()
-  const { open } = await findOpenRequests(ctx, wallet)
+  const open = await ctx.db.read(listOpenOwnerRequests(wallet, REQUESTS_READ_MAX))
   const usable = open.find((one) => isAsked(one, asked))
   if (usable === undefined || usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
-  return (await makeOwnersChange(ctx, { wallet, request: usable }).readState()) === 'before' ? usable : null
+  return (await readChange(ctx, wallet, usable)) === 'before' ? usable : null
 }
 
 async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest> {
@@ -149,24 +164,9 @@ function removeOwner(owners: readonly WalletPasskey[], credentialId: string): re
 
 /** A passkey that is to be removed may not sign, so `credentials` does not contain it. */
 async function formatRequest(ctx: Context, wallet: Wallet, request: OwnerRequest): Promise<PreparedOwnersChange> {
-  const credentials = await listOwnerCredentials(ctx, wallet)
-  return {
-    requestId: request.id,
-    request: {
-      payload: makeOwnersChange(ctx, { wallet, request }).challenge,
-      expiresAt: request.expiresAt,
-      credentials: credentials.filter(({ id }) => request.kind === 'add_owner' || id !== request.details.credential_id),
-      before: null,
-    },
-  }
-}
-
-async function findOpenRequests(ctx: Pick<Context, 'db' | 'clock'>, wallet: Wallet): Promise<OpenRequests> {
-  const [open, held] = await ctx.db.read([
-    listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
-    findSignerLease(wallet, leaseBounds(ctx.clock.now())),
-  ])
-  const submitted = open.filter(({ submittedBy }) => submittedBy !== null)
-  const fenced = held === null ? undefined : submitted.find((request) => isFencedFor(toFenced(request), held))
-  return { open, submitted, fenced: fenced ?? null }
+  const { id: requestId, kind, details, expiresAt } = request
+  const owners = await listOwnerCredentials(ctx, wallet)
+  const credentials = owners.filter(({ id }) => kind === 'add_owner' || id !== details.credential_id)
+  const { payload } = ctx.enclave.prepareOwners({ wallet, owners: details.after, expiresAt })
+  return { requestId, request: { payload, expiresAt, credentials, before: null } }
 }

@@ -17,7 +17,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { lockAccount } from '../accounts/accounts-store.ts'
-import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../grants/signing-fence.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { insertMember } from '../members/members-store.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { OWNER_REQUEST_RETENTION_MS, cleanUpOnce } from '../../jobs/clean-up.ts'

@@ -1,11 +1,11 @@
 import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { signerChangeUnderWay } from '../grants/grant-problems.ts'
-import type { SignerLease } from '../grants/with-signer-lease.ts'
+import { deleteOwner, insertOwner } from '../wallets/wallet-owners-store.ts'
+import { holdsSignerLease } from '../wallets/wallets-store.ts'
+import { signerChangeUnderWay, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { markOwnerRequestDone } from './owner-requests-store.ts'
 import type { OwnerRequest } from './owner-request.ts'
-import { holdsSignerLease } from '../wallets/wallets-store.ts'
-import type { EnclaveChange } from './enclave-change.ts'
 
 /**
  * Records, exactly once, a change of owners that the enclave has made. The caller held the lease when it read the new
@@ -15,13 +15,15 @@ import type { EnclaveChange } from './enclave-change.ts'
  */
 export async function recordOwnerChange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  lease: SignerLease,
-  { request, change, actor }: { request: OwnerRequest; change: EnclaveChange; actor: Actor },
+  { wallet, until }: SignerLease,
+  { request, actor }: { request: OwnerRequest; actor: Actor },
 ): Promise<void> {
+  const { accountId: logId, mode, address: subject } = wallet
+  const { credential_id: credentialId } = request.details
   await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [isOurs, isFirst] = await transaction.batch([
-      holdsSignerLease(lease.wallet, lease.until),
+      holdsSignerLease(wallet, until),
       markOwnerRequestDone(request, actor, now),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)
@@ -29,6 +31,12 @@ export async function recordOwnerChange(
       await transaction.rollback()
       return
     }
-    await transaction.commit(await change.record(transaction, { now, actor }))
+    const isAddition = request.kind === 'add_owner'
+    const action = isAddition ? 'wallet.owner_added' : 'wallet.owner_removed'
+    const details = { mode, credential_id: credentialId }
+    await transaction.commit([
+      isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
+      insertAuditEntry({ logId, createdAt: now, actor, action, subject, details }),
+    ])
   })
 }

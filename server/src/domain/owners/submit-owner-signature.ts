@@ -1,27 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { EnclaveRefused } from '../../enclave/errors.ts'
+import type { Transaction } from '../../db/transaction.ts'
+import type { RequestToSign } from '../../enclave/enclave.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
-import { signerChangeUnderWay } from '../grants/grant-problems.ts'
-import { leaseEndForSending, withSignerLease, type SignerLease } from '../grants/with-signer-lease.ts'
+import { findMember } from '../members/members-store.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import { readBack, type Pause } from '../wallets/read-back.ts'
+import { sendSignedRequest } from '../wallets/send-signed-request.ts'
+import { holdWalletPasskey } from '../wallets/wallet-passkeys-store.ts'
+import { findWallet } from '../wallets/wallets-store.ts'
+import { withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
 import type { OwnerRequest } from './owner-request.ts'
 import { markOwnerRequestSubmitted } from './owner-requests-store.ts'
-import { extendSignerLease } from '../wallets/wallets-store.ts'
-import type { EnclaveChange } from './enclave-change.ts'
-import { makeOwnersChange } from './make-owners-change.ts'
-import { getOwnerRequest, getRequestedWallet, toFenced } from './queries.ts'
+import { getOwnerRequest } from './queries.ts'
+import { isRecorded, readChange } from './read-change.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
-
-/** The enclave's record is read at most this many times, because it may show the earlier owners for a moment. */
-const READS_MAX = 5
-/** The pause before the second read. Each later pause is twice as long. All pauses together take 3 seconds. */
-const FIRST_PAUSE_MS = 200
-const PAUSE_GROWTH = 2
-
-type Pause = (milliseconds: number) => Promise<unknown>
 
 /**
  * Sends the owner's signature for a change of owners to the enclave, reads the result back and records it. The service
@@ -44,41 +38,38 @@ export async function submitOwnerSignature(
     requestId,
     assertion,
     actor,
-    pause = delay,
+    pause,
   }: {
     accountId: string
     requestId: string
     assertion: AuthenticationResponseJSON
     actor: Actor
-    /** Waits between two reads of the enclave's record. Only tests pass this. */
     pause?: Pause
   },
 ): Promise<OwnerRequest> {
   const request = await getOwnerRequest(ctx, { accountId, requestId })
+  const { mode, walletAddress, kind, details, expiresAt, createdAt: requestedAt } = request
   if (request.doneAt !== null) return request
-  if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
-  const wallet = await getRequestedWallet(ctx, request)
-  const change = makeOwnersChange(ctx, { wallet, request })
-  change.checkSigner(assertion.id)
-  await checkOwnerSignature(ctx, {
-    wallet,
-    challenge: change.challenge,
-    requestedAt: request.createdAt,
-    assertion,
-  })
-  return await withSignerLease(ctx, { wallet, signed: toFenced(request) }, async (lease) => {
+  if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
+  const wallet = await ctx.db.read(findWallet(accountId, mode, walletAddress))
+  if (wallet === null) throw new Error(`there is no wallet ${walletAddress}`)
+  // A passkey that is lost or stolen must not decide about its own removal.
+  if (kind === 'remove_owner' && assertion.id === details.credential_id) throw problem('signature_invalid')
+  const toSign = ctx.enclave.prepareOwners({ wallet, owners: details.after, expiresAt })
+  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
+  return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getOwnerRequest(ctx, { accountId, requestId })
-    if (current.doneAt === null) await applyChange(ctx, lease, { request: current, change, assertion, actor, pause })
+    if (current.doneAt === null) await applyChange(ctx, lease, { request: current, toSign, assertion, actor, pause })
     return await getOwnerRequest(ctx, { accountId, requestId })
   })
 }
 
 interface SignedChange {
   readonly request: OwnerRequest
-  readonly change: EnclaveChange
+  readonly toSign: RequestToSign<void>
   readonly assertion: AuthenticationResponseJSON
   readonly actor: Actor
-  readonly pause: Pause
+  readonly pause: Pause | undefined
 }
 
 /**
@@ -86,73 +77,42 @@ interface SignedChange {
  * nothing is sent, and the change is attributed to the person who made that submission.
  */
 async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChange): Promise<void> {
-  const { request, change, actor, pause } = signed
-  const state = await change.readState()
+  const { request, toSign, assertion, actor, pause } = signed
+  const { wallet } = lease
+  const state = await readChange(ctx, wallet, request)
   if (state === 'other') throw problem('signing_request_stale')
-  if (state === 'after' && (await change.isRecorded())) return
+  if (state === 'after' && (await isRecorded(ctx, wallet, request))) return
   if (state === 'before') {
-    const wasSent = lease.mayTakeEffect
-    await send(ctx, lease, signed)
-    await awaitChange(ctx, { request, change, pause })
-    // The lease may be released only now. Until the reads show the change, another change would be prepared from the
-    // old owners.
-    lease.mayTakeEffect = wasSent
+    const compare = async () => ((await readChange(ctx, wallet, request)) === 'after' ? null : { request: request.id })
+    await sendSignedRequest(ctx, lease, {
+      request,
+      toSign,
+      assertion: assertion.response,
+      markSubmitted: markOwnerRequestSubmitted(request, actor),
+      checkPossible: async (transaction) => checkAddition(transaction, request),
+      readBack: async () => readBack(ctx, compare, pause),
+    })
   }
-  await recordOwnerChange(ctx, lease, {
-    request,
-    change,
-    actor: state === 'after' ? (request.submittedBy ?? actor) : actor,
-  })
+  const by = state === 'after' ? (request.submittedBy ?? actor) : actor
+  await recordOwnerChange(ctx, lease, { request, actor: by })
 }
 
 /**
- * Sends the signed request. Before that, extends the lease to the time after which the request can no longer take
- * effect (decision 0022). The lease ends earlier only if the enclave rejected the request, or once the caller has read
- * the change back.
+ * Checks that a passkey may still become an owner. The person who asked for this is the new owner, because people can
+ * only ask for their own passkeys. If this person was removed from the workspace after the request was prepared, they
+ * must not become an owner. The operator, who acts in the sandbox and may name any person's passkey, is no member.
+ *
+ * Throws 404 `passkey_not_found`.
  */
-async function send(
-  ctx: Context,
-  lease: SignerLease,
-  { request, change, assertion, actor }: SignedChange,
+async function checkAddition(
+  transaction: Transaction,
+  { accountId, kind, details, createdBy }: OwnerRequest,
 ): Promise<void> {
-  const wasSent = lease.mayTakeEffect
-  const until = leaseEndForSending(lease, toFenced(request))
-  await ctx.db.transaction(async (transaction) => {
-    const [isOurs, isOpen] = await transaction.batch([
-      extendSignerLease(lease.wallet, lease.until, until),
-      markOwnerRequestSubmitted(request, actor),
-    ])
-    if (!isOurs) throw signerChangeUnderWay(ctx.clock.now())
-    if (!isOpen) throw problem('signing_request_stale')
-    await change.prepare(transaction)
-    await transaction.commit([])
-  })
-  lease.until = until
-  lease.mayTakeEffect = true
-  try {
-    await change.apply(assertion.response)
-  } catch (error) {
-    // The request certainly had no effect if the enclave rejected it, or if the enclave's client never sent it.
-    if (error instanceof EnclaveRefused || error instanceof TypeError) lease.mayTakeEffect = wasSent
-    throw error
-  }
-}
-
-/**
- * Waits until the enclave's record shows the change, because the enclave's response alone does not prove that the
- * change was made. Throws 500 `enclave_record_differs` if the record still differs after `READS_MAX` reads.
- */
-async function awaitChange(
-  ctx: Pick<Context, 'logger'>,
-  { request, change, pause }: Pick<SignedChange, 'request' | 'change' | 'pause'>,
-): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS
-  for (let reads = 1; (await change.readState()) !== 'after'; reads += 1) {
-    if (reads === READS_MAX) {
-      ctx.logger.error({ request: request.id }, "the enclave's record of the owners does not match what was signed")
-      throw problem('enclave_record_differs')
-    }
-    await pause(pauseMs)
-    pauseMs *= PAUSE_GROWTH
+  if (kind !== 'add_owner') return
+  // Locks the passkey, so that it cannot be deleted before the request is marked as submitted. After that, the mark
+  // keeps it from being deleted.
+  if (!(await transaction.run(holdWalletPasskey(details.credential_id)))) throw problem('passkey_not_found')
+  if (createdBy !== null && (await transaction.run(findMember(accountId, createdBy))) === null) {
+    throw problem('passkey_not_found')
   }
 }

@@ -1,14 +1,8 @@
+import { problem, type Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { findSignerLease, releaseSignerLease, takeSignerLease, type LeaseBounds } from '../wallets/wallets-store.ts'
-import type { Wallet } from '../wallets/wallet.ts'
-import { signerChangeUnderWay } from './grant-problems.ts'
-import {
-  SIGNATURE_FENCE_MARGIN_MS,
-  fenceOf,
-  isFencedFor,
-  SIGNING_REQUEST_MS,
-  type FencedRequest,
-} from './signing-fence.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, isFencedFor, SIGNING_REQUEST_MS, type FencedRequest } from './signing-fence.ts'
+import type { Wallet } from './wallet.ts'
+import { findSignerLease, releaseSignerLease, takeSignerLease, type LeaseBounds } from './wallets-store.ts'
 
 /** How long a lease lasts. All calls to the enclave that are made while one lease is held take less time together. */
 const SIGNER_CHANGE_LEASE_MS = 60_000
@@ -64,18 +58,14 @@ async function takeLease(
   throw signerChangeUnderWay(held ?? span.now)
 }
 
-/**
- * Returns the end to which the lease is extended before the request is sent: the time after which the request can no
- * longer take effect. If another caller has sent the same request before, the lease ends a millisecond later than for
- * that caller, who then no longer holds it. So an earlier sender can neither record a change nor release the lease
- * while our request is on its way.
- */
-export function leaseEndForSending({ until, mayTakeEffect }: SignerLease, request: FencedRequest): Date {
-  if (mayTakeEffect) return new Date(until.getTime() + 1)
-  const fence = fenceOf(request)
-  return fence > until ? fence : until
-}
-
 export function leaseBounds(now: Date): LeaseBounds {
   return { now, latest: new Date(now.getTime() + LEASE_MS_MAX) }
+}
+
+/**
+ * Returns the error for a change that must wait, because another change to the wallet's signers is in progress.
+ * `retryAt` is the latest time at which the other change ends.
+ */
+export function signerChangeUnderWay(retryAt: Date): Problem {
+  return problem('signer_change_under_way', { details: { retry_at: retryAt.toISOString() } })
 }
