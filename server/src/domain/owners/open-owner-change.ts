@@ -133,7 +133,7 @@ async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promis
     submittedBy: null,
     doneAt: null,
   }
-  await ctx.db.write(insertOwnerRequest(request))
+  await ctx.db.write(insertOwnerRequest(request, request))
   return request
 }
 

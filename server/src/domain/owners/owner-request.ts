@@ -2,20 +2,28 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 
-/** A change of a wallet's owners that an owner was asked to sign. It never contains the signature. */
-export interface OwnerRequest {
+/**
+ * What every request has that an owner of a wallet was asked to sign. The request is stored, so that the signature can
+ * be checked against it. It never contains the signature.
+ */
+export interface StoredRequest {
   readonly accountId: string
   readonly id: string
   readonly mode: Mode
   readonly walletAddress: Address
-  readonly kind: OwnersChangeKind
-  readonly details: OwnersChangeDetails
+  /** When the signed request expires, by our clock. */
   readonly expiresAt: Date
   readonly createdAt: Date
-  /** The user who asked for the change; null for the operator. */
+  /** The user who asked for the request; null for the operator. */
   readonly createdBy: string | null
-  /** Who submitted the owner's signature. Stored before the enclave is called. */
+  /** Who submitted the owner's signature. Stored before the enclave is called. Null if nobody has submitted it. */
   readonly submittedBy: Actor | null
+}
+
+/** A change of a wallet's owners that an owner was asked to sign (D61). */
+export interface OwnerRequest extends StoredRequest {
+  readonly kind: OwnersChangeKind
+  readonly details: OwnersChangeDetails
   /** When the change was recorded. */
   readonly doneAt: Date | null
 }

@@ -4,25 +4,33 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import type { OwnerRequest, OwnersChangeDetails, OwnersChangeKind } from './owner-request.ts'
+import type { OwnerRequest, OwnersChangeDetails, OwnersChangeKind, StoredRequest } from './owner-request.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 
 const { owner_requests: requests } = tables
 
-const REQUEST_ROW = {
+/** The columns that every request has. */
+export const STORED_ROW = {
   ...pick(requests, 'account_id', 'id'),
   mode: narrow<Mode>(requests.mode),
   wallet_address: narrow<Address>(requests.wallet_address),
-  kind: narrow<OwnersChangeKind>(requests.kind),
-  details: narrow<OwnersChangeDetails>(requests.details),
   ...pick(requests, 'expires_at', 'created_at', 'created_by'),
   submitted_by: narrow<Actor>(requests.submitted_by),
+}
+
+const REQUEST_ROW = {
+  ...STORED_ROW,
+  kind: narrow<OwnersChangeKind>(requests.kind),
+  details: narrow<OwnersChangeDetails>(requests.details),
   done_at: requests.done_at,
 }
 
 const COLUMNS = listOf(REQUEST_ROW)
 
-export function insertOwnerRequest(request: OwnerRequest): Query<boolean> {
+export function insertOwnerRequest(
+  request: StoredRequest,
+  { kind, details }: { kind: OwnersChangeKind | 'withdraw'; details: object },
+): Query<boolean> {
   return {
     name: 'insert_owner_request',
     text: `insert into owner_requests (account_id, id, mode, wallet_address, kind, details, expires_at, created_at, created_by)
@@ -32,8 +40,8 @@ export function insertOwnerRequest(request: OwnerRequest): Query<boolean> {
       request.id,
       request.mode,
       request.walletAddress,
-      request.kind,
-      JSON.stringify(request.details),
+      kind,
+      JSON.stringify(details),
       request.expiresAt,
       request.createdAt,
       request.createdBy,
@@ -121,9 +129,11 @@ export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): 
 }
 
 function toRequest(row: RowOf<typeof REQUEST_ROW>): OwnerRequest {
+  return { ...toStored(row), kind: row.kind, details: row.details, doneAt: row.done_at }
+}
+
+export function toStored(row: RowOf<typeof STORED_ROW>): StoredRequest {
   return {
-    kind: row.kind,
-    details: row.details,
     accountId: row.account_id,
     id: row.id,
     mode: row.mode,
@@ -132,6 +142,5 @@ function toRequest(row: RowOf<typeof REQUEST_ROW>): OwnerRequest {
     createdAt: row.created_at,
     createdBy: row.created_by,
     submittedBy: row.submitted_by,
-    doneAt: row.done_at,
   }
 }

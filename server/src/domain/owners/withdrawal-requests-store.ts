@@ -1,13 +1,11 @@
-import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { listOf, narrow, type RowOf } from '../../db/column.ts'
 import { changed, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
-import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Actor } from '../audit/audit-entry.ts'
+import { insertOwnerRequest, STORED_ROW, toStored } from './owner-requests-store.ts'
 import type { WithdrawalRequest } from './withdrawal-request.ts'
-
-const { owner_requests: requests } = tables
 
 /** The part of a request that its column `details` contains. */
 interface Details {
@@ -19,16 +17,7 @@ interface Details {
   readonly request_expires_at: string
 }
 
-const REQUEST_ROW = {
-  ...pick(requests, 'account_id', 'id'),
-  mode: narrow<Mode>(requests.mode),
-  wallet_address: narrow<Address>(requests.wallet_address),
-  details: narrow<Details>(requests.details),
-  ...pick(requests, 'expires_at', 'created_at', 'created_by'),
-  submitted_by: narrow<Actor>(requests.submitted_by),
-}
-
-const COLUMNS = listOf(REQUEST_ROW)
+const REQUEST_ROW = { ...STORED_ROW, details: narrow<Details>(tables.owner_requests.details) }
 
 export function insertWithdrawalRequest(request: WithdrawalRequest): Query<boolean> {
   const details: Details = {
@@ -39,28 +28,14 @@ export function insertWithdrawalRequest(request: WithdrawalRequest): Query<boole
     sponsored: request.sponsored,
     request_expires_at: request.requestExpiresAt.toISOString(),
   }
-  return {
-    name: 'insert_withdrawal_request',
-    text: `insert into owner_requests (${COLUMNS}, kind) values ($1, $2, $3, $4, $5, $6, $7, $8, null, 'withdraw')`,
-    values: [
-      request.accountId,
-      request.id,
-      request.mode,
-      request.walletAddress,
-      JSON.stringify(details),
-      request.expiresAt,
-      request.createdAt,
-      request.createdBy,
-    ],
-    read: changed,
-  }
+  return insertOwnerRequest(request, { kind: 'withdraw', details })
 }
 
 /** Uses the primary key. */
 export function findWithdrawalRequest(accountId: string, id: string): Query<WithdrawalRequest | null> {
   return {
     name: 'find_withdrawal_request',
-    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2 and kind = 'withdraw'`,
+    text: `select ${listOf(REQUEST_ROW)} from owner_requests where account_id = $1 and id = $2 and kind = 'withdraw'`,
     values: [accountId, id],
     read: firstOrNull(REQUEST_ROW, toRequest),
   }
@@ -85,19 +60,12 @@ export function markWithdrawalSubmitted(
 function toRequest(row: RowOf<typeof REQUEST_ROW>): WithdrawalRequest {
   const { details } = row
   return {
-    accountId: row.account_id,
-    id: row.id,
-    mode: row.mode,
-    walletAddress: row.wallet_address,
+    ...toStored(row),
     paymentId: details.payment_id,
     to: details.to,
     amountMicro: microUsdc(BigInt(details.amount_micro)),
     amountUsdc: details.amount_usdc,
     sponsored: details.sponsored,
     requestExpiresAt: new Date(details.request_expires_at),
-    expiresAt: row.expires_at,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-    isSubmitted: row.submitted_by !== null,
   }
 }

@@ -130,7 +130,7 @@ function buildRequest(
     expiresAt,
     createdAt: now,
     createdBy: actor.kind === 'user' ? actor.id : null,
-    isSubmitted: false,
+    submittedBy: null,
   }
 }
 

@@ -49,7 +49,7 @@ export async function submitWithdrawal(
   }: { accountId: string; requestId: string; assertion: AuthenticationResponseJSON; actor: Actor },
 ): Promise<Payment> {
   const { request, wallet } = await getRequestAndWallet(ctx, { accountId, requestId })
-  if (request.isSubmitted) return await getRecorded(ctx, request)
+  if (request.submittedBy !== null) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
   const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
   await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: request.createdAt, assertion })
@@ -110,7 +110,7 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
       findWithdrawalRequest(accountId, request.id),
       sumUnmined({ accountId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock }),
     ] as const)
-    if (current === null || current.isSubmitted) return { kind: 'existing' }
+    if (current === null || current.submittedBy !== null) return { kind: 'existing' }
     const refusal = decideFunds({ request, balanceMicro, unminedMicro, gas })
     if (refusal !== null) return { kind: 'refused', refusal }
 
