@@ -602,6 +602,8 @@ create table purchases (
   response_sealed bytea,
   responded_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  kept_bytes integer not null default 0,
+  reserved_bytes integer not null default 0,
   constraint purchases_pkey PRIMARY KEY (account_id, payment_id),
   constraint purchases_attempts_check CHECK ((attempts >= 0)),
   constraint purchases_check CHECK (((response_sealed IS NULL) OR (responded_at IS NOT NULL))),
@@ -617,6 +619,7 @@ create table purchases (
 );
 CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
 CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);
+CREATE INDEX purchases_reserving ON public.purchases USING btree (created_at) WHERE (reserved_bytes > 0);
 CREATE INDEX purchases_undelivered ON public.purchases USING btree (account_id, mode, payment_id) WHERE (delivery = ANY (ARRAY['failed'::text, 'unknown'::text]));
 
 create table rate_windows (
@@ -697,6 +700,19 @@ create table sessions (
 );
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+
+create table stored_bytes (
+  account_id text not null,
+  mode text not null,
+  kind text not null,
+  used_bytes bigint not null,
+  budget_bytes bigint not null,
+  constraint stored_bytes_pkey PRIMARY KEY (account_id, mode, kind),
+  constraint stored_bytes_budget CHECK ((used_bytes <= budget_bytes)),
+  constraint stored_bytes_kind_check CHECK ((kind = 'answers'::text)),
+  constraint stored_bytes_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint stored_bytes_used_bytes_check CHECK ((used_bytes >= 0))
+) with (fillfactor=50);
 
 create table unexplained_transfers (
   account_id text not null,
@@ -859,6 +875,7 @@ alter table recipients add constraint recipients_account_id_fkey FOREIGN KEY (ac
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table refresh_tokens add constraint refresh_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table stored_bytes add constraint stored_bytes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table unexplained_transfers add constraint unexplained_transfers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table unexplained_transfers add constraint unexplained_transfers_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
 alter table unexplained_transfers add constraint unexplained_transfers_account_id_payment_id_fkey FOREIGN KEY (account_id, payment_id) REFERENCES payments(account_id, id);

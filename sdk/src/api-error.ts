@@ -66,6 +66,7 @@ const REFUSAL_CODES = [
   'insufficient_balance',
   'insufficient_gas',
   'price_too_high',
+  'storage_full',
 ] as const
 type RefusalCode = (typeof REFUSAL_CODES)[number]
 type RefusalBody = Extract<ErrorBody, { code: RefusalCode }>

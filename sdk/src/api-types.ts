@@ -121,7 +121,7 @@ export interface paths {
         put?: never;
         /**
          * Ask what an HTTP resource costs
-         * @description Sends your request to the resource without a payment, and returns what the resource asks for (x402 version 1 and 2, or MPP). Pays and records nothing. With agent_id and wallet, also says whether the limits would allow the purchase now.
+         * @description Sends your request to the resource without a payment, and returns what the resource asks for (x402 version 1 and 2, or MPP). Pays and records nothing. A method other than GET and HEAD needs the scope x402:pay, because it may change something there. With agent_id and wallet, also says whether the limits would allow the purchase now.
          */
         post: operations["checkPrice"];
         delete?: never;
@@ -1782,6 +1782,37 @@ export interface components {
             details: {
                 /** @description A code, such as `not_https`, `host_not_public` or `blocked_address`. */
                 reason: string;
+            };
+        };
+        /**
+         * StorageFullError
+         * @description The workspace has no room to keep another response of a seller, so nothing was paid. Each response is kept for 24 hours. Retry later, or ask the server operator for a larger plan. The code `storage_full`.
+         */
+        StorageFullError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "forbidden";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "storage_full";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "used_bytes": 134000000,
+             *       "budget_bytes": 134217728
+             *     }
+             */
+            details: {
+                /** @description How much of the budget is used, in bytes, with the room for purchases in progress. */
+                used_bytes: number;
+                /** @description How much the plan allows in this mode, in bytes. A purchase needs 1,572,864 bytes of it. */
+                budget_bytes: number;
             };
         };
         /**

@@ -18,7 +18,7 @@ export class X402 {
 
   /**
    * Asks a resource for its price (decimal USDC), and pays nothing. With `agent_id` and `wallet`, the result also says
-   * whether the limits would allow the purchase now.
+   * whether the limits would allow the purchase now. A method other than GET and HEAD needs the scope `x402:pay`.
    *
    * @example
    * ```ts

@@ -44,6 +44,23 @@ describe('readConfig', () => {
     assert.equal(config.chains.test.chainId, 84532)
   })
 
+  test('the contact that other servers see is an e-mail address or an https URL, and there need not be one (D94)', () => {
+    const read = (OUTBOUND_CONTACT: string) => readConfig({ ...PRODUCTION, OUTBOUND_CONTACT }).outboundContact
+    assert.equal(readConfig(PRODUCTION).outboundContact, null)
+    for (const contact of ['abuse@example.com', 'https://example.com/abuse?x=1']) assert.equal(read(contact), contact)
+    const long = `https://example.com/${'a'.repeat(128)}`
+    for (const contact of [
+      'example.com',
+      'http://example.com',
+      'a b@example.com',
+      'a)@example.com',
+      'é@example.com',
+      long,
+    ]) {
+      assert.throws(() => read(contact), /OUTBOUND_CONTACT must be an e-mail address or an https URL/, contact)
+    }
+  })
+
   test('the signer page is optional, and has a host of its own that is no parent of ours (D60)', () => {
     assert.equal(readConfig(DEVELOPMENT).signerUrl, null)
     const local = { ...DEVELOPMENT, SIGNER_URL: 'http://signer.localhost:4101' }

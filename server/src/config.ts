@@ -55,6 +55,11 @@ export interface Config {
   readonly faucet: Faucet | null
   /** Whether an OAuth client's id may be the URL of its metadata document (D73). */
   readonly clientDocuments: boolean
+  /**
+   * Whom the operators of other servers can contact about our requests: an e-mail address or a URL (D94). Null if none
+   * is set; then the requests name `baseUrl`.
+   */
+  readonly outboundContact: string | null
   readonly logLevel: string
   /**
    * Whether webhooks may be sent to loopback addresses over http, and client metadata documents may be read from there.
@@ -74,6 +79,12 @@ const FAUCET_SITE = 'https://faucet.circle.com'
 const DASHBOARD_DIR = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 const DOCS_DIR = fileURLToPath(new URL('../../docs/site/dist', import.meta.url))
 const SIGNER_DIR = fileURLToPath(new URL('../../signer/dist', import.meta.url))
+
+/** So short that the head of a request has room for it beside the headers of an agent. */
+const CONTACT_CHARS_MAX = 128
+/** The characters that a comment in the header `User-Agent` may contain (RFC 9110, section 5.6.5). */
+const CONTACT_PATTERN = /^[!-'*-[\]-~]+$/
+const EMAIL_PATTERN = /^[^@]+@[^@]+$/
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies ProcessRole[]
@@ -115,6 +126,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
+    outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -276,6 +288,19 @@ class Reader {
 
   optionalSecureUrl(name: string, production: boolean): string | null {
     return this.text(name, '') === '' ? null : this.secureUrl(name, '', production)
+  }
+
+  /** Reads an e-mail address or an https URL that is sent to other servers. */
+  optionalContact(name: string): string | null {
+    const text = this.text(name, '')
+    if (text === '') return null
+    const isContact = EMAIL_PATTERN.test(text) || (URL.canParse(text) && new URL(text).protocol === 'https:')
+    if (!isContact || text.length > CONTACT_CHARS_MAX || !CONTACT_PATTERN.test(text)) {
+      this.faults.push(
+        `${name} must be an e-mail address or an https URL of at most ${CONTACT_CHARS_MAX} characters, without parentheses`,
+      )
+    }
+    return text
   }
 
   urls(name: string): string[] {

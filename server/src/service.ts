@@ -65,7 +65,11 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const db = new Database(config.database, logger)
   const deferredWrites = new DeferredWrites(db, logger)
   const sealer = createSealer(config.encryptionKey)
-  const outbound = { allowLoopback: config.webhooksToLoopback, ownOrigins: [config.baseUrl, config.authUrl] }
+  const outbound = {
+    allowLoopback: config.webhooksToLoopback,
+    ownOrigins: [config.baseUrl, config.authUrl],
+    contact: config.outboundContact ?? config.baseUrl,
+  }
   const resources = openOutbound({ policy: outbound, clock })
   const context: Context = {
     db,
@@ -117,6 +121,9 @@ export interface Service {
 export async function openService(config: Config): Promise<Service> {
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger(config.logLevel)
+  if (config.production && config.outboundContact === null) {
+    logger.warn('OUTBOUND_CONTACT is not set: requests to other servers name only BASE_URL as our contact')
+  }
   await migrate(config.database.url, clock, { logger })
   const { context, close } = openContext(config, { clock, logger })
   const { db, chains, enclave } = context

@@ -122,6 +122,8 @@ describe('every error of the contract', () => {
       actor: OPERATOR,
     })
     for (const path of ['/v1/payments', PREVIEW]) await pay({ path, key: reader.secret })
+    const order = { url: 'https://seller.example/', method: 'POST' }
+    await ask({ path: '/v1/x402/check', body: order, key: reader.secret })
     const bound = await issueKey(ctx, { accountId: account.id, mode: 'test', agentId, actor: OPERATOR })
     await pay({ key: bound.secret }, { agent_id: 'another' })
     await ask({ path: '/v1/ledger?agent_id=another', key: bound.secret })
@@ -231,6 +233,9 @@ describe('every error of the contract', () => {
       await buy(unlucky, { idempotency_key: path })
       given.enclave.behave = () => 'sign'
     }
+    const full = await seedBuyer(given)
+    await readRows(ctx.db, `insert into stored_bytes values ($1, 'test', 'answers', 9e9, 9e9)`, [full.account.id])
+    await ask({ path: '/v1/x402/pay', body: purchaseBody('/v1/x402/pay', full), key: await given.issueKey(full) })
     for (const path of ['/v1/x402/pay', '/v1/x402/check']) {
       const base = path === '/v1/x402/check' ? {} : purchaseBody(path, buyer)
       const send = async (changes: Readonly<Record<string, unknown>>) => {

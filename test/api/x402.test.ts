@@ -3,10 +3,11 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { seedTokens } from '../support/context/connection-rows.ts'
 import { agent, RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { readRows } from '../support/database/read-rows.ts'
-import { readBody, readError, type Answer } from '../support/http-client.ts'
+import { expectError, readBody, readError, type Answer } from '../support/http-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
 import { startFakeSeller, toBase64, type FakeSeller } from '../support/wires/fake-seller.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -375,6 +376,30 @@ describe('purchases over HTTP', () => {
     const free = readBody<Wire>(await given.call({ path: '/v1/x402/check', key: buyer.key, body }), 200)
     assert.deepEqual([free['status'], free['protocol'], free['price_usdc'], free['allowed']], [200, null, null, null])
     assert.deepEqual({ ...(await given.countRows()), agents: 0 }, { ...rows, agents: 0 })
+  })
+
+  test('a credential that may only read asks for a price with GET and HEAD only, so it sends no orders (D64, D94)', async () => {
+    const { account } = await seedBuyer(given)
+    const issue = { accountId: account.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
+    const { secret } = await issueKey(given.context, issue)
+    const { tokens } = await seedTokens(given.context, { scopes: ['wallet:read'] })
+    for (const key of [secret, tokens.accessToken]) {
+      const ask = async (method: string, more: Wire = {}) =>
+        await given.call({ path: '/v1/x402/check', key, body: { url: `${seller.url}/goods`, method, ...more } })
+      seller.requests.length = 0
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const refused = await ask(method, { body: 'an order' })
+        const { details } = expectError(refused, { type: 'forbidden', code: 'insufficient_scope' })
+        assert.deepEqual(details, { required_scope: 'x402:pay' })
+        assert.match(
+          String(refused.headers['www-authenticate']),
+          /^Bearer error="insufficient_scope", scope="x402:pay", resource_metadata="/,
+        )
+      }
+      assert.equal(seller.requests.length, 0)
+      for (const method of ['GET', 'HEAD']) readBody(await ask(method), 200)
+      assert.equal(seller.requests.length, 2)
+    }
   })
 
   test('every member that is not valid is named', async () => {

@@ -60,6 +60,7 @@ describe('the facts of a workspace in the dashboard', () => {
       allowance: { used: 0, limit: 1_000, resets_at: resetsAt },
       agents: { test: none, live: none },
       wallets: { test: noWallets, live: noWallets },
+      responses: { test: { used: 0, limit: 134_217_728 }, live: { used: 0, limit: 536_870_912 } },
     })
     for (const id of ['a', 'b', 'gone']) {
       await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
@@ -79,6 +80,7 @@ describe('the facts of a workspace in the dashboard', () => {
       allowance: { used: 41, limit: 50_000, resets_at: resetsAt },
       agents: { test: { used: 2, limit: 10_000 }, live: { used: 1, limit: 10_000 } },
       wallets: { test: { used: 0, limit: 100 }, live: { used: 1, limit: 100 } },
+      responses: { test: { used: 0, limit: 536_870_912 }, live: { used: 0, limit: 4_294_967_296 } },
     })
     await changePlan(server.context, { account, plan: 'scale', actor: OPERATOR })
     const { allowance, agents, wallets } = await readUse()

@@ -42,13 +42,14 @@ const OWN: Readonly<Record<string, string>> = {
   payments:
     'account_id mode id grant_id status failure_code max_per_tx_micro daily_cap_micro spent_24h_micro allowance_month attempt credential_id pending_reason looks kind authorization_nonce',
   purchases:
-    'account_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed',
+    'account_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes',
   rate_windows: 'subject bucket hits',
   recipients: 'account_id mode',
   recovery_codes: 'user_id code_hash',
   refresh_tokens: 'token_hash account_id connection_id',
   server_keys: 'name key_sealed',
   sessions: 'secret_hash user_id',
+  stored_bytes: 'account_id mode kind used_bytes budget_bytes',
   unexplained_transfers: 'account_id mode wallet_address payment_id authorization_nonce',
   users: 'id user_handle',
   wallet_owners: 'account_id mode wallet_address credential_id record_assertion',

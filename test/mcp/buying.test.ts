@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
+import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { seedPurchase } from '../support/context/purchase-rows.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
@@ -50,6 +52,20 @@ describe('buying over MCP', () => {
     const refused = await check(other)
     assert.deepEqual([refused['allowed'], refused.isError], [false, false])
     assert.match(String(refused.summary), /replace your grant with one that allows purchases/)
+  })
+
+  test('a key that may only read asks for a price with GET and HEAD only, so it sends no orders (D94)', async () => {
+    const { account } = await seedBuyer(given)
+    const issue = { accountId: account.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
+    const { secret } = await issueKey(given.context, issue)
+    const ask = async (method: string): Promise<Bought> =>
+      (await callTool(given, secret, 'check_price', { url: `${seller.url}/goods`, method })) as Bought
+    for (const method of ['POST', 'post', 'DELETE']) {
+      assert.equal((await ask(method)).error?.code, 'insufficient_scope', method)
+    }
+    assert.equal(seller.requests.length, 0)
+    for (const method of ['GET', 'head']) assert.equal((await ask(method)).error, undefined, method)
+    assert.equal(seller.requests.length, 2)
   })
 
   test('a resource is bought once with one purchase_id, and its answer is marked as untrusted', async () => {

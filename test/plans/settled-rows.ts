@@ -282,6 +282,18 @@ export const SETTLED: readonly string[] = [
     label: `'Label ' || n`,
     created_at: ago('hour'),
   }),
+  rows(
+    'stored_bytes',
+    1,
+    {
+      ...own,
+      mode: `case n when 1 then 'live' else 'test' end`,
+      kind: `'answers'`,
+      used_bytes: '40',
+      budget_bytes: '1000',
+    },
+    'where n <= 2',
+  ),
   rows('allowances', 1, { ...own, month: `(date '2026-05-01' - n::int * interval '1 month')::date`, used: 'n' }),
   rows('api_keys', 8, {
     ...own,

@@ -61,7 +61,7 @@ describe('the request of a delivery', () => {
       rawHeaders.filter((_, index) => index % 2 === 0),
       [
         'Content-Type',
-        'User-Agent',
+        'user-agent',
         'Service-Signature',
         'Service-Event-Id',
         'Service-Event-Type',
@@ -72,7 +72,7 @@ describe('the request of a delivery', () => {
       ],
     )
     assert.equal(headers['content-type'], 'application/json')
-    assert.equal(headers['user-agent'], 'Bursar-Webhooks/1')
+    assert.equal(headers['user-agent'], `Bursar-Webhooks/1 Bursar/1 (+${ctx.outbound.contact})`)
     assert.equal(headers['service-event-id'], event.id)
     assert.equal(headers['service-event-type'], 'payment.confirmed')
     assert.equal(headers['service-delivery-attempt'], '1')

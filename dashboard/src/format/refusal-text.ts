@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   daily_cap_exceeded: 'over the 24-hour limit',
   plan_cap_exceeded: 'the plan’s monthly payments are used up',
   insufficient_balance: 'not enough USDC in the wallet',
+  storage_full: 'no room to keep the seller’s response',
   insufficient_gas: 'not enough native coin for gas in the wallet',
 }
 

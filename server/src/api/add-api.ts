@@ -32,7 +32,7 @@ export async function addApi(http: HttpServer, ctx: Context, options: ApiOptions
     scope.addHook('onRequest', scope.overloadGate.hook)
     addAgentRoutes(scope, ctx, authenticate)
     addPaymentRoutes(scope, ctx, authenticate)
-    addX402Routes(scope, ctx, authenticate)
+    addX402Routes(scope, ctx, { authenticate, origins })
     addLedgerRoute(scope, ctx, authenticate)
     addWalletRoutes(scope, ctx, authenticate)
     addMeRoute(scope, ctx, authenticate)

@@ -7,7 +7,7 @@ import { type Bucket, type RateState, retryAfterSeconds } from '../limiter/bucke
 import { Problem, problem, tooManyRequests } from '../values/problem.ts'
 import { formatScopes, type Scope, SCOPES } from '../values/scope.ts'
 import { SECRET_PREFIXES } from '../values/secret.ts'
-import { type Caller, isUnrestrictedKey, toKeyCaller, toTokenCaller } from './caller.ts'
+import { type Caller, callerOf, isUnrestrictedKey, toKeyCaller, toTokenCaller } from './caller.ts'
 
 const AUTHORIZATION_PATTERN = /^authorization$/i
 /**
@@ -108,13 +108,31 @@ export async function identifyCaller(
   if (requirements.unrestrictedKeyOnly === true && !isUnrestrictedKey(caller)) throw problem('api_key_required')
   const { scope } = requirements
   if (scope !== undefined && !caller.scopes.includes(scope)) {
-    const missingScope = problem('insufficient_scope', { details: { required_scope: scope } })
+    const missingScope = scopeMissing(scope)
     if (resourcePath === MCP_PATH && caller.authType === 'api_key') return { caller, rejection: missingScope }
     const scopes = resourcePath === '' ? [scope] : SCOPES.filter((one) => one === scope || caller.scopes.includes(one))
     void reply.header('WWW-Authenticate', challenge({ error: 'insufficient_scope', scopes }))
     throw missingScope
   }
   return { caller, rejection: rate.allowed ? null : tooManyRequests(retryAfterSeconds(rate, ctx.clock.now())) }
+}
+
+/**
+ * Throws 403, with its challenge, if the caller of a `/v1` request does not have a scope that its body turned out to
+ * need.
+ */
+export function requireScope(
+  request: FastifyRequest,
+  { reply, origins, scope }: { reply: FastifyReply; origins: Origins; scope: Scope },
+): void {
+  if (callerOf(request).scopes.includes(scope)) return
+  const origin = originOf(request, origins)
+  void reply.header('WWW-Authenticate', formatChallenge({ origin, error: 'insufficient_scope', scopes: [scope] }))
+  throw scopeMissing(scope)
+}
+
+function scopeMissing(scope: Scope): Problem {
+  return problem('insufficient_scope', { details: { required_scope: scope } })
 }
 
 /**

@@ -21,6 +21,7 @@ const UNAVAILABLE_SQLSTATES = /^(08|53|55P03|57014|57P0|25P03)/
 /** Serialization failure and deadlock: the transaction changed nothing and can be retried. */
 const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
 const UNIQUE_VIOLATION = '23505'
+const CHECK_VIOLATION = '23514'
 const LOCK_NOT_AVAILABLE = '55P03'
 
 export function isRetryable(error: unknown): boolean {
@@ -47,6 +48,11 @@ export function isRejectedValue(error: unknown): boolean {
 /** Returns whether a statement failed because it violated this unique index. */
 export function violatesUnique(error: unknown, index: string): boolean {
   return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index
+}
+
+/** Returns whether a statement failed because it violated this check constraint. */
+export function violatesCheck(error: unknown, constraint: string): boolean {
+  return error instanceof DatabaseError && error.code === CHECK_VIOLATION && error.constraint === constraint
 }
 
 /**

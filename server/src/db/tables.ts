@@ -352,6 +352,8 @@ export const tables = {
     response_sealed: nullable(column('purchases.response_sealed', 'bytea')),
     responded_at: nullable(column('purchases.responded_at', 'timestamptz')),
     created_at: column('purchases.created_at', 'timestamptz'),
+    kept_bytes: column('purchases.kept_bytes', 'int4'),
+    reserved_bytes: column('purchases.reserved_bytes', 'int4'),
   },
   rate_windows: {
     subject: column('rate_windows.subject', 'bytea'),
@@ -402,6 +404,13 @@ export const tables = {
     expires_at: column('sessions.expires_at', 'timestamptz'),
     verified_at: column('sessions.verified_at', 'timestamptz'),
     device: column('sessions.device', 'text'),
+  },
+  stored_bytes: {
+    account_id: column('stored_bytes.account_id', 'text'),
+    mode: choice('stored_bytes.mode', ['test', 'live']),
+    kind: column('stored_bytes.kind', 'text'),
+    used_bytes: column('stored_bytes.used_bytes', 'int8'),
+    budget_bytes: column('stored_bytes.budget_bytes', 'int8'),
   },
   unexplained_transfers: {
     account_id: column('unexplained_transfers.account_id', 'text'),

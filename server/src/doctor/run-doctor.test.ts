@@ -170,8 +170,13 @@ describe('the doctor', () => {
     })
 
     test('that a service in production trusts no proxy', async () => {
-      config = { ...config, production: true }
+      config = { ...config, production: true, outboundContact: 'abuse@example.com' }
       await expectOne(/^fail {2}TRUSTED_PROXIES: not set\n/)
+    })
+
+    test('that a service in production names no contact to other servers', async () => {
+      config = { ...config, production: true, trustedProxies: ['10.0.0.1'] }
+      await expectOne(/^warn {2}OUTBOUND_CONTACT: not set\n/)
     })
   })
 

@@ -38,6 +38,7 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
     return 1
   }
   report(checkEnvironment(name, config))
+  if (config.production) report(checkContact(config))
   const logger = createLogger('silent')
   const db = new Database({ url: config.database.url, connectionsMax: 1 }, logger)
   let failed = false
@@ -68,6 +69,14 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
     await db.close()
   }
   return failed ? 1 : 0
+}
+
+/** Servers that our agents call must be able to tell the operator about abuse (D94). */
+function checkContact({ outboundContact }: Config): Finding {
+  const name = 'OUTBOUND_CONTACT'
+  if (outboundContact !== null) return { level: 'ok', name, observed: 'set' }
+  const advice = 'Set it to an e-mail address or a page where the operators of other servers can report abuse.'
+  return { level: 'warn', name, observed: 'not set', advice }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { FairPlaces } from '../lib/fair-places.ts'
-import type { OutboundPolicy } from '../lib/outbound/policy.ts'
+import type { OutboundRules } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Sealer } from '../lib/sealing.ts'
@@ -36,8 +36,11 @@ export interface Context {
   readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly accountId: string; readonly id: string }>
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
-  /** The addresses that webhooks may be sent to, and that client metadata documents may be read from. */
-  readonly outbound: OutboundPolicy
+  /**
+   * The addresses that webhooks may be sent to, and that client metadata documents may be read from, and how these
+   * requests name us.
+   */
+  readonly outbound: OutboundRules
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
   /** The places for the purchases that this process works on. */

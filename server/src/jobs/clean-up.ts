@@ -10,7 +10,7 @@ import type { Context } from '../domain/context.ts'
 import { deleteEndedOwnerRequests } from '../domain/owners/owner-requests-store.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { deleteEndedCeremonies } from '../domain/passkeys/passkeys-store.ts'
-import { deleteKeptAnswers } from '../domain/purchases/purchases-store.ts'
+import { deleteKeptAnswers, giveBackReservedBytes } from '../domain/purchases/purchases-store.ts'
 import { REFUSAL_RETENTION_MS } from '../domain/refusals/refusal.ts'
 import { deleteOldRefusals } from '../domain/refusals/refusals-store.ts'
 import { trimRefusals } from '../domain/refusals/trim-refusals.ts'
@@ -35,6 +35,11 @@ const STEPS_PER_ROUND_MAX = 50
 
 /** How long a seller's response is kept (D68). */
 export const ANSWER_RETENTION_MS = 24 * 60 * 60 * 1_000
+/**
+ * After this time, no response to a purchase can arrive any more: its authorization has expired (300 seconds at most),
+ * and so has the last request with it (95 seconds).
+ */
+export const RESERVED_BYTES_MS = 10 * 60_000
 /** How long a request that an owner was asked to sign is kept after it has expired. The audit log keeps its outcome. */
 export const OWNER_REQUEST_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 
@@ -59,7 +64,10 @@ const DELETIONS = {
   webhooks: [cleanUpWebhooks],
   refusals: [endedFor(REFUSAL_RETENTION_MS, deleteOldRefusals)],
   ownerRequests: [endedFor(OWNER_REQUEST_RETENTION_MS, deleteEndedOwnerRequests)],
-  purchases: [endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX)],
+  purchases: [
+    endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX),
+    endedFor(RESERVED_BYTES_MS, giveBackReservedBytes),
+  ],
   surplusRefusals: [(ctx) => trimRefusals(ctx)],
   attempts: [endedFor(0, deleteEndedAttempts)],
 } as const satisfies Readonly<Record<string, readonly Deletion[]>>

@@ -5,6 +5,7 @@ import { signDelivery } from '../domain/webhooks/sign-delivery.ts'
 
 /** How much of a response is read and stored (D45). */
 export const RESPONSE_BYTES_MAX = 16 * 1024
+/** `sendRequest` adds whom to contact. */
 const USER_AGENT = 'Bursar-Webhooks/1'
 
 /** Makes one delivery attempt: signs the event's bytes with the current time, posts them and returns the outcome. */
@@ -17,7 +18,7 @@ export async function deliverWebhook(
   const startedAt = outbound.clock.now()
   const headers = {
     'Content-Type': 'application/json',
-    'User-Agent': USER_AGENT,
+    'user-agent': USER_AGENT,
     'Service-Signature': signDelivery({ secrets, body, now: startedAt }),
     'Service-Event-Id': delivery.eventId,
     'Service-Event-Type': delivery.eventType,

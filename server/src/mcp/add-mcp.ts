@@ -68,7 +68,11 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
     async function respond(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
       const message = readMessage(request.body)
       const tool = TOOLS.find(({ name }) => name === message.toolName)
-      const requirements: McpRequirements = { ...(tool?.requirements ?? REQUIREMENTS), resourcePath: MCP_PATH }
+      const requirements: McpRequirements = {
+        ...(tool?.requirements ?? REQUIREMENTS),
+        ...tool?.requirementsOf?.(message.toolArguments),
+        resourcePath: MCP_PATH,
+      }
       const { caller, rejection } = await options.identifyCaller(request, reply, requirements)
       if (rejection !== null && tool === undefined) throw rejection
       if (message.isBatch) return await reply.code(400).send(BATCH_REJECTED)

@@ -35,9 +35,11 @@ const NEXT: Partial<Record<ProblemCode, (details: Details) => string>> = {
   wallet_not_found: () => 'Call get_budget: it lists the wallets from which you can pay, with their addresses.',
   agent_not_found: () => 'Ask the user for the id of an agent of this workspace.',
   insufficient_scope: ({ required_scope: scope }) =>
-    `Ask the user for an API key that has the scope ${text(scope)}. The tools that only read work without it.`,
+    `Ask the user for an API key that has the scope ${text(scope)}. The tools that only read work without it, and check_price with GET and HEAD.`,
   purchases_not_allowed: () =>
     'Ask the owner of the wallet to replace your grant with one that allows purchases. send_payment works without it.',
+  storage_full: () =>
+    'Nothing was paid. Try again in an hour with the same purchase_id. If that does not help, tell the user that the workspace needs a larger plan.',
   price_too_high: ({ price_usdc: price }) =>
     `The lowest price is ${text(price)} USDC. If the purchase is worth that, call again with max_amount_usdc "${text(price)}" and the same purchase_id.`,
   payment_protocol_unknown: () => 'Bursar cannot buy this resource. Look for another one, or tell the user.',

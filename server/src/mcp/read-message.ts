@@ -11,6 +11,8 @@ export interface ReadMessage {
   readonly isBatch: boolean
   /** The name of the tool that is called. Null for every other message. */
   readonly toolName: string | null
+  /** The arguments of this call, as the model wrote them. */
+  readonly toolArguments: unknown
 }
 
 /**
@@ -19,12 +21,12 @@ export interface ReadMessage {
  * protocol's own code.
  */
 export function readMessage(bytes: unknown): ReadMessage {
-  if (!Buffer.isBuffer(bytes)) return { body: undefined, isBatch: false, toolName: null }
+  if (!Buffer.isBuffer(bytes)) return { body: undefined, isBatch: false, ...NO_CALL }
   if (!isUtf8(bytes)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
   const text = bytes.toString('utf8')
   if (isTooDeep(text)) throw bodyTooDeep()
   const body = parseMessage(text)
-  return { body, isBatch: Array.isArray(body), toolName: toolNameOf(body) }
+  return { body, isBatch: Array.isArray(body), ...readCall(body) }
 }
 
 function parseMessage(text: string): unknown {
@@ -35,8 +37,12 @@ function parseMessage(text: string): unknown {
   }
 }
 
-function toolNameOf(body: unknown): string | null {
-  if (typeof body !== 'object' || body === null || !('method' in body) || body.method !== 'tools/call') return null
-  if (!('params' in body) || typeof body.params !== 'object' || body.params === null) return null
-  return 'name' in body.params && typeof body.params.name === 'string' ? body.params.name : null
+const NO_CALL = { toolName: null, toolArguments: undefined } as const
+
+function readCall(body: unknown): Pick<ReadMessage, 'toolName' | 'toolArguments'> {
+  if (typeof body !== 'object' || body === null || !('method' in body) || body.method !== 'tools/call') return NO_CALL
+  if (!('params' in body) || typeof body.params !== 'object' || body.params === null) return NO_CALL
+  const { params } = body
+  if (!('name' in params) || typeof params.name !== 'string') return NO_CALL
+  return { toolName: params.name, toolArguments: 'arguments' in params ? params.arguments : undefined }
 }

@@ -33,10 +33,17 @@ export interface ResourceArguments {
   readonly body?: string
 }
 
+/** Returns the method that arguments name, before anything else of them is checked. */
+export function methodOf(args: unknown): string {
+  const named = typeof args === 'object' && args !== null && 'method' in args ? args.method : undefined
+  return typeof named === 'string' ? named.toUpperCase() : 'GET'
+}
+
 /** Parses the request to a resource. Throws a failure that says what is wrong with the arguments. */
 export function readResource(args: ResourceArguments, policy: OutboundPolicy): AgentRequest {
   const { url, headers, body } = args
-  const method = RESOURCE_METHODS.find((one) => one === (args.method ?? 'GET').toUpperCase())
+  const named = methodOf(args)
+  const method = RESOURCE_METHODS.find((one) => one === named)
   if (method === undefined)
     throw invalid([{ path: 'method', message: `must be one of ${RESOURCE_METHODS.join(', ')}` }])
   const written = {

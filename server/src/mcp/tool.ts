@@ -64,6 +64,8 @@ export interface Tool {
   }
   /** The rate limit that counts the call, and the scope that it needs; without `scope`, any scope is enough. */
   readonly requirements: { readonly bucket: Bucket; readonly scope?: Scope }
+  /** What some arguments require beside that. The arguments are as the model wrote them. */
+  requirementsOf?(args: unknown): { readonly scope?: Scope }
   run(ctx: Context, call: ToolCall): Promise<ToolAnswer>
 }
 

@@ -12,6 +12,7 @@ import { ClientDocumentUnavailable, InvalidClientDocument } from './oauth-error.
 const REDIRECT_URIS = ['http://127.0.0.1/callback']
 /** Only a test of the time limit uses a short limit. */
 const SHORT_MS = 150
+const RULES = { allowLoopback: true, ownOrigins: [], contact: 'abuse@example.com' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('fetchClientDocument', () => {
@@ -22,7 +23,7 @@ describe('fetchClientDocument', () => {
   after(() => site.close())
 
   async function fetchFrom(url: string, policy: Partial<OutboundPolicy> = {}, timeoutMs = 20_000) {
-    const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [], ...policy }, clock: createClock() })
+    const outbound = openOutbound({ policy: { ...RULES, ...policy }, clock: createClock() })
     try {
       return await fetchClientDocument(outbound, { url, ownOrigins: [], timeoutMs })
     } finally {
@@ -52,6 +53,7 @@ describe('fetchClientDocument', () => {
     assert.deepEqual(request.headers, {
       host: new URL(url).host,
       accept: 'application/json',
+      'user-agent': 'Bursar/1 (+abuse@example.com)',
       connection: 'keep-alive',
     })
   })

@@ -161,6 +161,13 @@ const PROBLEM_DETAILS = {
     },
     { allowance: 1_000, used: 1_000, resets_at: '2026-07-01T00:00:00.000Z' },
   ),
+  storage_full: details(
+    {
+      used_bytes: count('How much of the budget is used, in bytes, with the room for purchases in progress.'),
+      budget_bytes: count('How much the plan allows in this mode, in bytes. A purchase needs 1,572,864 bytes of it.'),
+    },
+    { used_bytes: 134_000_000, budget_bytes: 134_217_728 },
+  ),
   insufficient_balance: details(
     {
       balance_usdc: usdc("The wallet's balance on the chain."),

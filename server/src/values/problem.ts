@@ -79,6 +79,10 @@ export const PROBLEM_CODES = {
     'forbidden',
     "The plan's monthly allowance of live payments is used up. Wait until next month, or ask the server operator for a larger plan.",
   ],
+  storage_full: [
+    'forbidden',
+    'The workspace has no room to keep another response of a seller, so nothing was paid. Each response is kept for 24 hours. Retry later, or ask the server operator for a larger plan.',
+  ],
   agent_not_found: [
     'not_found',
     'There is no agent with this id in this workspace and mode. Check the id, and whether the agent is in test or live mode.',

@@ -16,6 +16,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   accounts: 3,
   passkeys: 4,
   keys: 4,
+  'stored-bytes': 4,
   members: 5,
   sessions: 6,
   webhooks: 6,

@@ -27,7 +27,7 @@ export async function seedPurchase(
     ...{ delivery, attempts: 1, responseStatus: null, respondedAt: null, createdAt: payment.createdAt },
   }
   const sealed = { orderSealed: Buffer.alloc(1), headerSealed: null, responseSealed: null }
-  const stored = { requestHash: Buffer.alloc(32), workedUntil: payment.createdAt }
+  const stored = { requestHash: Buffer.alloc(32), workedUntil: payment.createdAt, reservedBytes: 0 }
   await ctx.db.write(insertPurchase({ ...purchase, ...sealed }, stored))
   const { paymentId, host } = purchase
   return { ...payment, purchase: { paymentId, resourceUrl, host, delivery } }

@@ -19,7 +19,8 @@ const RESPONSE_BYTES_MAX = 16 * 1024
 
 /** Opens the service's poster of webhooks. Unlike in production, it may post to loopback addresses. */
 export function openPoster(policy: Partial<OutboundPolicy> = {}): Poster {
-  const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [], ...policy }, clock: createClock() })
+  const rules = { allowLoopback: true, ownOrigins: [], contact: 'https://pay.example.com', ...policy }
+  const outbound = openOutbound({ policy: rules, clock: createClock() })
   const limits = { timeoutMs: TIMEOUT_MS, responseBytesMax: RESPONSE_BYTES_MAX }
   const base = { headers: {}, body: Buffer.from('{}'), connectionsOf: 'acc_poster', ...limits }
   return {

@@ -3,6 +3,7 @@ import type { RefusedRequest } from '@bursar/server/src/console/contract/refusal
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { formatBytes } from '../../format/format-bytes.ts'
 import { WalletText } from '../workspace/wallet-text.tsx'
 import { detailOf, detailsOf, type CheckCode } from './refusal-checks.ts'
 import { RecipientText } from './recipient-text.tsx'
@@ -21,6 +22,7 @@ export const CHECK_TITLES: Readonly<Record<CheckCode, string>> = {
   plan_cap_exceeded: 'The plan has payments left in that month',
   insufficient_balance: 'The wallet contains enough USDC',
   insufficient_gas: 'The wallet can pay for gas',
+  storage_full: 'The workspace can keep the seller’s response',
 }
 
 const GRANT_TEXTS: Readonly<Record<string, string>> = {
@@ -121,6 +123,15 @@ export function CheckText({ code, refusal }: { readonly code: CheckCode; readonl
             ['Requested', <AmountText key="" usdc={amount_usdc} />],
             ['Wallet balance', usdc('balance_usdc')],
             ['Reserved for pending payments', usdc('pending_usdc')],
+          ]}
+        />
+      )
+    case 'storage_full':
+      return (
+        <Numbers
+          rows={[
+            ['Kept, and reserved for purchases in progress', formatBytes(Number(detailOf(details, 'used_bytes')))],
+            ['Budget of the plan', formatBytes(Number(detailOf(details, 'budget_bytes')))],
           ]}
         />
       )

@@ -125,6 +125,11 @@ function adviseOn(refusal: RefusedRequest, grant: Grant | null, to: To): Advice 
         text: 'Add USDC to the wallet, then let the agent retry.',
         links: [{ text: 'Add USDC', to: to('wallets', wallet) }],
       }
+    case 'storage_full':
+      return {
+        text: 'Each response of a seller is kept for 24 hours. Let the agent retry later, when older responses were deleted. If this happens often, ask the server operator for a larger plan.',
+        links: [{ text: 'View plan', to: to('plan') }],
+      }
     case 'insufficient_gas':
       return {
         text: 'On this server, wallets pay for gas themselves. Send some of the chain’s native coin to the wallet, then let the agent retry.',

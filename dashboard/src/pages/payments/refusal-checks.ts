@@ -4,6 +4,7 @@ import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
  * The checks of a payment request, in their documented order. The request is rejected by the first check that fails.
  */
 const CHECKS = [
+  'storage_full',
   'agent_not_found',
   'wallet_not_found',
   'permission_not_found',
@@ -28,8 +29,9 @@ export interface Check {
 /**
  * Returns the checks and their results, or null if no check has this code. Three checks are not always listed. The
  * check of the plan is listed in live mode, because the plan limits only live payments. The check that the grant allows
- * purchases is listed for purchases. The check of gas is listed if it failed. Otherwise it may not have run, because it runs only
- * if wallets pay for gas themselves.
+ * purchases is listed for purchases. The checks of gas and of the room for
+ * the response are listed if they failed. Otherwise they may not have run: the check of gas runs only if wallets pay for
+ * gas themselves, and the room for the response is checked only for purchases, before everything else.
  */
 export function listChecks(
   code: string,
@@ -39,6 +41,7 @@ export function listChecks(
     plan_cap_exceeded: mode === 'live',
     purchases_not_allowed: isPurchase,
     insufficient_gas: code === 'insufficient_gas',
+    storage_full: code === 'storage_full',
   }
   const checks = CHECKS.filter((check) => applies[check] ?? true)
   const failed = checks.findIndex((check) => check === code)

@@ -5,6 +5,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatBytes } from '../../format/format-bytes.ts'
 import { formatCount } from '../../format/format-count.ts'
 import { PLAN_TITLES, PlanTable } from './plan-table.tsx'
 import { useWorkspace } from './use-workspace.ts'
@@ -63,6 +64,15 @@ function PlanView({ use }: { readonly use: PlanUse }) {
           <UseCard title="Wallets, live" use={use.wallets.live} />
         </div>
       </Section>
+      <Section
+        title="Kept responses"
+        lead="Each seller’s response is kept for 24 hours, so that a retry does not pay again. If there is no room for the largest response, purchases are rejected before they are paid."
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <UseCard title="Responses, test" use={use.responses.test} format={formatBytes} />
+          <UseCard title="Responses, live" use={use.responses.live} format={formatBytes} />
+        </div>
+      </Section>
       <Section title="Plans" lead="To change the plan, ask the server operator. Changes apply immediately.">
         <PlanTable current={use.plan} />
       </Section>
@@ -70,13 +80,19 @@ function PlanView({ use }: { readonly use: PlanUse }) {
   )
 }
 
-function UseCard({ title, use: { used, limit } }: { readonly title: string; readonly use: Use }) {
+interface UseCardProps {
+  readonly title: string
+  readonly use: Use
+  readonly format?: (amount: number) => string
+}
+
+function UseCard({ title, use: { used, limit }, format = formatCount }: UseCardProps) {
   return (
     <div className="grid content-start gap-2.5 rounded-xl border border-line bg-surface p-5">
       <p className="flex flex-wrap items-baseline justify-between gap-x-4">
         <span className="font-semibold">{title}</span>
         <span className="text-muted tabular-nums">
-          {limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`}
+          {limit === null ? `${format(used)}, no limit` : `${format(used)} of ${format(limit)}`}
         </span>
       </p>
       {limit !== null && <UsageMeter label={title} used={used} limit={limit} />}

@@ -22,6 +22,8 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   insufficient_gas:
     "Send some of the chain's native coin to the wallet. Less USDC does not help. This error occurs only where wallets pay their own gas.",
   plan_cap_exceeded: 'Wait until next month, or ask the operator for a larger plan. Test payments do not count.',
+  storage_full:
+    'Send the same request again later: the responses of sellers are kept for 24 hours, and each one that is deleted makes room. `details` says how much is used. If this happens often, ask the operator for a larger plan.',
   agent_not_found:
     'Check the id, and that the credential has the mode (test or live) of the agent. `GET /v1/agents` lists the agents.',
   has_active_grants: 'Revoke the grants that `details.grants` lists, then delete the agent.',

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
 import { PURCHASE_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
 import { formatPayment } from '../../domain/payments/format-payment.ts'
-import { checkResource } from '../../domain/purchases/check-resource.ts'
+import { checkResource, scopeToAsk } from '../../domain/purchases/check-resource.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from '../../domain/purchases/find-earlier-purchase.ts'
 import { formatAnswer, formatPrice, formatPurchase } from '../../domain/purchases/format-purchase.ts'
 import { readRequest } from '../../domain/purchases/read-request.ts'
@@ -12,6 +12,7 @@ import { PriceSchema, PurchaseSchema, ResourceAnswerSchema } from '../../domain/
 import type { PurchaseTerms } from '../../domain/purchases/purchase-request.ts'
 import { signForResource } from '../../domain/purchases/sign-for-resource.ts'
 import type { PurchaseState } from '../../domain/purchases/work-on-purchase.ts'
+import type { Origins } from '../../http/hosts.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { openDeadline } from '../../lib/deadline.ts'
 import { leaveWork } from '../../http/overload-gate.ts'
@@ -19,6 +20,7 @@ import { toValidationProblem } from '../../http/to-problem.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { Problem } from '../../values/problem.ts'
 import { orNull } from '../../values/schema-fields.ts'
+import { requireScope } from '../authenticate.ts'
 import { callerOf } from '../caller.ts'
 import { checkIdempotencyHeader, parseIdempotencyKey } from '../parse-payment.ts'
 import { parseBuyer, parseCompared, parseReceived, parsePurchaseTerms } from '../parse-purchase.ts'
@@ -74,7 +76,11 @@ const BUYING_ERRORS = [
 ] as const
 const OUTBOUND_ERRORS = ['resource_url_not_allowed', 'resource_unreachable', 'resource_redirected'] as const
 
-export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Authenticate): void {
+export function addX402Routes(
+  http: HttpServer,
+  ctx: Context,
+  { authenticate, origins }: { authenticate: Authenticate; origins: Origins },
+): void {
   http.addSchema(PurchaseSchema)
   http.addSchema(ResourceAnswerSchema)
   const stopping = new AbortController()
@@ -96,17 +102,20 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
         summary: 'Ask what an HTTP resource costs',
         description:
           'Sends your request to the resource without a payment, and returns what the resource asks for (x402 version 1 and ' +
-          '2, or MPP). Pays and records nothing. With agent_id and wallet, also says whether the limits would allow the purchase now.',
+          '2, or MPP). Pays and records nothing. A method other than GET and HEAD needs the scope x402:pay, because it may ' +
+          'change something there. With agent_id and wallet, also says whether the limits would allow the purchase now.',
         tags: ['Purchases'],
         body: CheckResourceBody,
         response: { 200: PriceSchema },
-        errors: ['address_invalid', ...OUTBOUND_ERRORS],
+        errors: ['insufficient_scope', 'address_invalid', ...OUTBOUND_ERRORS],
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { accountId, mode, credentialId, agentId: boundAgentId } = callerOf(request)
       const buyer = parseBuyer(request.body)
       const resource = readRequest(request.body, ctx.outbound)
+      const scope = scopeToAsk(resource.method)
+      if (scope !== null) requireScope(request, { reply, origins, scope })
       const price = { accountId, mode, credentialId, boundAgentId, request: resource, buyer }
       return formatPrice(await checkResource(ctx, price, courseOf(request)))
     },
@@ -132,7 +141,7 @@ export function addX402Routes(http: HttpServer, ctx: Context, authenticate: Auth
         body: PayResourceBody,
         response: { 200: PaidResource },
         replyHeaders: [REPLAY_HEADER, MISMATCH_HEADER],
-        errors: [...BUYING_ERRORS, ...OUTBOUND_ERRORS],
+        errors: [...BUYING_ERRORS, 'storage_full', ...OUTBOUND_ERRORS],
       },
     },
     async (request, reply) => {

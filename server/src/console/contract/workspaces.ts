@@ -44,6 +44,8 @@ const PlanUseSchema = Type.Object({
   allowance: Type.Object({ ...UseSchema.properties, resets_at: isoTime() }),
   agents: UseByModeSchema,
   wallets: UseByModeSchema,
+  /** In bytes: the responses of sellers that are kept, with the room that purchases in progress may need (D93). */
+  responses: UseByModeSchema,
 })
 
 export type Workspace = Shape<typeof WorkspaceSchema>

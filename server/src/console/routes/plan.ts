@@ -19,12 +19,17 @@ export function addPlanRoute(http: HttpServer, { ctx }: ConsoleContext): void {
           allowance: { used: used.allowance, limit: limits.monthlyAllowance, resets_at: resetsAt.toISOString() },
           agents: formatUse(used.agents, limits.agentsMax),
           wallets: formatUse(used.wallets, limits.walletsMax),
+          responses: formatUse(used.answerBytes, limits.answerBytesMax),
         },
       }
     },
   })
 }
 
-function formatUse({ test, live }: Readonly<Record<Mode, number>>, limit: number | null) {
-  return { test: { used: test, limit }, live: { used: live, limit } }
+function formatUse(
+  { test, live }: Readonly<Record<Mode, number>>,
+  limit: number | null | Readonly<Record<Mode, number>>,
+) {
+  const limits = typeof limit === 'object' && limit !== null ? limit : { test: limit, live: limit }
+  return { test: { used: test, limit: limits.test }, live: { used: live, limit: limits.live } }
 }

@@ -38,8 +38,16 @@ export interface NewPurchase {
    * left for the authorization; then nothing is reserved.
    */
   authorize(at: { readonly now: Date; readonly grantExpiresAt: Date | null }): TransferAuthorization
-  /** Returns the statements that store the purchase, after its payment was inserted. */
-  store(payment: PurchasePayment, authorization: TransferAuthorization): readonly Query<unknown>[]
+  /** How much room the seller's response may need in the budget of the workspace (D93). 0 if none is kept. */
+  readonly answerBytes: number
+  /**
+   * Returns the statements that store the purchase, after its payment was inserted. `reservedBytes` is the room that
+   * the transaction reserves for the response.
+   */
+  store(
+    payment: PurchasePayment,
+    signed: { readonly authorization: TransferAuthorization; readonly reservedBytes: number },
+  ): readonly Query<unknown>[]
 }
 
 /**

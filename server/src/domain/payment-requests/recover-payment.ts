@@ -177,15 +177,17 @@ async function record(
 
 function storePurchase({ purchase }: PaymentRequest, payment: AgentPayment) {
   if (purchase === undefined || payment.kind !== 'x402') return []
-  const { authorization } = payment
-  return purchase.store(payment, {
+  const { nonce, validBefore } = payment.authorization
+  const authorization = {
     from: payment.walletAddress,
     to: payment.to,
     valueMicro: payment.amountMicro,
     validAfterSeconds: 0n,
-    validBeforeSeconds: BigInt(authorization.validBefore.getTime() / 1_000),
-    nonce: authorization.nonce,
-  })
+    validBeforeSeconds: BigInt(validBefore.getTime() / 1_000),
+    nonce,
+  }
+  // The authorization was used before, so no response is expected.
+  return purchase.store(payment, { authorization, reservedBytes: 0 })
 }
 
 function toPayment(

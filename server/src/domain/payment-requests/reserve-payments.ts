@@ -11,8 +11,10 @@ import { ATTEMPT_MS, type AgentPayment, type Payment } from '../payments/payment
 import { paymentEvent } from '../payments/payment-event.ts'
 import { findPaymentsByKeys, insertPayments, type NewPaymentRow } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
-import { monthOf } from '../plans/plan.ts'
+import { monthOf, PLANS } from '../plans/plan.ts'
 import { addToAllowance, ensureAllowance, lockAllowances, lockFreeAllowances } from '../plans/plans-store.ts'
+import type { BytesReservation } from '../stored-bytes/stored-bytes.ts'
+import { reserveAnswerBytes } from '../stored-bytes/stored-bytes-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
 import { lockFreeGrants, lockGrants, readFacts, type FactsRead } from './admission-store.ts'
 import {
@@ -206,6 +208,8 @@ interface NewReservation {
   readonly row: NewPaymentRow
   /** The statements that store what a purchase adds to its payment. They run after the payment was inserted. */
   readonly purchase: readonly Query<unknown>[]
+  /** The room that is reserved for the response of a seller. */
+  readonly bytes: BytesReservation
   readonly event: DomainEvent
   readonly signing: SigningParties
 }
@@ -220,9 +224,10 @@ function makeReservation(
     ...{ to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId, createdAt: now, allowanceMonth: month },
     firstBlock: balance.blockNumber,
   }
-  const store = (payment: AgentPayment, purchase: readonly Query<unknown>[]): NewReservation => ({
+  const store = (payment: AgentPayment, purchase: readonly Query<unknown>[], bytes: number): NewReservation => ({
     row: { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } },
     purchase,
+    bytes: { accountId, mode, bytes, budgetBytes: PLANS[facts.plan].answerBytesMax[mode] },
     event: paymentEvent('payment.created', payment, now),
     signing: { enclaveWalletId, signerKey: grant.signerKey },
   })
@@ -233,13 +238,14 @@ function makeReservation(
     const unused = { attemptUntil: null, requestExpiresAt: null }
     const authorization = { nonce: signed.nonce, validBefore }
     const payment = newPayment({ ...fields, ...unused, kind: 'x402', authorization })
-    return store(payment, request.purchase.store(payment, signed))
+    const { answerBytes: reservedBytes } = request.purchase
+    return store(payment, request.purchase.store(payment, { authorization: signed, reservedBytes }), reservedBytes)
   }
   // We may have waited a while for the lock, so the ten seconds of the attempt start at the current time and not at
   // `now`.
   const attemptUntil = new Date(ctx.clock.now().getTime() + ATTEMPT_MS)
   const requestExpiresAt = ctx.enclave.toEnclaveTime(attemptUntil)
-  return store(newPayment({ ...fields, kind: 'transfer', authorization: null, attemptUntil, requestExpiresAt }), [])
+  return store(newPayment({ ...fields, kind: 'transfer', authorization: null, attemptUntil, requestExpiresAt }), [], 0)
 }
 
 /** Returns the statements that store the reservations. */
@@ -251,11 +257,13 @@ function storeAll(reservations: readonly NewReservation[]): Query<unknown>[] {
     const { accountId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
     return allowanceMonth === null ? [] : [addToAllowance(accountId, allowanceMonth, together.length)]
   })
+  const responses = made.flatMap(({ bytes }) => (bytes.bytes === 0 ? [] : [bytes]))
   return [
     insertPayments(made.map(({ row }) => row)),
     ...made.flatMap(({ purchase }) => purchase),
     ...appendEvents(made.map(({ event }) => event)),
     ...counts,
+    ...(responses.length === 0 ? [] : [reserveAnswerBytes(responses)]),
   ]
 }
 

@@ -3,11 +3,20 @@ import { describe, test } from 'node:test'
 import { isPlan, monthOf, nextMonthOf, PLANS } from './plan.ts'
 
 describe('plans', () => {
-  test('each plan has the specified limits (D10, D12)', () => {
+  test('each plan has the specified limits (D10, D12, D93)', () => {
     assert.deepEqual(PLANS, {
-      developer: { agentsMax: 100, walletsMax: 3, monthlyAllowance: 1_000 },
-      pro: { agentsMax: 10_000, walletsMax: 100, monthlyAllowance: 50_000 },
-      scale: { agentsMax: null, walletsMax: null, monthlyAllowance: null },
+      developer: {
+        ...{ agentsMax: 100, walletsMax: 3, monthlyAllowance: 1_000 },
+        answerBytesMax: { test: 134_217_728, live: 536_870_912 },
+      },
+      pro: {
+        ...{ agentsMax: 10_000, walletsMax: 100, monthlyAllowance: 50_000 },
+        answerBytesMax: { test: 536_870_912, live: 4_294_967_296 },
+      },
+      scale: {
+        ...{ agentsMax: null, walletsMax: null, monthlyAllowance: null },
+        answerBytesMax: { test: 2_147_483_648, live: 17_179_869_184 },
+      },
     })
   })
 

@@ -4,13 +4,18 @@ import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 
 const { int8 } = computed
-const USE_ROW = { used: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 }
+const USE_ROW = {
+  ...{ used: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 },
+  ...{ test_answers: int8, live_answers: int8 },
+}
 
 export interface UsedOfPlan {
   /** Live payments of the month that count against the allowance. */
   readonly allowance: number
   readonly agents: Readonly<Record<Mode, number>>
   readonly wallets: Readonly<Record<Mode, number>>
+  /** The responses of sellers that are kept, and the room that is reserved for others. */
+  readonly answerBytes: Readonly<Record<Mode, number>>
 }
 
 /** Uses the primary keys. */
@@ -21,12 +26,17 @@ export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan>
         (select count(*) from agents where account_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
         (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
         (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
-        (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets`,
+        (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets,
+        coalesce((select used_bytes from stored_bytes where account_id = $1 and mode = 'test' and kind = 'answers'), 0)
+          as test_answers,
+        coalesce((select used_bytes from stored_bytes where account_id = $1 and mode = 'live' and kind = 'answers'), 0)
+          as live_answers`,
     values: [accountId, month],
     read: one(USE_ROW, (row) => ({
       allowance: Number(row.used),
       agents: { test: Number(row.test_agents), live: Number(row.live_agents) },
       wallets: { test: Number(row.test_wallets), live: Number(row.live_wallets) },
+      answerBytes: { test: Number(row.test_answers), live: Number(row.live_answers) },
     })),
   }
 }

@@ -2,6 +2,7 @@ import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
+import type { Scope } from '../../values/scope.ts'
 import { chooseOffer } from '../../x402/choose-offer.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
 import type { Context } from '../context.ts'
@@ -12,6 +13,15 @@ import type { Course } from './pay-for-resource.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
 import type { AgentRequest } from './purchase-request.ts'
 import { toPaymentRequest } from './reserve-purchase.ts'
+
+/**
+ * Returns the scope that a credential needs to ask for a price with this method. A method other than GET and HEAD may
+ * change something at the server, so asking is not only reading: it would let a key that may only read send orders to
+ * any server in our name (D94). Null if any scope is enough.
+ */
+export function scopeToAsk(method: string): Scope | null {
+  return method === 'GET' || method === 'HEAD' ? null : 'x402:pay'
+}
 
 /** No offer is above this, because the amount of an offer has at most 15 digits. */
 const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)

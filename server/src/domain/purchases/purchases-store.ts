@@ -1,6 +1,7 @@
 import { listOf, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import { giveBackText } from '../stored-bytes/stored-bytes-store.ts'
 import type { GoodsDelivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
@@ -30,16 +31,23 @@ export interface PurchasePlace {
   readonly paymentId: string
 }
 
-/** Inserts a purchase. Unless `workedUntil` is null, claims it until then for the process that has made it. */
+/**
+ * Inserts a purchase. Unless `workedUntil` is null, claims it until then for the process that has made it.
+ * `reservedBytes` is the room that the same transaction reserves for the seller's response.
+ */
 export function insertPurchase(
   purchase: SealedPurchase,
-  { requestHash, workedUntil }: { requestHash: Buffer; workedUntil: Date | null },
+  {
+    requestHash,
+    workedUntil,
+    reservedBytes,
+  }: { readonly requestHash: Buffer; readonly workedUntil: Date | null; readonly reservedBytes: number },
 ): Query<boolean> {
   return {
     name: 'insert_purchase',
     text: `insert into purchases (account_id, mode, payment_id, protocol, resource_url, host, method, description,
-        order_sealed, delivery, created_at, request_hash, worked_until)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+        order_sealed, delivery, created_at, request_hash, worked_until, reserved_bytes)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       purchase.accountId,
       purchase.mode,
@@ -54,6 +62,7 @@ export function insertPurchase(
       purchase.createdAt,
       requestHash,
       workedUntil,
+      reservedBytes,
     ],
     read: changed,
   }
@@ -156,7 +165,11 @@ function rankOf(delivery: string, status: string): string {
 /**
  * Stores the seller's response, or the part of it that arrived. More than one response can arrive: the header is sent
  * again if a response broke off, and also by a second process if the first one was slow. A later response replaces the
- * earlier one only if it brings more. Returns whether it was stored. Uses the primary key.
+ * earlier one only if it brings more. Returns whether it was stored.
+ *
+ * What the response does not need of the room that is reserved for it is given back in the same statement. After a part
+ * of a response, all of the room stays reserved, because the rest may still come. The response is stored even if no room
+ * is reserved for it. Uses primary keys.
  */
 export function storeAnswer(
   { accountId, paymentId }: PurchasePlace,
@@ -164,23 +177,65 @@ export function storeAnswer(
 ): Query<boolean> {
   return {
     name: 'store_purchase_answer',
-    text: `update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6
-      where account_id = $1 and payment_id = $2
-        and (responded_at is null or ${rankOf('$3', '$4')} > ${rankOf('delivery', 'response_status')}
-          or ($3 = 'unknown' and ${rankOf('$3', '$4')} = ${rankOf('delivery', 'response_status')}
-            and octet_length($5::bytea) > octet_length(response_sealed)))`,
+    text: `with held as (
+        select kept_bytes + reserved_bytes as bytes from purchases where account_id = $1 and payment_id = $2
+        for no key update
+      ), stored as (
+        update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6,
+          kept_bytes = least(octet_length($5::bytea), held.bytes),
+          reserved_bytes = case when $3 = 'unknown' then greatest(held.bytes - octet_length($5::bytea), 0) else 0 end
+        from held
+        where account_id = $1 and payment_id = $2
+          and (responded_at is null or ${rankOf('$3', '$4')} > ${rankOf('delivery', 'response_status')}
+            or ($3 = 'unknown' and ${rankOf('$3', '$4')} = ${rankOf('delivery', 'response_status')}
+              and octet_length($5::bytea) > octet_length(response_sealed)))
+        returning account_id, mode, held.bytes - kept_bytes - reserved_bytes as bytes
+      ), ${giveBackText('answers', 'stored')}
+      select from stored`,
     values: [accountId, paymentId, delivery, status, sealed, now],
     read: changed,
   }
 }
 
-/** Deletes the stored responses that arrived before this time. Uses the index `purchases_kept`. */
+/**
+ * Deletes the stored responses that arrived before this time, and gives back their room. Uses the index
+ * `purchases_kept` and primary keys.
+ */
 export function deleteKeptAnswers(before: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_kept_answers',
-    text: `update purchases set response_sealed = null where (account_id, payment_id) in (
-        select account_id, payment_id from purchases where response_sealed is not null and responded_at <= $1
-        order by responded_at limit $2 for update skip locked)`,
+    text: `with ended as (
+        select account_id, payment_id, kept_bytes + reserved_bytes as bytes from purchases
+        where response_sealed is not null and responded_at <= $1
+        order by responded_at limit $2 for update skip locked
+      ), deleted as (
+        update purchases p set response_sealed = null, kept_bytes = 0, reserved_bytes = 0 from ended e
+        where p.account_id = e.account_id and p.payment_id = e.payment_id
+        returning p.account_id, p.mode, e.bytes
+      ), ${giveBackText('answers', 'deleted')}
+      select from deleted`,
+    values: [before, rowsMax],
+    read: countChanged,
+  }
+}
+
+/**
+ * Gives back the room that is reserved for the responses to purchases that were made before this time, and that have
+ * not arrived. Uses the index `purchases_reserving` and primary keys.
+ */
+export function giveBackReservedBytes(before: Date, rowsMax: number): Query<number> {
+  return {
+    name: 'give_back_reserved_bytes',
+    text: `with ended as (
+        select account_id, payment_id, reserved_bytes as bytes from purchases
+        where reserved_bytes > 0 and created_at <= $1
+        order by created_at limit $2 for update skip locked
+      ), freed as (
+        update purchases p set reserved_bytes = 0 from ended e
+        where p.account_id = e.account_id and p.payment_id = e.payment_id
+        returning p.account_id, p.mode, e.bytes
+      ), ${giveBackText('answers', 'freed')}
+      select from freed`,
     values: [before, rowsMax],
     read: countChanged,
   }

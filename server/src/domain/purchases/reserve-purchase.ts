@@ -1,6 +1,6 @@
-import { violatesUnique } from '../../db/errors.ts'
+import { violatesCheck, violatesUnique } from '../../db/errors.ts'
 import { formatAmount } from '../../values/money.ts'
-import { problem, refusalProblem } from '../../values/problem.ts'
+import { problem, refusalProblem, type Refusal } from '../../values/problem.ts'
 import { makeAuthorization } from '../../x402/make-authorization.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
 import { skipOwn } from '../../x402/read-offer.ts'
@@ -12,11 +12,13 @@ import type { PurchasePayment } from '../payments/payment.ts'
 import { AUTHORIZATION_INDEX } from '../payments/payments-store.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { recordRefusal } from '../refusals/record-refusal.ts'
+import { findAnswerBytes, BUDGET_CONSTRAINT } from '../stored-bytes/stored-bytes-store.ts'
+import type { StoredBytes } from '../stored-bytes/stored-bytes.ts'
 import { describeResource } from './describe-resource.ts'
 import { claimEnd } from './hold-claim.ts'
 import { combineHashes, sha256, type PurchaseTerms, type RequestHashes } from './purchase-request.ts'
 import { insertPurchase, type SealedPurchase } from './purchases-store.ts'
-import { sealOrder, type PurchaseOrder } from './seal-purchase.ts'
+import { KEPT_ANSWER_BYTES_MAX, sealOrder, type PurchaseOrder } from './seal-purchase.ts'
 import { isUsable } from './send-paid-request.ts'
 import { placeOf } from './sign-header.ts'
 
@@ -49,22 +51,36 @@ export type Reserved =
 /**
  * Reserves the amount of a purchase, under the same lock and limits as any payment, and stores the authorization that
  * the enclave will sign. One transaction stores the payment, the purchase and the event (D66). A refusal by a limit is
- * recorded, and thrown as the error that a payment would get. Throws 409 `challenge_already_paid` if a purchase with
+ * recorded, and thrown as the error that a payment would get. In the same way, a purchase is refused with 403
+ * `storage_full` if the workspace has no room to keep the largest response of a seller (D93): this room is reserved with
+ * the amount. Throws 409 `challenge_already_paid` if a purchase with
  * the seller's nonce exists, and 400 `payment_option_unsupported` if too little time is left for the authorization.
  */
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
+  const { accountId, mode } = bargain.terms
   const request = { ...toPaymentRequest(bargain), purchase: newPurchase(ctx, bargain, stored) }
-  const reservation = await reserveRequest(ctx, request).catch((error: unknown) => {
-    throw violatesUnique(error, AUTHORIZATION_INDEX) ? problem('challenge_already_paid') : error
+  const refuse = (refusal: Refusal): never => {
+    recordRefusal(ctx, { request: { ...request, resourceUrl: describeResource(bargain.url).resourceUrl }, refusal })
+    throw refusalProblem(refusal)
+  }
+  const { answerBytes } = request.purchase
+  if (answerBytes > 0) {
+    // Only the reservation decides. This check finds nearly every full budget before it makes a batch of reservations
+    // fail, in which there are those of other workspaces too.
+    const known = await ctx.db.read(findAnswerBytes(accountId, mode))
+    if (known.usedBytes + answerBytes > known.budgetBytes) return refuse(storageFull(known))
+  }
+  const reservation = await reserveRequest(ctx, request).catch(async (error: unknown) => {
+    if (violatesUnique(error, AUTHORIZATION_INDEX)) throw problem('challenge_already_paid')
+    // Other purchases took the last room after it was read.
+    if (violatesCheck(error, BUDGET_CONSTRAINT))
+      return refuse(storageFull(await ctx.db.read(findAnswerBytes(accountId, mode))))
+    throw error
   })
   switch (reservation.kind) {
     case 'refused':
-      recordRefusal(ctx, {
-        request: { ...request, resourceUrl: describeResource(bargain.url).resourceUrl },
-        refusal: reservation.refusal,
-      })
-      throw refusalProblem(reservation.refusal)
+      return refuse(reservation.refusal)
     case 'existing':
       return reservation
     case 'reserved': {
@@ -76,6 +92,10 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
       return { kind: 'reserved', payment, signing, order, purchase, until }
     }
   }
+}
+
+function storageFull({ usedBytes, budgetBytes }: StoredBytes): Refusal<'storage_full'> {
+  return { code: 'storage_full', details: { used_bytes: usedBytes, budget_bytes: budgetBytes } }
 }
 
 /** Returns the payment request of a purchase, for its reservation or for a preview. */
@@ -103,7 +123,8 @@ function newPurchase(
       if (authorization === null) throw problem('payment_option_unsupported', { details: tooShort(ctx, bargain) })
       return authorization
     },
-    store(payment, { validAfterSeconds }) {
+    answerBytes: request === null ? 0 : KEPT_ANSWER_BYTES_MAX,
+    store(payment, { authorization: { validAfterSeconds }, reservedBytes }) {
       const place = placeOf(payment)
       const { maxAmountMicro } = terms
       const order = { url, method, offer, validAfterSeconds, maxAmountMicro, request, termsHash }
@@ -119,7 +140,7 @@ function newPurchase(
       }
       Object.assign(stored, { order, purchase, until })
       const hashes = request ?? { url: sha256(url), method, headers: '', body: termsHash ?? '' }
-      return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil })]
+      return [insertPurchase(purchase, { requestHash: combineHashes(hashes), workedUntil, reservedBytes })]
     },
   }
 }

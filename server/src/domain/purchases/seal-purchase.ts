@@ -37,6 +37,12 @@ export interface KeptAnswer {
   readonly isTruncated: boolean
 }
 
+/**
+ * The most that a sealed response has. Its body has at most 1 MiB, which is a third more in base64, and its headers at
+ * most 16 KiB, which JSON may double.
+ */
+export const KEPT_ANSWER_BYTES_MAX = 1.5 * 1_024 * 1_024
+
 type Part = 'order' | 'header' | 'answer'
 
 /**
@@ -92,12 +98,22 @@ export function openHeader(sealer: Sealer, purchase: SealedPurchase): PaymentHea
   return JSON.parse(sealer.open(purchase.headerSealed, contextOf('header', purchase))) as PaymentHeader
 }
 
+/** How a response is written before it is sealed. */
+type StoredAnswerText = KeptAnswer & { readonly textBase64?: string }
+
 export function sealAnswer(sealer: Sealer, place: PurchasePlace, answer: KeptAnswer): Buffer {
-  return sealer.seal(JSON.stringify(answer), contextOf('answer', place))
+  const text = JSON.stringify(answer)
+  const { body } = answer
+  // JSON writes some characters six times as long. Such a body is shorter in base64.
+  const isLong = body !== null && Buffer.byteLength(text) > KEPT_ANSWER_BYTES_MAX
+  const encoded = isLong ? { ...answer, body: null, textBase64: Buffer.from(body).toString('base64') } : null
+  return sealer.seal(encoded === null ? text : JSON.stringify(encoded), contextOf('answer', place))
 }
 
 /** Returns the seller's response. Null if there is none, or if it is not kept any more. */
 export function openAnswer(sealer: Sealer, purchase: SealedPurchase): KeptAnswer | null {
   if (purchase.responseSealed === null) return null
-  return JSON.parse(sealer.open(purchase.responseSealed, contextOf('answer', purchase))) as KeptAnswer
+  const stored = JSON.parse(sealer.open(purchase.responseSealed, contextOf('answer', purchase))) as StoredAnswerText
+  const { textBase64, ...answer } = stored
+  return textBase64 === undefined ? answer : { ...answer, body: Buffer.from(textBase64, 'base64').toString('utf8') }
 }

@@ -108,7 +108,8 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 describe('the body of a response', () => {
-  const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [] }, clock: createClock() })
+  const rules = { allowLoopback: true, ownOrigins: [], contact: 'https://pay.example.com' }
+  const outbound = openOutbound({ policy: rules, clock: createClock() })
   let server: Server
   let respond: (response: ServerResponse) => void
   before(async () => {

@@ -16,13 +16,15 @@ interface Seen {
   readonly body: string
 }
 
+const RULES = { allowLoopback: true, ownOrigins: [], contact: 'https://pay.example.com' }
+const OURS = 'Bursar/1 (+https://pay.example.com)'
 const LIMITS = { timeoutMs: 20_000, responseBytesMax: 1_000, redirectsMax: 3 }
 const redirect = (to: string, status = 302): Handler => {
   return (_, response) => void response.writeHead(status, { location: to }).end('moved')
 }
 
 describe('a resource that an agent chose', () => {
-  const outbound = openOutbound({ policy: { allowLoopback: true, ownOrigins: [] }, clock: createClock() })
+  const outbound = openOutbound({ policy: RULES, clock: createClock() })
   const servers: Server[] = []
   const origins: string[] = []
   let handlers: Record<string, Handler> = {}
@@ -170,13 +172,29 @@ describe('a resource that an agent chose', () => {
     handlers['/same'] = redirect('/back')
     const secret = { authorization: 'Bearer secret', 'x-api-key': 'secret', apikey: 'secret', 'x-auth-token': 'secret' }
     const harmless = { accept: 'text/html', 'accept-language': 'de', 'accept-payment': 'evm/charge', 'user-agent': 'a' }
+    const named = { ...harmless, 'user-agent': `a ${OURS}` }
     const read = (): unknown[] =>
       seen.map(({ headers: { host: _host, connection: _connection, 'accept-encoding': _encoding, ...rest } }) => rest)
     await get('/elsewhere', { headers: { ...secret, ...harmless } })
-    assert.deepEqual(read(), [{ ...secret, ...harmless }, harmless, harmless])
+    assert.deepEqual(read(), [{ ...secret, ...named }, named, named])
     seen = []
     await get('/same', { headers: { ...secret, ...harmless } })
-    assert.deepEqual(read()[1], { ...secret, ...harmless })
+    assert.deepEqual(read()[1], { ...secret, ...named })
+  })
+
+  test('say that they are ours, and whom to contact, also if the agent names a user agent of its own (D94)', async () => {
+    handlers['/there'] = redirect('/here')
+    for (const [headers, expected] of [
+      [{}, OURS],
+      [{ 'user-agent': 'Agent/2' }, `Agent/2 ${OURS}`],
+    ] as const) {
+      seen = []
+      await get('/there', { headers })
+      assert.deepEqual(
+        seen.map((one) => one.headers['user-agent']),
+        [expected, expected],
+      )
+    }
   })
 
   for (const to of [

@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import { decodeBody, parseEncodings } from './decode-body.ts'
 import type { Agents, ConnectionScope } from './agents.ts'
 import { isReset, nameError, type OutboundError } from './outbound-error.ts'
-import type { OutboundPolicy } from './policy.ts'
+import type { OutboundRules } from './policy.ts'
 
 /** Node's default. It is set explicitly so that Node's option `--max-http-header-size` cannot raise it. */
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024
@@ -20,7 +20,7 @@ const ENCODED_GROWTH_MAX = 2
 
 /** What is needed to send requests to URLs that users have chosen. */
 export interface Outbound {
-  readonly policy: OutboundPolicy
+  readonly policy: OutboundRules
   readonly clock: Clock
   readonly agents: Agents
 }
@@ -32,6 +32,7 @@ export interface SentRequest extends ConnectionScope {
    */
   readonly connection?: 'pooled' | 'new'
   readonly method: string
+  /** A `user-agent` must be in lower case. Ours is added to it. */
   readonly headers: Readonly<Record<string, string>>
   /** Sent byte for byte. Null if the request has no body. */
   readonly body: Buffer | null
@@ -59,9 +60,15 @@ export interface Answer {
 
 /**
  * Sends a request to a URL that the caller has checked, and returns the answer. Failures of the receiver are returned
- * as answers, not thrown. Redirects are not followed, and no cookies, credentials or proxies are used.
+ * as answers, not thrown. Redirects are not followed, and no cookies, credentials or proxies are used. The header
+ * `User-Agent` says that the request is ours, and whom to contact about it (D94).
  */
-export async function sendRequest({ agents }: Outbound, url: URL, request: SentRequest): Promise<Answer> {
+export async function sendRequest(
+  { agents, policy }: Outbound,
+  url: URL,
+  { headers, ...rest }: SentRequest,
+): Promise<Answer> {
+  const request = { ...rest, headers: { ...headers, 'user-agent': userAgentOf(headers['user-agent'], policy) } }
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   try {
@@ -73,6 +80,11 @@ export async function sendRequest({ agents }: Outbound, url: URL, request: SentR
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Returns the caller's own words, if there are any, and then ours. */
+function userAgentOf(own: string | undefined, { contact }: OutboundRules): string {
+  return `${own === undefined ? '' : `${own} `}Bursar/1 (+${contact})`
 }
 
 /**

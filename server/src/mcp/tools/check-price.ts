@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { remainingMicro } from '../../domain/grants/decide-limits.ts'
 import type { PaymentPreview } from '../../domain/payment-requests/preview-payment.ts'
 import { explainPurchase } from '../explain-purchase.ts'
-import { checkResource, type CheckedPrice } from '../../domain/purchases/check-resource.ts'
+import { checkResource, scopeToAsk, type CheckedPrice } from '../../domain/purchases/check-resource.ts'
 import type { Context } from '../../domain/context.ts'
 import type { Address } from '../../values/address.ts'
 import type { AgentId } from '../../values/agent-id.ts'
@@ -16,7 +16,7 @@ import { describeAmount } from '../describe-money.ts'
 import { describeRefusal } from '../describe-refusal.ts'
 import { describeUnread, formatSkipped } from '../explain-purchase.ts'
 import { PURCHASE_INPUT } from '../purchase-input.ts'
-import { readResource, RESOURCE_INPUT } from '../resource-input.ts'
+import { methodOf, readResource, RESOURCE_INPUT } from '../resource-input.ts'
 import { AgentIdInput, defineTool, inputOf, outputOf, READ_HINTS, type ToolAnswer, type ToolCall } from '../tool.ts'
 import { formatToolError, ToolErrorSchema, ToolFailure } from '../tool-failure.ts'
 import { markUntrusted, UntrustedTextSchema } from '../untrusted-text.ts'
@@ -25,7 +25,7 @@ export const CHECK_PRICE = defineTool({
   name: 'check_price',
   title: 'Check a price',
   description:
-    'Asks a web resource what it costs, and pays nothing. Also says whether fetch_paid would be allowed now. Takes the url, method, headers and body of fetch_paid.',
+    'Asks a web resource what it costs, and pays nothing. Also says whether fetch_paid would be allowed now. Takes the url, method, headers and body of fetch_paid. A method other than GET and HEAD needs the scope of fetch_paid.',
   input: inputOf({ ...RESOURCE_INPUT, wallet: PURCHASE_INPUT.wallet, agent_id: AgentIdInput }),
   output: outputOf({
     status: Type.Integer({ description: 'The HTTP status of the answer. 402 if the resource asks for a payment.' }),
@@ -45,6 +45,10 @@ export const CHECK_PRICE = defineTool({
   }),
   annotations: { ...READ_HINTS, openWorldHint: true },
   requirements: { bucket: 'default' },
+  requirementsOf(args) {
+    const scope = scopeToAsk(methodOf(args))
+    return scope === null ? {} : { scope }
+  },
   async run(ctx, call) {
     const { caller } = call
     const request = readResource(call.args, ctx.outbound)

@@ -1,0 +1,69 @@
+import { computed, pick } from '../../db/column.ts'
+import { changed, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+import type { Mode } from '../../values/mode.ts'
+import { toPlan } from '../accounts/accounts-store.ts'
+import { PLANS } from '../plans/plan.ts'
+import type { BytesReservation, StoredBytes, StoredKind } from './stored-bytes.ts'
+
+/** The constraint that a reservation violates if the budget is full. */
+export const BUDGET_CONSTRAINT = 'stored_bytes_budget'
+
+/** Reads how much of its budget for the responses of sellers a workspace uses in a mode. Uses the primary keys. */
+export function findAnswerBytes(accountId: string, mode: Mode): Query<StoredBytes> {
+  return {
+    name: 'find_answer_bytes',
+    text: `select a.plan, coalesce((
+        select used_bytes from stored_bytes where account_id = $1 and mode = $2 and kind = 'answers'
+      ), 0) as used from accounts a where a.id = $1`,
+    values: [accountId, mode],
+    read: one({ ...pick(tables.accounts, 'plan'), used: computed.int8 }, ({ plan, used }) => ({
+      usedBytes: Number(used),
+      budgetBytes: PLANS[toPlan(plan)].answerBytesMax[mode],
+    })),
+  }
+}
+
+/**
+ * Reserves room for responses of sellers. Fails with `BUDGET_CONSTRAINT` if a budget has too little room. The rows are
+ * locked in the order of their keys, so that no two transactions wait for each other. Uses the primary key.
+ */
+export function reserveAnswerBytes(reservations: readonly BytesReservation[]): Query<boolean> {
+  return {
+    name: 'reserve_answer_bytes',
+    text: `insert into stored_bytes as b (account_id, mode, kind, used_bytes, budget_bytes)
+      select account_id, mode, 'answers', sum(bytes), max(budget)
+      from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as r (account_id, mode, bytes, budget)
+      group by account_id, mode order by account_id, mode
+      on conflict (account_id, mode, kind) do update
+        set used_bytes = b.used_bytes + excluded.used_bytes, budget_bytes = excluded.budget_bytes`,
+    values: [
+      reservations.map(({ accountId }) => accountId),
+      reservations.map(({ mode }) => mode),
+      reservations.map(({ bytes }) => bytes),
+      reservations.map(({ budgetBytes }) => budgetBytes),
+    ],
+    read: changed,
+  }
+}
+
+/**
+ * Returns the part of a statement that gives back bytes. `freed` is an earlier part with the columns `account_id`,
+ * `mode` and `bytes`. The rows are locked in the order of their keys, as `reserveAnswerBytes` does. Uses the primary key.
+ */
+export function giveBackText(kind: StoredKind, freed: string): string {
+  return `counted as (
+        select b.account_id, b.mode, f.bytes
+        from (
+          select account_id, mode, sum(bytes) as bytes from ${freed} where bytes > 0
+          group by account_id, mode order by account_id, mode
+        ) f
+        cross join lateral (
+          select account_id, mode from stored_bytes
+          where account_id = f.account_id and mode = f.mode and kind = '${kind}' for no key update
+        ) b
+      ), given_back as (
+        update stored_bytes b set used_bytes = greatest(b.used_bytes - c.bytes, 0) from counted c
+        where b.account_id = c.account_id and b.mode = c.mode and b.kind = '${kind}'
+      )`
+}
