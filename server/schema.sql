@@ -425,6 +425,28 @@ create table oauth_clients (
 );
 CREATE INDEX oauth_clients_never_used ON public.oauth_clients USING btree (created_at) WHERE (last_used_at IS NULL);
 
+create table outbound_counts (
+  account_id text not null,
+  requests bigint not null,
+  constraint outbound_counts_pkey PRIMARY KEY (account_id)
+) with (fillfactor=50);
+
+create table outbound_requests (
+  account_id text not null,
+  number bigint not null,
+  mode text,
+  credential_id text,
+  host text not null,
+  method text not null,
+  status integer,
+  response_bytes integer not null,
+  sent_at timestamp with time zone not null,
+  constraint outbound_requests_pkey PRIMARY KEY (account_id, number),
+  constraint outbound_requests_host_check CHECK (((char_length(host) >= 1) AND (char_length(host) <= 261))),
+  constraint outbound_requests_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+CREATE INDEX outbound_requests_by_time ON public.outbound_requests USING btree (sent_at);
+
 create table owner_requests (
   account_id text not null,
   id text not null,

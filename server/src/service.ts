@@ -13,6 +13,7 @@ import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
+import { OutboundTrace } from './domain/outbound-requests/trace-outbound-requests.ts'
 import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
 import { openPurchasePlaces } from './domain/purchases/take-purchase-place.ts'
 import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
@@ -74,6 +75,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const context: Context = {
     db,
     deferredWrites,
+    outboundTrace: new OutboundTrace(deferredWrites),
     clock,
     logger,
     sealer,
@@ -95,6 +97,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   }
   const close = async (): Promise<void> => {
     resources.close()
+    context.outboundTrace.flush()
     await deferredWrites.close()
     await db.close()
     chains.test.close()

@@ -115,6 +115,8 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'purchases.response_status': () => Array.from({ length: 1_000 }, (_, status) => status),
   'purchases.resource_url': () => resources().map((url) => describeResource(url).resourceUrl),
   'purchases.host': () => resources().map((url) => describeResource(url).host),
+  'outbound_requests.status': () => Array.from({ length: 1_000 }, (_, status) => status),
+  'outbound_requests.host': () => resources().map((url) => new URL(url).host),
   'purchases.description': texts((description) => readOffer({ description })?.description ?? null),
   'payments.to_address': () => keep([ADDRESS, ...HEXES], (payTo) => readOffer({ payTo })?.payTo ?? null),
   'payments.amount_micro': () => [

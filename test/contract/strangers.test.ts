@@ -36,6 +36,8 @@ const OWN: Readonly<Record<string, string>> = {
   ledger_cursors: 'mode',
   members: 'account_id user_id role',
   oauth_clients: 'redirect_uris scopes kind',
+  outbound_counts: 'account_id requests',
+  outbound_requests: 'account_id number mode credential_id method response_bytes',
   owner_requests: 'account_id id mode wallet_address kind details created_by submitted_by',
   passkeys: 'user_id credential_id public_key_cose transports',
   payment_refusals: 'account_id id mode credential_id code details',

@@ -180,6 +180,17 @@ export const SETTLED: readonly string[] = [
     responded_at: ago('hour'),
     created_at: ago('hour'),
   }),
+  rows('outbound_requests', 40, {
+    ...own,
+    number: 'n',
+    mode: 'mode_of(n)',
+    host: `'seller' || n % 9 || '.example'`,
+    method: `'GET'`,
+    status: '200',
+    response_bytes: '5',
+    sent_at: ago('hour'),
+  }),
+  rows('outbound_counts', 1, { ...own, requests: 't.size * 40' }, 'where n = 1'),
   rows('payment_refusals', 20, {
     ...own,
     id: idOf('ref'),

@@ -83,6 +83,17 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     4: '{type1}',
     5: listOf(at(0)),
   }),
+  insert_outbound_requests: (sample) => ({
+    1: listOf(get(sample, 'accounts', 'id')),
+    2: '{test}',
+    3: '{key_1}',
+    4: '{a.example}',
+    5: '{GET}',
+    6: '{200}',
+    7: '{5}',
+    8: listOf(at(0)),
+    9: '100',
+  }),
   list_spendable_grants: (sample) => {
     const { 1: accounts = null, 2: modes = null } = parties(sample)
     return { 1: accounts, 2: modes, 3: listOf(get(sample, 'payments', 'agent_id')), 4: times(0) }

@@ -251,6 +251,21 @@ export const tables = {
     fetched_at: nullable(column('oauth_clients.fetched_at', 'timestamptz')),
     fresh_until: nullable(column('oauth_clients.fresh_until', 'timestamptz')),
   },
+  outbound_counts: {
+    account_id: column('outbound_counts.account_id', 'text'),
+    requests: column('outbound_counts.requests', 'int8'),
+  },
+  outbound_requests: {
+    account_id: column('outbound_requests.account_id', 'text'),
+    number: column('outbound_requests.number', 'int8'),
+    mode: nullable(choice('outbound_requests.mode', ['test', 'live'])),
+    credential_id: nullable(column('outbound_requests.credential_id', 'text')),
+    host: column('outbound_requests.host', 'text'),
+    method: column('outbound_requests.method', 'text'),
+    status: nullable(column('outbound_requests.status', 'int4')),
+    response_bytes: column('outbound_requests.response_bytes', 'int4'),
+    sent_at: column('outbound_requests.sent_at', 'timestamptz'),
+  },
   owner_requests: {
     account_id: column('owner_requests.account_id', 'text'),
     id: column('owner_requests.id', 'text'),

@@ -7,6 +7,8 @@ import { CODE_RETENTION_MS, UNUSED_CLIENT_RETENTION_MS } from '../domain/connect
 import { deleteEndedRefreshTokens } from '../domain/connections/refresh-tokens-store.ts'
 import { deleteEndedRequests, deleteUnusedClients } from '../domain/connections/requests-store.ts'
 import type { Context } from '../domain/context.ts'
+import { OUTBOUND_RETENTION_MS } from '../domain/outbound-requests/outbound-request.ts'
+import { deleteOldOutboundRequests } from '../domain/outbound-requests/outbound-requests-store.ts'
 import { deleteEndedOwnerRequests } from '../domain/owners/owner-requests-store.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { deleteEndedCeremonies } from '../domain/passkeys/passkeys-store.ts'
@@ -63,6 +65,7 @@ const DELETIONS = {
   connectionErrors: [endedFor(ERROR_RETENTION_MS, deleteOldErrors)],
   webhooks: [cleanUpWebhooks],
   refusals: [endedFor(REFUSAL_RETENTION_MS, deleteOldRefusals)],
+  outboundRequests: [endedFor(OUTBOUND_RETENTION_MS, deleteOldOutboundRequests)],
   ownerRequests: [endedFor(OWNER_REQUEST_RETENTION_MS, deleteEndedOwnerRequests)],
   purchases: [
     endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX),

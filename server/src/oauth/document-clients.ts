@@ -64,7 +64,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
       // Another request, also in another process, may have stored a copy since the caller looked for one.
       const stored = await findClient(ctx, { id: url })
       if (stored !== null && isFresh(stored, ctx.clock.now())) return stored
-      const document = await fetchClientDocument(outbound, { url, ownOrigins })
+      const document = await fetchClientDocument(outbound, { url, ownOrigins, onEnd: ctx.outboundTrace.of(null) })
       return await recordDocumentClient(ctx, { url, ...document, source: 'fetched' })
     } catch (error) {
       if (isFailure(error)) {

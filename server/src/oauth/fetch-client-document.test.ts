@@ -25,7 +25,7 @@ describe('fetchClientDocument', () => {
   async function fetchFrom(url: string, policy: Partial<OutboundPolicy> = {}, timeoutMs = 20_000) {
     const outbound = openOutbound({ policy: { ...RULES, ...policy }, clock: createClock() })
     try {
-      return await fetchClientDocument(outbound, { url, ownOrigins: [], timeoutMs })
+      return await fetchClientDocument(outbound, { url, ownOrigins: [], onEnd: () => undefined, timeoutMs })
     } finally {
       outbound.close()
     }

@@ -4,6 +4,7 @@ import {
   type Answer,
   type Outbound,
   sendRequest,
+  type SentReport,
   type SentRequest,
   withoutAnswer,
 } from '../lib/outbound/send-request.ts'
@@ -53,11 +54,21 @@ export interface FetchedDocument extends ClientDocument {
  */
 export async function fetchClientDocument(
   outbound: Outbound,
-  { url, ownOrigins, timeoutMs = FETCH_MS_MAX }: { url: string; ownOrigins: readonly string[]; timeoutMs?: number },
+  {
+    url,
+    ownOrigins,
+    onEnd,
+    timeoutMs = FETCH_MS_MAX,
+  }: {
+    readonly url: string
+    readonly ownOrigins: readonly string[]
+    readonly onEnd: (report: SentReport) => void
+    readonly timeoutMs?: number
+  },
 ): Promise<FetchedDocument> {
   // One byte more than allowed, so that a longer body is recognized.
   const limits = { timeoutMs, responseBytesMax: DOCUMENT_BYTES_MAX + 1 }
-  const { statusCode, headers, error, responseBody } = await getJson(outbound, { url, ...limits })
+  const { statusCode, headers, error, responseBody } = await getJson(outbound, { url, onEnd, ...limits })
   if (error !== null) throw unavailable(url, FAILURES[error], error)
   if (statusCode !== 200) throw unavailable(url, `its server responded with the status ${statusCode}, not with 200`)
   if (!JSON_TYPE_PATTERN.test(headers['content-type'] ?? '')) {
@@ -97,7 +108,7 @@ function unavailable(url: string, reason: string, cause?: unknown): ClientDocume
  */
 async function getJson(
   outbound: Outbound,
-  { url: text, ...limits }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax'>,
+  { url: text, ...limits }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax' | 'onEnd'>,
 ): Promise<Answer> {
   const url = checkDocumentUrl(text, outbound.policy)
   if (typeof url === 'string') return withoutAnswer('blocked_address')

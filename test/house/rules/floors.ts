@@ -17,6 +17,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   passkeys: 4,
   keys: 4,
   'stored-bytes': 4,
+  'outbound-requests': 4,
   members: 5,
   sessions: 6,
   webhooks: 6,

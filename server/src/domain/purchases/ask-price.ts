@@ -10,6 +10,7 @@ import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
 import type { PayingRequest } from '../../x402/read-offer.ts'
 import { readPaymentRequired } from '../../x402/read-payment-required.ts'
 import type { Context } from '../context.ts'
+import type { RequestSource } from '../outbound-requests/outbound-request.ts'
 import { toKeptAnswer } from './keep-answer.ts'
 import type { AgentRequest } from './purchase-request.ts'
 import type { KeptAnswer } from './seal-purchase.ts'
@@ -38,12 +39,13 @@ export type AskedPrice =
  * allowed, 502 `resource_unreachable` if there is no complete answer, and 400 `resource_redirected` if a redirect would
  * change an order, or take it to another origin (D69).
  */
-export async function askPrice(ctx: Context, mode: Mode, request: AgentRequest): Promise<AskedPrice> {
+export async function askPrice(ctx: Context, source: RequestSource, request: AgentRequest): Promise<AskedPrice> {
   const { answer, url, stoppedAt, isTruncated } = await fetchResource(ctx.resources, {
     ...request,
     timeoutMs: PRICE_REQUEST_MS_MAX,
     responseBytesMax: ANSWER_BYTES_MAX,
     redirectsMax: REDIRECTS_MAX,
+    onEnd: ctx.outboundTrace.of(source),
   })
   const { statusCode: status, headers, responseBody, error } = answer
   if (status === null) throw unreachable(error ?? 'invalid_response')
@@ -54,7 +56,7 @@ export async function askPrice(ctx: Context, mode: Mode, request: AgentRequest):
   const body = responseBody ?? Buffer.alloc(0)
   if (status !== 402) return { kind: 'free', answer: toKeptAnswer({ status, headers, body, isTruncated }) }
   const sent = { sentBytes: headBytes({ ...request, url }), body: request.body }
-  const required = readPaymentTerms(ctx, mode, { status, headers, body }, sent)
+  const required = readPaymentTerms(ctx, source.mode, { status, headers, body }, sent)
   // What is missing of the body may be the terms.
   if (required === null && error !== null) throw unreachable(error)
   if (required === null) return { kind: 'unknown', status, body: shorten(body) }

@@ -47,7 +47,8 @@ export interface CheckedPrice {
 }
 
 /**
- * Asks a resource for its price. Pays, reserves and records nothing (D64). With a buyer, decides on the purchase as
+ * Asks a resource for its price. Pays and reserves nothing (D64), and records only which
+ * requests were sent (D94). With a buyer, decides on the purchase as
  * `payForResource` would. Throws the errors of `askPrice`.
  */
 export async function checkResource(
@@ -57,7 +58,7 @@ export async function checkResource(
 ): Promise<CheckedPrice> {
   const price = await withPurchasePlace(ctx, accountId, async () => {
     onWait()
-    return await askPrice(ctx, mode, request)
+    return await askPrice(ctx, { accountId, mode, credentialId }, request)
   })
   if (price.kind !== 'required') {
     const status = price.kind === 'free' ? price.answer.status : price.status

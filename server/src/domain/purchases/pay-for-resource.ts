@@ -60,7 +60,7 @@ export async function payForResource(
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
   const outcome = await withPurchasePlace(ctx, terms.accountId, async () => {
     onWait()
-    const price = await askPrice(ctx, terms.mode, request)
+    const price = await askPrice(ctx, terms, request)
     if (price.kind === 'free') return price
     if (price.kind === 'unknown') throw protocolUnknown(price)
     const { required, url } = price

@@ -95,6 +95,7 @@ export async function sendPaidRequest(
       timeoutMs: Math.min(PAID_REQUEST_MS_MAX, deadline.leftMs()),
       responseBytesMax: ANSWER_BYTES_MAX,
       redirectsMax: 0,
+      onEnd: ctx.outboundTrace.of(payment),
     })
     const result = await untilStopped(sent, stopping)
     if (result === null || result.answer.error === 'blocked_address') break

@@ -126,6 +126,7 @@ describe('the body of a response', () => {
     const { port } = server.address() as AddressInfo
     const limits = { timeoutMs, responseBytesMax: BYTES_MAX, redirectsMax: 0 }
     return await fetchResource(outbound, {
+      onEnd: () => undefined,
       url: `http://127.0.0.1:${port}/`,
       method,
       headers: {},

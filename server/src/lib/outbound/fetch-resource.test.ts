@@ -18,7 +18,7 @@ interface Seen {
 
 const RULES = { allowLoopback: true, ownOrigins: [], contact: 'https://pay.example.com' }
 const OURS = 'Bursar/1 (+https://pay.example.com)'
-const LIMITS = { timeoutMs: 20_000, responseBytesMax: 1_000, redirectsMax: 3 }
+const LIMITS = { timeoutMs: 20_000, responseBytesMax: 1_000, redirectsMax: 3, onEnd: () => undefined }
 const redirect = (to: string, status = 302): Handler => {
   return (_, response) => void response.writeHead(status, { location: to }).end('moved')
 }

@@ -1,7 +1,7 @@
 import { openDeadline } from '../deadline.ts'
 import { checkDocumentUrl } from './check-url.ts'
 import { keepHarmlessHeaders } from './drop-headers.ts'
-import { sendRequest, withoutAnswer, type Answer, type Outbound } from './send-request.ts'
+import { sendRequest, withoutAnswer, type Answer, type Outbound, type SentReport } from './send-request.ts'
 
 export interface ResourceRequest {
   readonly url: string
@@ -14,6 +14,8 @@ export interface ResourceRequest {
   readonly responseBytesMax: number
   /** How many redirects are followed. 0 for a request that pays (D69). */
   readonly redirectsMax: number
+  /** Called when the request has ended, and also for each redirect that was followed. */
+  readonly onEnd: (report: SentReport) => void
 }
 
 export interface ResourceAnswer {
@@ -39,7 +41,7 @@ const NOBODY = ''
  */
 export async function fetchResource(
   outbound: Outbound,
-  { redirectsMax, timeoutMs, responseBytesMax, ...request }: ResourceRequest,
+  { redirectsMax, timeoutMs, responseBytesMax, onEnd, ...request }: ResourceRequest,
 ): Promise<ResourceAnswer> {
   const deadline = openDeadline(timeoutMs)
   let current: RedirectedRequest = request
@@ -54,7 +56,7 @@ export async function fetchResource(
       headers: { ...current.headers, 'accept-encoding': 'identity' },
       // One more byte is read, to find out whether the body is longer than `responseBytesMax`.
       responseBytesMax: responseBytesMax + 1,
-      ...{ connection: 'new', connectionsOf: NOBODY },
+      ...{ connection: 'new', connectionsOf: NOBODY, onEnd },
     })
     const location = redirects < redirectsMax ? readLocation(url, answer) : null
     if (location === null) return toResourceAnswer(answer, { ...current, responseBytesMax })

@@ -43,6 +43,7 @@ describe('posting', () => {
         assert.deepEqual(headers, [
           'Content-Type: application/json',
           'X-One: 1',
+          'user-agent: Bursar/1 (+https://pay.example.com)',
           `content-length: ${body.length}`,
           `Host: 127.0.0.1:${server.port}`,
           'Connection: keep-alive',

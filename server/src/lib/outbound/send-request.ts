@@ -40,6 +40,19 @@ export interface SentRequest extends ConnectionScope {
   readonly timeoutMs: number
   /** At most this many bytes of the decoded response body are read. The request does not wait for the rest. */
   readonly responseBytesMax: number
+  /** Called when the request has ended. */
+  readonly onEnd?: (report: SentReport) => void
+}
+
+/** What is known about a request that has ended. It contains nothing that was sent but the host and the method. */
+export interface SentReport {
+  readonly host: string
+  readonly method: string
+  /** Null if no response headers arrived. */
+  readonly status: number | null
+  /** How much of the response's body was read. */
+  readonly responseBytes: number
+  readonly sentAt: Date
 }
 
 export interface Answer {
@@ -64,19 +77,25 @@ export interface Answer {
  * `User-Agent` says that the request is ours, and whom to contact about it (D94).
  */
 export async function sendRequest(
-  { agents, policy }: Outbound,
+  { agents, policy, clock }: Outbound,
   url: URL,
-  { headers, ...rest }: SentRequest,
+  { headers, onEnd, ...rest }: SentRequest,
 ): Promise<Answer> {
+  const sentAt = clock.now()
   const request = { ...rest, headers: { ...headers, 'user-agent': userAgentOf(headers['user-agent'], policy) } }
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
   try {
-    const { connection = 'pooled' } = request
-    const answer = await exchange(url, request, { agent: agents.pick(url, connection), signal: deadline.signal })
-    if (answer !== 'stale') return answer
-    const again = await exchange(url, request, { agent: agents.pick(url, 'new'), signal: deadline.signal })
-    return again === 'stale' ? withoutAnswer('connection_reset') : again
+    const { connection = 'pooled', method } = request
+    const first = await exchange(url, request, { agent: agents.pick(url, connection), signal: deadline.signal })
+    const again =
+      first === 'stale'
+        ? await exchange(url, request, { agent: agents.pick(url, 'new'), signal: deadline.signal })
+        : first
+    const answer = again === 'stale' ? withoutAnswer('connection_reset') : again
+    const { statusCode: status, responseBody } = answer
+    onEnd?.({ host: url.host, method, status, responseBytes: responseBody?.length ?? 0, sentAt })
+    return answer
   } finally {
     clearTimeout(timer)
   }
