@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { addApi } from '../../server/src/api/add-api.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
@@ -101,7 +102,7 @@ describe('overload', () => {
     await untilIdle()
   })
 
-  test('a request that waits for its payment is not counted, and neither is one whose client has left', async () => {
+  test('a request that waits for its payment is not counted; one whose client has left is, until it is done', async () => {
     given.enclave.behave = () => 'sign without hash'
     const { accountId, mode } = { accountId: other.account.id, mode: other.mode }
     const key = (await issueKey(given.context, { accountId, mode, actor: OPERATOR })).secret
@@ -117,9 +118,12 @@ describe('overload', () => {
     const release = await holdTable(given.context.db, 'api_keys')
     const left = openMany(SHARE, `GET /v1/payments/${id} HTTP/1.1\r\nHost: a\r\n${bearer(key)}\r\n`)
     await waitFor('the requests being in work', () => http.overloadGate.inWork === SHARE)
+    const open = async (): Promise<number> => await promisify(http.server.getConnections.bind(http.server))()
     for (const socket of left) socket.destroy()
-    await untilIdle()
+    await waitFor('the end of the connections', async () => (await open()) === 0)
+    assert.equal(http.overloadGate.inWork, SHARE)
     await release()
+    await untilIdle()
   })
 
   test('few payments are prepared at once, the others wait, and one that is at the enclave lets the next one start', async (t) => {
@@ -168,7 +172,8 @@ describe('overload', () => {
       10,
       `POST /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n${bearer(other.key)}\r\n{`,
     )
-    await waitFor('the bodies', () => http.overloadGate.inWork === body.length)
+    await waitFor('the bodies', () => http.arrivingBodies.bytes === body.length)
+    await untilIdle()
     for (const socket of [...idle, ...dripping, ...body]) socket.destroy()
     await untilIdle()
   })

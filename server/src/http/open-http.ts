@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import Fastify, {
   LogController,
   type FastifyBodyParser,
+  type FastifyContentTypeParser,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -14,9 +15,11 @@ import { isTooDeep } from '../lib/parse-json.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
 import { Problem, problem } from '../values/problem.ts'
+import { ArrivingBodies, readArrivedBody } from './arriving-bodies.ts'
 import { compileOnDemand } from './compile-on-demand.ts'
+import { DrainingAnswers } from './draining-answers.ts'
 import {
-  BODY_BYTES_MAX,
+  CONNECTIONS_CHECK_MS,
   CONNECTIONS_MAX,
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
@@ -30,6 +33,10 @@ import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts
 import { bodyTooDeep, toProblem } from './to-problem.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    readonly arrivingBodies: ArrivingBodies
+    readonly drainingAnswers: DrainingAnswers
+  }
   interface FastifyRequest {
     /** The body of a request in JSON, as it was received. The parsed body does not have its numbers as they were written. */
     jsonText: string
@@ -41,6 +48,11 @@ export type HttpServer = ReturnType<typeof openHttp>
 export interface HttpOptions {
   readonly production: boolean
   readonly trustedProxies: readonly string[]
+  /** Limits of bodies that arrive and of responses that are not read. Only tests set them. */
+  readonly transfers?: {
+    readonly arriving?: number
+    readonly draining?: { readonly bytesMax?: number; readonly stallMs?: number }
+  }
 }
 
 const HOST_PATTERN = /^host$/i
@@ -59,7 +71,6 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     // lines name the request.
     childLoggerFactory: (parent) => parent,
     genReqId: () => `req_${createSortableId(clock.now())}`,
-    bodyLimit: BODY_BYTES_MAX,
     trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
     forceCloseConnections: 'idle',
@@ -84,15 +95,22 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  http.decorate('overloadGate', new OverloadGate({ clock, logger }))
+  const overloadGate = new OverloadGate({ clock, logger })
+  const arrivingBodies = new ArrivingBodies(overloadGate.groupOf, options.transfers?.arriving)
+  const drainingAnswers = new DrainingAnswers(overloadGate.groupOf, options.transfers?.draining)
+  http.decorate('overloadGate', overloadGate)
+  http.decorate('arrivingBodies', arrivingBodies)
+  http.decorate('drainingAnswers', drainingAnswers)
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
   // until the next collection of the old generation (decision 0038).
   http.decorateRequest('ticket', null)
   http.decorateRequest('submissionTicket', null)
   http.decorateRequest('isTurnedAway', false)
+  http.decorateRequest('arrivedBody', null)
+  http.decorateRequest('isBodyTooLarge', false)
   http.decorateRequest('jsonText', '')
   http.removeAllContentTypeParsers()
-  http.addContentTypeParser('application/json', { parseAs: 'buffer' }, createJsonParser(http))
+  http.addContentTypeParser('application/json', createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.
   http.addHook('onRequest', (request, reply, done) => {
     void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
@@ -105,6 +123,8 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     }
     done(options.production && isPlainRequest(request) ? problem('https_required') : undefined)
   })
+  http.addHook('onRequest', arrivingBodies.hook)
+  http.addHook('onSend', drainingAnswers.hook)
   http.addHook('onResponse', (request, reply, done) => {
     const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || request.isTurnedAway
     const level = isQuiet ? 'debug' : 'info'
@@ -133,6 +153,7 @@ export function createHttpServer(handler: RequestListener, { clock }: { clock: C
       maxHeaderSize: HEADER_BYTES_MAX,
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       // Node's own response would not have our error format, so our first hook checks the `Host` header instead.
       requireHostHeader: false,
@@ -176,9 +197,10 @@ function namesOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 /** JSON must be UTF-8 (RFC 8259, section 8.1). A lenient parser would change an agent's id or a memo without notice. */
-function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): FastifyBodyParser<Buffer> {
+function createJsonParser(http: Pick<FastifyInstance, 'getDefaultJsonParser'>): FastifyContentTypeParser {
   const parse = http.getDefaultJsonParser('error', 'error') as FastifyBodyParser<string>
-  return (request, body, done) => {
+  return (request, _payload, done) => {
+    const body = readArrivedBody(request)
     if (!isUtf8(body)) throw new Problem('validation_failed', 'The body is not valid UTF-8.')
     const text = body.toString('utf8')
     if (isTooDeep(text)) throw bodyTooDeep()

@@ -76,11 +76,18 @@ export class TurnedAway extends Error {
   override readonly name = 'TurnedAway'
 }
 
+/** The workspace of a credential that was accepted before, or else the address of the client. */
+export interface Group {
+  readonly name: string
+  readonly isKnown: boolean
+}
+
 /** All requests that are turned away share this error, because it has to be cheap to turn a request away. */
 const TURNED_AWAY = new TurnedAway('the process has too much work')
 
 /**
- * Stops counting a request that only waits from now on, such as an open stream. Such requests have limits of their own.
+ * Stops counting a request whose handler is done, or that only waits from now on, such as an open stream. What follows
+ * has limits of its own.
  */
 export function leaveWork(request: FastifyRequest): void {
   request.submissionTicket?.leave()
@@ -146,14 +153,15 @@ export class OverloadGate {
   }
 
   /**
-   * The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs before any query for the request.
+   * The hook that lets a request in, now or soon, or fails with `TurnedAway`. It runs when the whole request is there, and
+   * before any query for it.
    */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const decided = (hasPlace: boolean): void => {
       if (hasPlace) done()
       else this.#turnAway(request, done)
     }
-    const group = this.#groupOf(request)
+    const group = this.groupOf(request).name
     const { load } = request.routeOptions.config
     const ticket = this.#placesFor(load).enter(group, decided)
     if (ticket.state === 'rejected') {
@@ -162,10 +170,15 @@ export class OverloadGate {
     }
     request.ticket = ticket
     if (load === 'payment') request.submissionTicket = this.#submissions.enter(group, decided)
-    // `close` is also emitted when the client closes the connection before the response.
-    reply.raw.once('close', () => leaveWork(request))
     const { state } = request.submissionTicket ?? ticket
-    if (state !== 'waiting') decided(state === 'placed')
+    if (state !== 'waiting') {
+      decided(state === 'placed')
+      return
+    }
+    // A request that waits does not begin if its client leaves. Once it has begun, it keeps its place until it is done.
+    reply.raw.once('close', () => {
+      if ((request.submissionTicket ?? ticket).state === 'waiting') leaveWork(request)
+    })
   }
 
   #placesFor(load: FastifyContextConfig['load']): FairPlaces {
@@ -192,9 +205,13 @@ export class OverloadGate {
     if (key !== null) this.#workspaces.delete(key)
   }
 
-  #groupOf(request: FastifyRequest): string {
+  /** Returns in whose share a request counts. */
+  readonly groupOf = (request: FastifyRequest): Group => {
     const key = keyOf(request.headers.authorization)
-    return (key === null ? undefined : this.#workspaces.get(key)) ?? clientAddress(request)
+    const workspace = key === null ? undefined : this.#workspaces.get(key)
+    return workspace === undefined
+      ? { name: clientAddress(request), isKnown: false }
+      : { name: workspace, isKnown: true }
   }
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {

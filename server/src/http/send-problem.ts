@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 import { createSortableId } from '../lib/ids.ts'
 import { Problem } from '../values/problem.ts'
+import { REJECTED_CLOSE_MS } from './limits.ts'
 import { setRetryAfter } from './set-retry-after.ts'
 
 /** Sent with every response: browsers must not guess its type. */
@@ -40,6 +41,8 @@ export function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       ? new Problem('payload_too_large', 'The request headers are larger than 16 KiB.')
       : new Problem('validation_failed', 'The request is not valid HTTP, or took too long to arrive.')
   const body = JSON.stringify(toEnvelope(answer))
+  // Such a client may also ignore that the connection is closed on our side.
+  setTimeout(() => socket.destroy(), REJECTED_CLOSE_MS).unref()
   socket.end(
     [
       `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`,

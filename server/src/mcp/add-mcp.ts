@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../domain/context.ts'
+import { readArrivedBody } from '../http/arriving-bodies.ts'
 import { addOtherMethods } from '../http/add-other-methods.ts'
 import { allowCrossOrigin } from '../http/cross-origin.ts'
 import { MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
@@ -51,7 +52,7 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
     scope.addHook('onRequest', scope.overloadGate.hook)
     // The body stays bytes: the caller is authenticated first, and the protocol has its own response to malformed JSON.
     scope.removeContentTypeParser('application/json')
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.addContentTypeParser('application/json', async (request: FastifyRequest) => readArrivedBody(request))
     for (const url of [MCP_PATH, `${MCP_PATH}/`]) {
       addOtherMethods(scope, url, { allowed: ['POST'], besides: ['GET', 'DELETE', 'OPTIONS'], reject: rejectMethod })
       scope.route({
@@ -94,7 +95,9 @@ export async function addMcp(http: HttpServer, ctx: Context, options: McpOptions
       // `connection`, every connection would be kept open.
       for (const name of ['cache-control', 'connection']) response.headers.delete(name)
       if (response.status === 405) void reply.header('Allow', 'POST')
-      return await reply.send(response)
+      // The whole response is read first, so the tool has ended when the request gives its place back.
+      const body = response.body === null ? undefined : Buffer.from(await response.arrayBuffer())
+      return await reply.code(response.status).headers(Object.fromEntries(response.headers)).send(body)
     }
   })
 }

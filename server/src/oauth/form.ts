@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import { readArrivedBody } from '../http/arriving-bodies.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { InvalidRequest } from './oauth-error.ts'
 import { parseParameters, type RequestParameters } from './parameters.ts'
@@ -6,8 +8,8 @@ import { FORM } from './to-oauth-error.ts'
 /** Makes the endpoints of this scope accept only URL-encoded forms (RFC 6749, appendix B). */
 export function acceptFormsOnly(scope: HttpServer): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(FORM.contentType, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseParameters(body),
+  scope.addContentTypeParser(FORM.contentType, async (request: FastifyRequest) =>
+    parseParameters(readArrivedBody(request)),
   )
 }
 

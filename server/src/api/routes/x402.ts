@@ -215,7 +215,7 @@ function failInvalid({ validationError }: KeyedRequest): void {
 async function readPurchase<Rest>(
   ctx: Context,
   request: FastifyRequest & { readonly body: Parameters<typeof parsePurchaseTerms>[0] },
-  { how, course: { stopping }, readRest }: { how: 'pay' | 'sign'; course: Course; readRest: () => Rest },
+  { how, course, readRest }: { how: 'pay' | 'sign'; course: Course; readRest: () => Rest },
 ): Promise<
   | { readonly purchase: { readonly terms: PurchaseTerms } & Rest; readonly earlier: null }
   | { readonly purchase: null; readonly earlier: EarlierPurchase }
@@ -234,7 +234,7 @@ async function readPurchase<Rest>(
     const compared = parseCompared(request.body, how)
     const payment = await findByKey(ctx, key)
     if (payment === null) throw error
-    const bounds = { stopping, deadline: openDeadline(0) }
+    const bounds = { ...course, deadline: openDeadline(0) }
     return { purchase: null, earlier: await replayPurchase(ctx, { key, payment, compared, request: null }, bounds) }
   }
 }

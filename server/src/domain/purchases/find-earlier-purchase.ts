@@ -41,7 +41,8 @@ export async function findByKey(
  * same purchase (`isSamePurchase`) and the purchase is not finished, continues it first. Nothing is ever signed with
  * another nonce (D66). A request for another purchase only reads what is stored. A credential of another agent does not
  * get the state, because the state contains the seller's response: such a credential may read every payment of the
- * workspace, but not the goods that another agent has bought (D25). Without `request`, nothing is sent.
+ * workspace, but not the goods that another agent has bought (D25). Without `request`, nothing is sent. `onWait` is
+ * called before anything that may wait for a seller, so a finished purchase counts as work until its response is sent.
  */
 export async function replayPurchase(
   ctx: Context,
@@ -56,21 +57,24 @@ export async function replayPurchase(
     readonly compared: ComparedPurchase
     readonly request: AgentRequest | null
   },
-  bounds: WorkBounds,
+  { onWait, ...bounds }: WorkBounds & { readonly onWait: () => void },
 ): Promise<EarlierPurchase> {
   if (payment.kind !== 'x402') {
     return { payment, purchase: null, state: null, mismatches: comparePurchase({ payment, order: null }, compared) }
   }
-  const { purchase } = await readState(ctx, payment)
+  const known = await readState(ctx, payment)
+  const { purchase } = known
   const mismatches = comparePurchase({ payment, order: openOrder(ctx.sealer, purchase) }, compared)
   if (!mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
-  const mayWork = isSamePurchase(mismatches)
-  const work = async () => await continuePurchase(ctx, { payment, request, mayWork }, bounds)
-  const isFinished = isAnswered(purchase) || payment.status === 'failed'
-  const state = await withRecordedOutcome(
-    mayWork && !isFinished ? withPurchasePlace(ctx, payment.accountId, work) : work(),
-    payment,
-  )
+  const isFinished = isAnswered(purchase) || known.payment.status === 'failed'
+  const work = async (): Promise<PurchaseState> => {
+    onWait()
+    return await continuePurchase(ctx, { payment: known.payment, request }, bounds)
+  }
+  const state =
+    isFinished || !isSamePurchase(mismatches)
+      ? known
+      : await withRecordedOutcome(withPurchasePlace(ctx, payment.accountId, work), payment)
   return { payment: state.payment, purchase: state.purchase, state: isKindSame(mismatches) ? state : null, mismatches }
 }
 

@@ -49,12 +49,11 @@ export async function payForResource(
   { terms, request }: { readonly terms: PurchaseTerms; readonly request: AgentRequest },
   { stopping, onWait, deadline = openDeadline(WORK_MS_MAX) }: Course,
 ): Promise<ResourceOutcome> {
-  const bounds = { stopping, deadline }
+  const bounds = { stopping, deadline, onWait }
   const hashes = hashRequest(request)
   const replay = { key: terms, compared: { ...terms, request: hashes }, request }
   const earlier = await findByKey(ctx, terms)
   if (earlier !== null) {
-    onWait()
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })

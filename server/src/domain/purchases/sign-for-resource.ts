@@ -33,13 +33,12 @@ export async function signForResource(
   { terms, received }: { readonly terms: PurchaseTerms; readonly received: ReceivedTerms },
   { stopping, onWait, deadline = openDeadline(WORK_MS_MAX) }: Course,
 ): Promise<SignedOutcome> {
-  const bounds = { stopping, deadline }
+  const bounds = { stopping, deadline, onWait }
   const { resourceUrl } = received
   const termsHash = sha256(received.text)
   const replay = { key: terms, compared: { ...terms, request: null, resourceUrl, termsHash }, request: null }
   const earlier = await findByKey(ctx, terms)
   if (earlier !== null) {
-    onWait()
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })

@@ -85,13 +85,12 @@ async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment):
 
 /**
  * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise
- * signs the same authorization if there is no header yet, and sends the same header if there is no answer yet. Without
- * `mayWork`, only reads the state of the purchase. If it is too late to use the authorization, or if the time of the call
- * is over, the result has no answer.
+ * signs the same authorization if there is no header yet, and sends the same header if there is no answer yet. If it is
+ * too late to use the authorization, or if the time of the call is over, the result has no answer.
  */
 export async function continuePurchase(
   ctx: Context,
-  { payment: known, request, mayWork }: { payment: Payment; request: AgentRequest | null; mayWork: boolean },
+  { payment: known, request }: { payment: Payment; request: AgentRequest | null },
   bounds: WorkBounds,
 ): Promise<PurchaseState> {
   const place = placeOf(known)
@@ -102,7 +101,7 @@ export async function continuePurchase(
     const { payment, purchase, header } = state
     const isDone = request === null ? header !== null : isAnswered(purchase)
     const isOver = bounds.deadline.leftMs() === 0 || bounds.stopping.aborted
-    if (isDone || payment.status === 'failed' || !mayWork || isOver) return state
+    if (isDone || payment.status === 'failed' || isOver) return state
     const claimed = await ctx.db.write(claimPurchase(place, now, until))
     if (claimed !== null) {
       const order = openOrder(ctx.sealer, claimed)
