@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify'
 import { readConfig } from '../../../server/src/config.ts'
+import { readArrivedBody } from '../../../server/src/http/arriving-bodies.ts'
 import { type HttpServer, openHttp } from '../../../server/src/http/open-http.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
@@ -162,11 +164,12 @@ function describeSandbox(
  */
 function allowEmptyBodies(http: HttpServer): void {
   http.removeContentTypeParser('application/json')
-  http.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  http.addContentTypeParser('application/json', async (request: FastifyRequest): Promise<unknown> => {
+    const text = readArrivedBody(request).toString('utf8')
     try {
-      done(null, body === '' ? undefined : JSON.parse(String(body)))
+      return text === '' ? undefined : JSON.parse(text)
     } catch (cause) {
-      done(new Problem('validation_failed', 'The body is not valid JSON.', { cause }))
+      throw new Problem('validation_failed', 'The body is not valid JSON.', { cause })
     }
   })
 }

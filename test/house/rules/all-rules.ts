@@ -21,7 +21,7 @@ import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
 import { NAMED_COLUMNS, OWN_TABLES, SQL_IN_STORES, SQL_WITHOUT_CLOCK, STATEMENT_VERBS } from './sql.ts'
 import { NO_MODULE_STATE } from './state.ts'
-import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
+import { ARRIVED_BODIES, BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 
 export const ALL_RULES: readonly Rule[] = [
@@ -51,6 +51,7 @@ export const ALL_RULES: readonly Rule[] = [
   NO_TWINS,
   WHOLE_CHARACTERS,
   BOUNDED_JSON,
+  ARRIVED_BODIES,
   NO_SINGLE_FILES,
   NO_CYCLES,
   NO_DEAD_FILES,

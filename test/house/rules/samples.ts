@@ -19,7 +19,7 @@ import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
 import { NO_MODULE_STATE } from './state.ts'
-import { BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
+import { ARRIVED_BODIES, BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
 import { SQL_SAMPLES } from './sql-samples.ts'
@@ -237,6 +237,13 @@ export const SAMPLES: readonly Sample[] = [
     rule: COUNTED_SIGNATURES,
     fails: [broken(`${DOMAIN}/sessions/sign-in.ts`, 'await verifyAuthenticationResponse({ response })')],
     passes: [file(`${DOMAIN}/passkeys/check-assertion.ts`, 'await verifyAuthenticationResponse({ response })')],
+  },
+  {
+    rule: ARRIVED_BODIES,
+    fails: [broken('sandbox/src/control/forms.ts', "http.addContentTypeParser(TYPE, { parseAs: 'string' }, parse)")],
+    passes: [
+      file('server/src/oauth/form.ts', 'http.addContentTypeParser(TYPE, async (request) => readArrivedBody(request))'),
+    ],
   },
   {
     rule: ONE_LOG_QUERY,

@@ -41,3 +41,10 @@ export const BOUNDED_JSON = banInCode({
   instead: 'parseJson of lib/parse-json.ts; or name the file in TRUSTING_FILES, if we wrote the JSON',
   holdsIn: (module) => isServer(module) && !TRUSTING_FILES.has(module.path),
 })
+
+export const ARRIVED_BODIES = banInCode({
+  name: 'a parser reads the body that has arrived',
+  pattern: /\bparseAs\b/,
+  instead: 'readArrivedBody of http/arriving-bodies.ts: Fastify would wait for a body that was read already',
+  holdsIn: ({ path }) => /^(?:server|sandbox)\/src\//.test(path),
+})
