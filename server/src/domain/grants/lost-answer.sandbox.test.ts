@@ -183,6 +183,18 @@ describe("the enclave's response to a signed request is lost", () => {
     assert.deepEqual(await listEnforced(ctx, owned), [])
   })
 
+  test('after the enclave rejected the same signature the second time, other changes still wait for the first request', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    await loseChange(owned, next, 'activate')
+    await enclave.moveClock(FENCE_MS)
+    try {
+      await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'activate' }), { name: 'EnclaveRefused' })
+    } finally {
+      await enclave.moveClock(0)
+    }
+    await assert.rejects(signChange(ctx, owned, { grantId: old.id, change: 'revoke' }), UNDER_WAY)
+  })
+
   test('a signer that is still listed under the policy of a revoked grant can be removed with a signature', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })

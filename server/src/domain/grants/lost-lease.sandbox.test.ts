@@ -15,6 +15,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import type { Context } from '../context.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { submitSignature } from './submit-signature.ts'
+import { SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 
 const POLICY_PATH = /^\/v1\/policies\/[^/]+$/
 const LEASE_MS = 60_000
@@ -53,6 +54,24 @@ describe('the enclave responds so slowly that the lease expires', () => {
       ['active', null],
       ['revoked', null],
     ])
+    assert.deepEqual(await listEnforced(ctx, owned), [old.id])
+  })
+
+  test('a signature is not sent if the owner was asked to sign another request in this time', async () => {
+    const { owned, old, next } = await openPair(ctx)
+    const { accountId, actor } = owned
+    const asked = { accountId, grantId: next.id, change: 'activate', actor } as const
+    const { request } = await issueSigningRequest(ctx, asked)
+    assert.ok(request !== null)
+    const hold = enclave.proxy.hold('answer', POLICY_PATH)
+    const assertion = owned.owner.assert(request.payload)
+    const stale = { status: 409, code: 'signing_request_stale' }
+    const slow = assert.rejects(submitSignature(ctx, { accountId, grantId: next.id, assertion, actor }), stale)
+    await hold.held
+    // By now, more than half of the first request's time has passed.
+    await issueSigningRequest(later(ctx, SIGNING_REQUEST_MS / 2 + 1_000), asked)
+    await hold.release()
+    await slow
     assert.deepEqual(await listEnforced(ctx, owned), [old.id])
   })
 
