@@ -56,7 +56,7 @@ export interface Identified {
 }
 
 /**
- * Creates the hook that runs before every `/v1` route, and before the body is read. The hook throws every error that
+ * Creates the hook that runs before every `/v1` route, and before the body is parsed. The hook throws every error that
  * `identifyCaller` throws or returns.
  */
 export function createAuthenticate(ctx: Context, origins: Origins, requirements: Requirements) {

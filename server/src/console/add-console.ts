@@ -129,7 +129,7 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
 
 /**
  * Rejects a request to an unknown path with 404. Used both as the handler and as an `onRequest` hook, so that the body
- * of such a request is not read.
+ * of such a request is not parsed.
  */
 async function rejectUnknownPath(): Promise<never> {
   throw new Problem('not_found', 'There is no endpoint at this path.')

@@ -23,7 +23,7 @@ type WorkspaceRequest = FastifyRequest<{ Params: { slug: string } }>
 
 /**
  * Makes every endpoint of `scope` enforce the right and the rate limit that its route declares. The request is counted
- * before its body is read (D33), so that we need not read the body of a caller who is over the limit. The right is
+ * before its body is parsed (D33), so that we need not parse the body of a caller who is over the limit. The right is
  * checked last, right before the handler, so that it cannot change between the check and the handler. The domain checks
  * the recent passkey proof.
  */

@@ -5,7 +5,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 
 /**
  * Adds a route for every method that the path does not support. `reject` responds with 405 and `Allow` (RFC 9110,
- * section 15.5.6), before the body is read. `besides` are methods that another route handles.
+ * section 15.5.6), before the body is parsed. `besides` are methods that another route handles.
  */
 export function addOtherMethods(
   scope: HttpServer,
