@@ -238,11 +238,14 @@ create table delivery_attempts (
   status_code integer,
   error text,
   response_body bytea,
+  mode text,
+  response_bytes integer not null default 0,
   constraint delivery_attempts_pkey PRIMARY KEY (account_id, delivery_id, number),
   constraint delivery_attempts_duration_ms_check CHECK ((duration_ms >= 0)),
   constraint delivery_attempts_number_check CHECK (((number >= 1) AND (number <= 6))),
   constraint delivery_attempts_response_body_check CHECK ((length(response_body) <= 16384))
 );
+CREATE INDEX delivery_attempts_kept ON public.delivery_attempts USING btree (account_id, mode, delivery_id, number) WHERE (response_bytes > 0);
 
 create table deposit_cursors (
   mode text not null,
@@ -497,6 +500,7 @@ create table payment_refusals (
   details json not null,
   created_at timestamp with time zone not null,
   resource_url text,
+  bytes integer not null default 0,
   constraint payment_refusals_pkey PRIMARY KEY (account_id, id),
   constraint payment_refusals_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
@@ -730,8 +734,8 @@ create table stored_bytes (
   used_bytes bigint not null,
   budget_bytes bigint not null,
   constraint stored_bytes_pkey PRIMARY KEY (account_id, mode, kind),
-  constraint stored_bytes_budget CHECK ((used_bytes <= budget_bytes)),
-  constraint stored_bytes_kind_check CHECK ((kind = 'answers'::text)),
+  constraint stored_bytes_budget CHECK (((kind <> 'answers'::text) OR (used_bytes <= budget_bytes))),
+  constraint stored_bytes_kind_check CHECK ((kind = ANY (ARRAY['answers'::text, 'responses'::text, 'refusals'::text]))),
   constraint stored_bytes_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint stored_bytes_used_bytes_check CHECK ((used_bytes >= 0))
 ) with (fillfactor=50);

@@ -23,7 +23,7 @@ const OWN: Readonly<Record<string, string>> = {
   connection_errors: 'account_id connection_id code mode agent_id user_id client_id',
   connections: 'account_id id mode agent_id user_id client_id scopes resource rate_subject revoked_because',
   deliveries: 'account_id id mode endpoint_id event_id event_type trigger status attempts',
-  delivery_attempts: 'account_id delivery_id number duration_ms error',
+  delivery_attempts: 'account_id delivery_id number duration_ms error mode response_bytes',
   deposit_cursors: 'mode',
   deposits: 'account_id id mode wallet_address',
   events: 'account_id id mode type data data_text',
@@ -40,7 +40,7 @@ const OWN: Readonly<Record<string, string>> = {
   outbound_requests: 'account_id number mode credential_id method response_bytes',
   owner_requests: 'account_id id mode wallet_address kind details created_by submitted_by',
   passkeys: 'user_id credential_id public_key_cose transports',
-  payment_refusals: 'account_id id mode credential_id code details',
+  payment_refusals: 'account_id id mode credential_id code details bytes',
   payments:
     'account_id mode id grant_id status failure_code max_per_tx_micro daily_cap_micro spent_24h_micro allowance_month attempt credential_id pending_reason looks kind authorization_nonce',
   purchases:

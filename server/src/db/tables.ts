@@ -143,6 +143,8 @@ export const tables = {
     status_code: nullable(column('delivery_attempts.status_code', 'int4')),
     error: nullable(column('delivery_attempts.error', 'text')),
     response_body: nullable(column('delivery_attempts.response_body', 'bytea')),
+    mode: nullable(column('delivery_attempts.mode', 'text')),
+    response_bytes: column('delivery_attempts.response_bytes', 'int4'),
   },
   deposit_cursors: {
     mode: choice('deposit_cursors.mode', ['test', 'live']),
@@ -304,6 +306,7 @@ export const tables = {
     details: column('payment_refusals.details', 'json'),
     created_at: column('payment_refusals.created_at', 'timestamptz'),
     resource_url: nullable(column('payment_refusals.resource_url', 'text')),
+    bytes: column('payment_refusals.bytes', 'int4'),
   },
   payments: {
     account_id: column('payments.account_id', 'text'),
@@ -423,7 +426,7 @@ export const tables = {
   stored_bytes: {
     account_id: column('stored_bytes.account_id', 'text'),
     mode: choice('stored_bytes.mode', ['test', 'live']),
-    kind: column('stored_bytes.kind', 'text'),
+    kind: choice('stored_bytes.kind', ['answers', 'responses', 'refusals']),
     used_bytes: column('stored_bytes.used_bytes', 'int8'),
     budget_bytes: column('stored_bytes.budget_bytes', 'int8'),
   },

@@ -6,6 +6,8 @@ import type { Mode } from '../../values/mode.ts'
 import type { ProblemCode } from '../../values/problem.ts'
 import type { Scanned } from '../../db/bounded-scan.ts'
 import { readScan, scanText, textOfMode } from '../../db/bounded-scan-query.ts'
+import { DROPPED_BYTES_MAX, DROPPED_FOR_ONE_MAX } from '../stored-bytes/stored-bytes.ts'
+import { giveBackText, growText, usedText } from '../stored-bytes/stored-bytes-store.ts'
 import type { PaymentRefusal } from './refusal.ts'
 
 const { payment_refusals: refusals } = tables
@@ -22,27 +24,49 @@ const REFUSAL_ROW = {
 
 const COLUMNS = listOf(REFUSAL_ROW)
 
+/**
+ * Inserts a refusal, and counts its bytes. If the workspace has too many bytes of refusals in this mode, its oldest
+ * refusals go (D93). Uses primary keys and the index `payment_refusals_listed`.
+ */
 export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
+  const place = { account: '$1::text', mode: '$3::text' }
+  const values = [
+    refusal.accountId,
+    refusal.id,
+    refusal.mode,
+    refusal.credentialId,
+    refusal.agentId,
+    refusal.wallet,
+    refusal.to,
+    refusal.amountUsdc,
+    refusal.memo,
+    refusal.idempotencyKey,
+    refusal.resourceUrl,
+    refusal.code,
+    JSON.stringify(refusal.details),
+    refusal.createdAt,
+  ]
   return {
     name: 'insert_payment_refusal',
-    text: `insert into payment_refusals (${COLUMNS})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    values: [
-      refusal.accountId,
-      refusal.id,
-      refusal.mode,
-      refusal.credentialId,
-      refusal.agentId,
-      refusal.wallet,
-      refusal.to,
-      refusal.amountUsdc,
-      refusal.memo,
-      refusal.idempotencyKey,
-      refusal.resourceUrl,
-      refusal.code,
-      JSON.stringify(refusal.details),
-      refusal.createdAt,
-    ],
+    text: `with excess as (
+        select ${usedText('refusals', { ...place, added: '$15::integer' })} - ${DROPPED_BYTES_MAX.refusals} as bytes
+      ), oldest as (
+        select o.id, o.bytes from excess x cross join lateral (
+          select id, bytes, sum(bytes) over (order by id) - bytes as before from (
+            select id, bytes from payment_refusals
+            where account_id = $1::text and mode = $3::text and x.bytes > 0 order by id limit ${DROPPED_FOR_ONE_MAX}
+          ) first
+        ) o
+        where o.before < x.bytes
+      ), dropped as (
+        delete from payment_refusals r using oldest o where r.account_id = $1::text and r.id = o.id
+        returning r.account_id, r.mode, o.bytes
+      ), added as (
+        select $1::text as account_id, $3::text as mode, $15::integer as bytes
+      ), ${growText('refusals', { grown: 'added', dropped: 'dropped' })}
+      insert into payment_refusals (${COLUMNS}, bytes)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    values: [...values, Buffer.byteLength(JSON.stringify(values))],
     read: changed,
   }
 }
@@ -90,13 +114,17 @@ export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal
 
 /**
  * Deletes refusals that are older than `before`, at most `limit` of them. Returns how many were deleted. Uses the index
- * `payment_refusals_by_time`.
+ * `payment_refusals_by_time` and primary keys.
  */
 export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_payment_refusals',
-    text: `delete from payment_refusals where (account_id, id) in (
-        select account_id, id from payment_refusals where created_at < $1 order by created_at limit $2)`,
+    text: `with deleted as (
+        delete from payment_refusals where (account_id, id) in (
+          select account_id, id from payment_refusals where created_at < $1 order by created_at limit $2)
+        returning account_id, mode, bytes
+      ), ${giveBackText('refusals', 'deleted')}
+      select from deleted`,
     values: [before, limit],
     read: countChanged,
   }
@@ -113,12 +141,14 @@ export interface RefusalSurplus {
 
 /**
  * Deletes the oldest refusals of each account and mode that has more than `keptMax` refusals. Deletes at most `limit`
- * refusals in total. Uses `payment_refusals_by_time` and `payment_refusals_listed`.
+ * refusals in total. Uses `payment_refusals_by_time`, `payment_refusals_listed` and
+ * primary keys.
  */
 export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: RefusalSurplus): Query<number> {
   return {
     name: 'delete_surplus_payment_refusals',
-    text: `delete from payment_refusals where (account_id, id) in (
+    text: `with deleted as (
+        delete from payment_refusals where (account_id, id) in (
         select surplus.account_id, surplus.id
         from (
           select distinct account_id, mode from (
@@ -133,7 +163,10 @@ export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: Re
           select account_id, id from payment_refusals
           where account_id = place.account_id and mode = place.mode and id <= newest.id order by id limit $4
         ) surplus
-        limit $4)`,
+        limit $4)
+        returning account_id, mode, bytes
+      ), ${giveBackText('refusals', 'deleted')}
+      select from deleted`,
     values: [since, lookedAtMax, keptMax, limit],
     read: countChanged,
   }

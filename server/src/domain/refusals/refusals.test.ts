@@ -11,6 +11,7 @@ import { createId } from '../../values/ids.ts'
 import type { Context } from '../context.ts'
 import type { PaymentRequest } from '../payment-requests/payment-request.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
+import { DROPPED_BYTES_MAX } from '../stored-bytes/stored-bytes.ts'
 import { getOverview } from '../reports/overview/get-overview.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { getRefusal, listRefusals } from './queries.ts'
@@ -156,6 +157,43 @@ describe('refusals of payments', () => {
     assert.equal(await trimRefusals(ctx, { keptMax: 10 }), 0)
   })
 
+  test('the bytes of each workspace and mode have a budget: the oldest refusals go when it is full (D93)', async () => {
+    const [seeded, other] = [await seed(ctx), await seed(ctx)]
+    for (const memo of ['1', '2', '3', '4']) {
+      await refuse(seeded, { amountUsdc: '11', memo })
+      await refuse(other, { amountUsdc: '11', memo })
+    }
+    const kept = await listKept(seeded, 4)
+    await listKept(other, 4)
+    const used = await readUsed(seeded)
+    assert.ok(used > 4 * 200 && used < 4 * 1_000, String(used))
+    // As if the rest of the budget were used by refusals that are newer than these.
+    const full = DROPPED_BYTES_MAX.refusals - 1
+    await readRows(ctx.db, 'update stored_bytes set used_bytes = $2 where account_id = $1', [seeded.account.id, full])
+    await refuse(seeded, { amountUsdc: '11', memo: 'n'.repeat(200) })
+    const left = await waitFor('the new refusal', async () => {
+      const found = await list(seeded)
+      return found[0]?.memo?.startsWith('n') === true && found
+    })
+    // The new refusal is longer than one of the oldest, and not longer than two.
+    assert.deepEqual(left.slice(1), kept.slice(0, 2))
+    const now = await readUsed(seeded)
+    assert.ok(now <= DROPPED_BYTES_MAX.refusals && now > DROPPED_BYTES_MAX.refusals - 1_000, String(now))
+    assert.equal((await list(other)).length, 4)
+  })
+
+  test('refusals that are deleted give back their bytes', async () => {
+    const [old, busy] = [await seed(ctx), await seed(ctx)]
+    for (const seeded of [old, busy, busy, busy]) await refuse(seeded, { amountUsdc: '11' })
+    await listKept(old, 1)
+    await listKept(busy, 3)
+    const used = await readUsed(busy)
+    await trimRefusals(ctx, { keptMax: 1 })
+    assert.equal((await readUsed(busy)) * 3, used)
+    await cleanUpOnce(later(ctx, REFUSAL_RETENTION_MS + 60_000), 'refusals')
+    assert.deepEqual([await readUsed(old), await readUsed(busy)], [0, 0])
+  })
+
   test('the overview counts at most 10,000 refusals, because no more are kept', async () => {
     const seeded = await seed(ctx)
     await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
@@ -175,6 +213,12 @@ describe('refusals of payments', () => {
   async function list({ account, mode }: Seed): Promise<readonly PaymentRefusal[]> {
     const request = { accountId: account.id, mode, agentId: null, before: null, limit: 50 } as const
     return (await listRefusals(ctx, request)).items
+  }
+
+  async function readUsed({ account }: Seed): Promise<number> {
+    const text = `select used_bytes from stored_bytes where account_id = $1 and kind = 'refusals'`
+    const [row] = await readRows(ctx.db, text, [account.id])
+    return Number(row?.['used_bytes'])
   }
 
   /** Waits until the given number of refusals is stored, and returns all of them. */

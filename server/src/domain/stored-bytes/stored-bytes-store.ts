@@ -4,7 +4,13 @@ import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
 import { PLANS } from '../plans/plan.ts'
-import type { BytesReservation, StoredBytes, StoredKind } from './stored-bytes.ts'
+import {
+  DROPPED_BYTES_MAX,
+  type BytesReservation,
+  type DroppedKind,
+  type StoredBytes,
+  type StoredKind,
+} from './stored-bytes.ts'
 
 /** The constraint that a reservation violates if the budget is full. */
 export const BUDGET_CONSTRAINT = 'stored_bytes_budget'
@@ -66,4 +72,28 @@ export function giveBackText(kind: StoredKind, freed: string): string {
         update stored_bytes b set used_bytes = greatest(b.used_bytes - c.bytes, 0) from counted c
         where b.account_id = c.account_id and b.mode = c.mode and b.kind = '${kind}'
       )`
+}
+
+/**
+ * Returns the part of a statement that counts bytes of a kind whose oldest rows go if the budget is full. `grown` and
+ * `dropped` are earlier parts with the columns `account_id`, `mode` and `bytes`: what was added, and what went. The rows
+ * are locked in the order of their keys. Uses the primary key.
+ */
+export function growText(kind: DroppedKind, { grown, dropped }: { grown: string; dropped: string }): string {
+  return `counted as (
+        insert into stored_bytes as b (account_id, mode, kind, used_bytes, budget_bytes)
+        select account_id, mode, '${kind}', sum(bytes), ${DROPPED_BYTES_MAX[kind]} from ${grown}
+        group by account_id, mode order by account_id, mode
+        on conflict (account_id, mode, kind) do update set budget_bytes = excluded.budget_bytes,
+          used_bytes = greatest(b.used_bytes + excluded.used_bytes - coalesce((
+            select sum(bytes) from ${dropped} d where d.account_id = b.account_id and d.mode = b.mode
+          ), 0), 0)
+      )`
+}
+
+/** Returns an expression: how much a workspace uses of the budget of a kind, with what a statement adds. */
+export function usedText(kind: DroppedKind, { account, mode, added }: Readonly<Record<string, string>>): string {
+  return `${added} + coalesce((
+          select used_bytes from stored_bytes where account_id = ${account} and mode = ${mode} and kind = '${kind}'
+        ), 0)`
 }

@@ -1,6 +1,7 @@
 import { pick } from '../../db/column.ts'
 import { all, countChanged, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import { giveBackText } from '../stored-bytes/stored-bytes-store.ts'
 import { KEY_ROW, toKey, type EndpointKey } from './queue-store.ts'
 
 const { webhook_endpoints: endpoints } = tables
@@ -51,14 +52,24 @@ export function cancelDeliveries(
 
 /**
  * Deletes about `limit` of the oldest deliveries that finished before a time, with their attempts. Returns how many
- * deliveries were deleted. Uses the index `deliveries_finished`.
+ * deliveries were deleted, and gives back the bytes of their responses. Uses the index `deliveries_finished` and primary
+ * keys.
  */
 export function deleteFinishedDeliveries(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_finished_deliveries',
-    text: `delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
-        select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
-      ), 'infinity')`,
+    text: `with deleted as (
+        delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
+          select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
+        ), 'infinity')
+        returning account_id, id
+      ), freed as (
+        select a.account_id, a.mode, a.response_bytes as bytes from deleted d cross join lateral (
+          select account_id, mode, response_bytes from delivery_attempts
+          where account_id = d.account_id and delivery_id = d.id and response_bytes > 0 for update
+        ) a
+      ), ${giveBackText('responses', 'freed')}
+      select from deleted`,
     values: [before, limit - 1],
     read: countChanged,
   }

@@ -18,7 +18,10 @@ import type { RawRow } from '../../db/query.ts'
 import type { Account } from '../accounts/account.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { EVENT_RETENTION_MS } from '../events/event.ts'
+import { DROPPED_BYTES_MAX } from '../stored-bytes/stored-bytes.ts'
 import { changeEndpoint } from './change-endpoint.ts'
+import { cleanUpWebhooks } from './clean-up-webhooks.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import { LEASE_MS, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { HANGING_MS, type WebhookEndpoint } from './endpoint.ts'
@@ -112,6 +115,47 @@ describe('finishing attempts together', () => {
       [1, 4, 1, 1].map((number) => ['succeeded', number, [number]]),
     )
   })
+
+  test('counts long responses in a budget, and the oldest of them go when it is full (D93)', async () => {
+    const { claimed } = await claimSome(5)
+    const sorted = claimed.toSorted((one, other) => (one.delivery.id < other.delivery.id ? -1 : 1))
+    const [first, second, third, fourth, short] = sorted as [
+      ...[ClaimedDelivery, ClaimedDelivery, ClaimedDelivery, ClaimedDelivery, ClaimedDelivery],
+    ]
+    const body = Buffer.alloc(16 * 1_024, 'x')
+    const failed = { statusCode: 500, error: 'http_error', responseBody: body } as const
+    await finishAttempts(ctx, [ended(first, { responseBody: body }), ended(short, { responseBody: Buffer.from('ok') })])
+    await finishAttempts(ctx, [ended(second, failed)])
+    await finishAttempts(ctx, [ended(third, { responseBody: body })])
+    assert.equal(await readUsed(), 3 * body.length)
+    // As if the rest of the budget were used by responses that are newer than these.
+    const full = DROPPED_BYTES_MAX.responses - body.length / 2
+    await readRows(real.db, 'update stored_bytes set used_bytes = $2 where account_id = $1', [account.id, full])
+    await finishAttempts(ctx, [ended(fourth, failed)])
+    const kept = async ({ delivery }: ClaimedDelivery) =>
+      (await getDelivery(ctx, delivery)).attempts.map(({ statusCode, responseBody }) => [
+        statusCode,
+        responseBody?.length ?? null,
+      ])
+    assert.deepEqual(await Promise.all(sorted.map(kept)), [
+      [[200, null]],
+      [[500, body.length]],
+      [[200, body.length]],
+      [[500, body.length]],
+      [[200, 2]],
+    ])
+    assert.equal(await readUsed(), full)
+    const longAgo = later(ctx, EVENT_RETENTION_MS)
+    await cleanUpWebhooks(longAgo)
+    // The deliveries that failed are still pending.
+    assert.equal(await readUsed(), full - body.length)
+  })
+
+  async function readUsed(): Promise<number> {
+    const text = `select used_bytes from stored_bytes where account_id = $1 and kind = 'responses'`
+    const [row] = await readRows(real.db, text, [account.id])
+    return Number(row?.['used_bytes'])
+  }
 
   test('leaves out a delivery whose lease has expired, one that was canceled, and one that is listed twice', async () => {
     const { endpoint, claimed } = await claimSome(3)

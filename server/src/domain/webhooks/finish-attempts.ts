@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { endOf, type AttemptOutcome, type ClaimedDelivery } from './delivery.ts'
 import { decideNextStep } from './retry-schedule.ts'
 import { FAILING_MS, HANGING_MS, type DisabledBecause } from './endpoint.ts'
-import { finishDelivery, finishSuccesses } from './outcomes-store.ts'
+import { countResponses, finishDelivery, finishSuccesses, UNCOUNTED_BYTES_MAX } from './outcomes-store.ts'
 import { COMMIT_RELAXED } from './queue-store.ts'
 
 /** 410 Gone: the receiver asks never to be sent anything again (D45). */
@@ -26,21 +26,25 @@ export interface EndedAttempt {
  *
  * A worker whose lease has expired records nothing. The next worker that claims the delivery records its own outcome.
  *
+ * A long response counts in the workspace's budget for them (D93).
+ *
  * The commit waits for the disk only if an endpoint was disabled (0038). If a power failure undoes it, the attempts are
  * made again.
  */
 export async function finishAttempts(ctx: Pick<Context, 'db'>, attempts: readonly EndedAttempt[]): Promise<void> {
   // All transactions lock endpoints in the same order, so that they cannot cause a deadlock.
   const sorted = attempts.map(toFinish).toSorted((left, right) => compare(keyOf(left), keyOf(right)))
+  const long = sorted.filter(({ outcome }) => (outcome.responseBody?.length ?? 0) > UNCOUNTED_BYTES_MAX)
+  const counts = long.length === 0 ? [] : [countResponses(long.map(({ claimed }) => claimed))]
   await ctx.db.transaction(async (transaction) => {
     // Usually all these attempts have succeeded. A success disables no endpoint, so one statement for all is enough.
     if (sorted.every(({ step }) => step.status === 'succeeded')) {
-      await transaction.commit([COMMIT_RELAXED, finishSuccesses(sorted)])
+      await transaction.commit([COMMIT_RELAXED, finishSuccesses(sorted), ...counts])
       return
     }
     const causes = await transaction.batch(sorted.map((one) => finishDelivery(one.claimed, one.outcome, one)))
     const entries = sorted.flatMap((ended, index) => toAuditEntry(ended, causes[index] ?? null))
-    await transaction.commit(entries.length === 0 ? [COMMIT_RELAXED] : entries)
+    await transaction.commit([...(entries.length === 0 ? [COMMIT_RELAXED] : entries), ...counts])
   })
 }
 

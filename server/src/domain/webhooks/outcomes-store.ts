@@ -1,6 +1,8 @@
 import { pick } from '../../db/column.ts'
 import { countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import { DROPPED_BYTES_MAX, DROPPED_FOR_ONE_MAX } from '../stored-bytes/stored-bytes.ts'
+import { growText, usedText } from '../stored-bytes/stored-bytes-store.ts'
 import type { AttemptOutcome, ClaimedDelivery } from './delivery.ts'
 import type { DisabledBecause } from './endpoint.ts'
 import { HAS_LEASE } from './queue-store.ts'
@@ -135,6 +137,54 @@ export function finishSuccesses(successes: readonly Success[]): Query<number> {
       successes.map(({ outcome }) => outcome.responseBody),
       successes.map(({ claimed }) => claimed.url),
       successes.map(({ hangs }) => hangs),
+    ],
+    read: countChanged,
+  }
+}
+
+/** Responses of receivers that are not longer than this are not counted: the row of the attempt needs as much. */
+export const UNCOUNTED_BYTES_MAX = 256
+
+/**
+ * Counts the bytes of responses that were recorded before, in the same transaction. If a workspace keeps too many bytes
+ * of responses in a mode, the oldest ones go, and their attempts stay (D93). Uses the index `delivery_attempts_kept` and
+ * primary keys.
+ */
+export function countResponses(attempts: readonly ClaimedDelivery[]): Query<number> {
+  const place = { account: 'k.account_id', mode: 'k.mode' }
+  return {
+    name: 'count_responses',
+    text: `with kept as (
+        update delivery_attempts a set mode = d.mode, response_bytes = octet_length(a.response_body)
+        from unnest($1::text[], $2::text[], $3::integer[]) as r (account_id, delivery_id, number)
+        join deliveries d on d.account_id = r.account_id and d.id = r.delivery_id
+        where a.account_id = r.account_id and a.delivery_id = r.delivery_id and a.number = r.number
+          and a.response_bytes = 0 and a.response_body is not null
+        returning a.account_id, a.mode, a.response_bytes as bytes
+      ), excess as (
+        select k.account_id, k.mode, count(*) as responses,
+          ${usedText('responses', { ...place, added: 'sum(k.bytes)' })} - ${DROPPED_BYTES_MAX.responses} as bytes
+        from kept k group by k.account_id, k.mode
+      ), oldest as (
+        select x.account_id, o.delivery_id, o.number, o.bytes from excess x cross join lateral (
+          select delivery_id, number, bytes, sum(bytes) over (order by delivery_id, number) - bytes as before from (
+            select delivery_id, number, response_bytes as bytes from delivery_attempts
+            where account_id = x.account_id and mode = x.mode and response_bytes > 0 and x.bytes > 0
+            order by delivery_id, number limit x.responses * ${DROPPED_FOR_ONE_MAX}
+          ) first
+        ) o
+        where o.before < x.bytes
+      ), dropped as (
+        update delivery_attempts a set response_body = null, response_bytes = 0 from oldest o
+        where a.account_id = o.account_id and a.delivery_id = o.delivery_id and a.number = o.number
+          and a.response_bytes > 0
+        returning a.account_id, a.mode, o.bytes
+      ), ${growText('responses', { grown: 'kept', dropped: 'dropped' })}
+      select from kept`,
+    values: [
+      attempts.map(({ delivery }) => delivery.accountId),
+      attempts.map(({ delivery }) => delivery.id),
+      attempts.map(({ attemptNumber }) => attemptNumber),
     ],
     read: countChanged,
   }
