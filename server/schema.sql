@@ -27,10 +27,12 @@ create table accounts (
   name text not null,
   plan text not null,
   created_at timestamp with time zone not null,
+  created_by text,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_slug_key UNIQUE (slug),
   constraint accounts_plan_check CHECK ((plan = ANY (ARRAY['developer'::text, 'pro'::text, 'scale'::text])))
 );
+CREATE INDEX accounts_of_creator ON public.accounts USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 create table agents (
   account_id text not null,
@@ -861,6 +863,7 @@ CREATE INDEX webhook_endpoints_listed ON public.webhook_endpoints USING btree (a
 CREATE INDEX webhook_endpoints_stopped ON public.webhook_endpoints USING btree (account_id, id) WHERE ((deleted_at IS NOT NULL) OR (disabled_at IS NOT NULL));
 
 alter table access_tokens add constraint access_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
+alter table accounts add constraint accounts_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table agents add constraint agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table allowances add constraint allowances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
 alter table api_keys add constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);

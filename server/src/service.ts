@@ -8,14 +8,13 @@ import { addConsole } from './console/add-console.ts'
 import { createSessionReader } from './console/read-session.ts'
 import { openChain } from './chain/open-chain.ts'
 import type { Config } from './config.ts'
-import { Database } from './db/database.ts'
+import { Database, poolsFor } from './db/database.ts'
 import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { OutboundTrace } from './domain/outbound-requests/trace-outbound-requests.ts'
 import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
-import { openPurchasePlaces } from './domain/purchases/take-purchase-place.ts'
 import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
 import { openEnclave } from './enclave/privy/open-enclave.ts'
@@ -60,10 +59,11 @@ function toRelyingParty(origin: string): RelyingParty {
 
 /** Opens the connections that the domain needs, and nothing else. */
 export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
-  const deps = { clock, logger }
+  const pools = poolsFor(config.database)
+  const deps = { clock, logger, pools }
   const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
-  const db = new Database(config.database, logger)
+  const db = new Database(config.database, logger, pools)
   const deferredWrites = new DeferredWrites(db, logger)
   const sealer = createSealer(config.encryptionKey)
   const outbound = {
@@ -89,9 +89,9 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     outbound,
     resources,
     reservations: new ReservationQueue(db),
-    purchasePlaces: openPurchasePlaces(),
+    pools,
     paymentReads: new SharedReads(),
-    paymentWaits: openPaymentWaits({ db, logger }),
+    paymentWaits: openPaymentWaits({ db, logger, pools }),
     relyingParty: toRelyingParty(config.authUrl),
     signer: config.signerUrl === null ? null : toRelyingParty(config.signerUrl),
   }
@@ -131,7 +131,7 @@ export async function openService(config: Config): Promise<Service> {
   const { context, close } = openContext(config, { clock, logger })
   const { db, chains, enclave } = context
 
-  const http = openHttp(config, { clock, logger })
+  const http = openHttp(config, context)
   // The signer page is added first: its hook must run before all other routes, so that none of them exists on the
   // page's host.
   if (config.role !== 'worker') await addSignerPage(http, config)

@@ -60,18 +60,18 @@ describe('exports of payments', () => {
     )
   })
 
-  test('a session can run one export and a process three; further ones are rejected until one has ended', async () => {
-    const desks = await Promise.all(Array.from({ length: 4 }, () => openConsoleFixture()))
+  test('a session can run one export; a further one is rejected until it has ended, and those of others run', async () => {
+    const desks = await Promise.all(Array.from({ length: 3 }, () => openConsoleFixture()))
     const release = await holdTable(server.context.db, 'payments')
     try {
-      const [first, second, third, fourth] = desks
-      assert.ok(first && second && third && fourth)
+      const [first, second, third] = desks
+      assert.ok(first && second && third)
       const open = [first.browser.call('GET', first.path)]
       await areUnderWay(1)
       await refuse(first)
       open.push(...[second, third].map(({ browser, path }) => browser.call('GET', path)))
       await areUnderWay(3)
-      await refuse(fourth)
+      await refuse(first)
       await release()
       for (const { status } of await Promise.all(open)) assert.equal(status, 200)
       for (const { browser, path } of desks) assert.equal((await browser.call('GET', path)).status, 200)

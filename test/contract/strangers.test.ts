@@ -11,7 +11,7 @@ import { STRANGE } from './strange-values.ts'
  */
 const OWN: Readonly<Record<string, string>> = {
   access_tokens: 'token_hash account_id connection_id scopes',
-  accounts: 'id slug plan',
+  accounts: 'id slug plan created_by',
   agents: 'account_id mode',
   allowances: 'account_id month used',
   api_keys: 'account_id id mode secret_hash created_by agent_id scopes last4',

@@ -97,11 +97,12 @@ export async function identifyCaller(
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
     const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
     void reply.header('WWW-Authenticate', challenge({ error }))
-    request.server.overloadGate.forget(request)
+    request.server.overloadGate.forget(request.headers.authorization)
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
   const { caller, rate } = found
-  request.server.overloadGate.remember(request, caller.accountId)
+  ctx.pools.creators.remember(caller.accountId, caller.creatorId)
+  request.server.overloadGate.remember(request.headers.authorization, caller.accountId)
   setRateLimitHeaders(reply, rate)
   if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
   if (found.isHeld) throw problem('key_held')

@@ -17,6 +17,8 @@ export interface Caller {
   readonly accountSlug: string
   readonly accountName: string
   readonly plan: Plan
+  /** The person who created the workspace. Null if the operator did. */
+  readonly creatorId: string | null
   readonly mode: Mode
   readonly scopes: readonly Scope[]
   /**
@@ -66,6 +68,7 @@ export function toKeyCaller({ key, account, scopes }: AuthenticatedKey): Caller 
     accountSlug: account.slug,
     accountName: account.name,
     plan: account.plan,
+    creatorId: account.createdBy,
     mode: key.mode,
     scopes,
     agentId: key.agentId,
@@ -84,6 +87,7 @@ export function toTokenCaller({ connection, account, scopes }: AuthenticatedToke
     accountSlug: account.slug,
     accountName: account.name,
     plan: account.plan,
+    creatorId: account.createdBy,
     mode: connection.mode,
     scopes,
     agentId: connection.agentId,

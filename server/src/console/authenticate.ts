@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sessionOf } from '../http/overload-gate.ts'
 import { checkSameOrigin } from '../http/same-origin.ts'
 import type { ReadSession } from './read-session.ts'
 
@@ -28,5 +29,8 @@ export function createAuthentication({ authUrl, readSession }: { authUrl: string
   return async function authenticate(request: FastifyRequest): Promise<void> {
     if (!SAFE_METHODS.includes(request.method)) checkSameOrigin(request, authUrl)
     request.session = await readSession(request)
+    const { overloadGate } = request.server
+    if (request.session === null) overloadGate.forget(sessionOf(request))
+    else overloadGate.remember(sessionOf(request), request.session.userId)
   }
 }

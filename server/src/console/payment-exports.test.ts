@@ -3,14 +3,15 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import type { Session } from '../domain/sessions/session.ts'
+import { openPools } from '../lib/pools.ts'
 import { PaymentExports } from './payment-exports.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
-const [ADA, BOB] = [session('ada'), session('bob')]
+const [ADA, BOB] = [member('ada'), member('bob')]
 
 describe('running exports', () => {
   test('an export that takes too long is ended, whether it is starting or being read', async () => {
-    const exports = new PaymentExports(20)
+    const exports = openExports(20)
     const beginning = exports.open(ADA, async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       signal.throwIfAborted()
@@ -25,7 +26,7 @@ describe('running exports', () => {
   })
 
   test('when the service stops, all exports end and no other one begins', async () => {
-    const exports = new PaymentExports()
+    const exports = openExports()
     const open = await Promise.all([exports.open(ADA, never), exports.open(BOB, never)])
     const outcomes = open.map((source) => assert.rejects(text(source), { code: 'ABORT_ERR' }))
     exports.close()
@@ -33,8 +34,30 @@ describe('running exports', () => {
     await assert.rejects(exports.open(ADA, whole), { type: 'unavailable' })
   })
 
+  test('one person runs at most three exports, in whatever workspaces; a newcomer to a full process ends the newest of them', async () => {
+    const pools = openPools()
+    for (const name of ['w1', 'w2', 'w3', 'w4']) pools.creators.remember(`acc_${name}`, 'usr_1')
+    const exports = new PaymentExports(pools.exports)
+    const sources = []
+    for (const name of ['w1', 'w2', 'w3', 'a', 'b', 'c']) {
+      if (name === 'a') {
+        await assert.rejects(exports.open(member('w4'), whole), { type: 'rate_limited', code: 'rate_limit_exceeded' })
+      }
+      sources.push(await exports.open(member(name), never))
+    }
+    const outcomes = sources.map((source) => assert.rejects(text(source), { code: 'ABORT_ERR' }))
+    assert.equal(await text(await exports.open(member('newcomer'), whole)), 'all')
+    await outcomes[2]
+    assert.deepEqual(
+      sources.map(({ destroyed }) => destroyed),
+      [false, false, true, false, false, false],
+    )
+    exports.close()
+    await Promise.all(outcomes)
+  })
+
   test('an export that fails to start no longer counts', async () => {
-    const exports = new PaymentExports()
+    const exports = openExports()
     await assert.rejects(
       exports.open(ADA, () => Promise.reject(new Error('broken'))),
       /broken/,
@@ -49,6 +72,10 @@ describe('running exports', () => {
   })
 })
 
+function openExports(msMax?: number): PaymentExports {
+  return new PaymentExports(openPools().exports, msMax)
+}
+
 async function never(): Promise<Readable> {
   return new Readable({ read: () => undefined })
 }
@@ -57,8 +84,8 @@ async function whole(): Promise<Readable> {
   return Readable.from(['all'])
 }
 
-function session(name: string): Session {
-  return {
+function member(name: string): { session: Session; accountId: string } {
+  const session = {
     secretHash: Buffer.from(name),
     userId: name,
     userName: name,
@@ -68,4 +95,5 @@ function session(name: string): Session {
     verifiedAt: NOW,
     device: 'Test browser',
   }
+  return { session, accountId: `acc_${name}` }
 }

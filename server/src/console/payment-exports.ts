@@ -1,10 +1,9 @@
 import { addAbortSignal, type Readable } from 'node:stream'
 import type { Session } from '../domain/sessions/session.ts'
+import type { FairPlaces, Ticket } from '../lib/fair-places.ts'
 import { Problem } from '../values/problem.ts'
 
 const SESSION_EXPORTS_MAX = 1
-/** The most exports that run at once in this process. Each uses resources until its client has read the last page. */
-const EXPORTS_MAX = 3
 const FULL_RETRY_SECONDS = 30
 /** The longest time of an export, from the first query to the last byte. */
 const EXPORT_MS_MAX = 5 * 60_000
@@ -12,25 +11,31 @@ const EXPORT_MS_MAX = 5 * 60_000
 interface Export {
   readonly session: string
   readonly ending: AbortController
+  readonly ticket: Ticket
 }
 
 /** The exports that are running in this process. */
 export class PaymentExports {
   readonly #open = new Set<Export>()
+  readonly #places: FairPlaces
   readonly #msMax: number
   #isClosed = false
 
-  constructor(msMax: number = EXPORT_MS_MAX) {
+  constructor(places: FairPlaces, msMax: number = EXPORT_MS_MAX) {
+    this.#places = places
     this.#msMax = msMax
   }
 
   /**
-   * Starts an export and returns its stream. The stream ends early if it takes too long or if the service stops. Throws
-   * 429 if too many exports are running. An export counts as running from the call of `begin` until its stream is
-   * closed.
+   * Starts an export and returns its stream. The stream ends early if it takes too long, if the service stops, or if a
+   * newcomer needs its place (D91). Throws 429 if too many exports are running. An export counts as running from the
+   * call of `begin` until its stream is closed.
    */
-  async open(session: Session, begin: (signal: AbortSignal) => Promise<Readable>): Promise<Readable> {
-    const one = this.#take(session.secretHash.toString('hex'))
+  async open(
+    { session, accountId }: { session: Session; accountId: string },
+    begin: (signal: AbortSignal) => Promise<Readable>,
+  ): Promise<Readable> {
+    const one = this.#take(session.secretHash.toString('hex'), accountId)
     const { signal } = one.ending
     const limit = setTimeout(
       () => one.ending.abort(unavailable('The export took too long. Choose a shorter time range.')),
@@ -39,6 +44,7 @@ export class PaymentExports {
     const leave = (): void => {
       clearTimeout(limit)
       this.#open.delete(one)
+      one.ticket.leave()
     }
     try {
       const source = await begin(signal)
@@ -56,16 +62,19 @@ export class PaymentExports {
     for (const { ending } of this.#open) ending.abort(stopping())
   }
 
-  #take(session: string): Export {
+  #take(session: string, accountId: string): Export {
     if (this.#isClosed) throw stopping()
     const ofSession = [...this.#open].filter((other) => other.session === session).length
-    if (ofSession >= SESSION_EXPORTS_MAX || this.#open.size >= EXPORTS_MAX) {
+    const ending = new AbortController()
+    const end = (): void => ending.abort(unavailable('Too many exports are running. Try again in a few seconds.'))
+    const ticket = ofSession < SESSION_EXPORTS_MAX ? this.#places.enter(accountId, () => undefined, { end }) : null
+    if (ticket?.state !== 'placed') {
       throw new Problem('rate_limited', 'Another export is running. Try again when it has finished.', {
         code: 'rate_limit_exceeded',
         retryAfterSeconds: FULL_RETRY_SECONDS,
       })
     }
-    const one: Export = { session, ending: new AbortController() }
+    const one: Export = { session, ending, ticket }
     this.#open.add(one)
     return one
   }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
+import { openPools, type Pools } from '../lib/pools.ts'
 import { Batcher } from './batcher.ts'
 import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
@@ -8,13 +9,13 @@ import type { GatheredQuery, GatheringLane } from './gathered-query.ts'
 import { readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
-import { OUTCOME_CONNECTIONS, TransactionConnections, type Precedence } from './transaction-connections.ts'
+import { TransactionConnections, type Precedence } from './transaction-connections.ts'
 
 export interface DatabaseConfig {
   readonly url: string
   /**
-   * The most connections for transactions. There are also `OUTCOME_CONNECTIONS` for outcomes only,
-   * `SHARED_CONNECTIONS` shared connections, `GATHERING_CONNECTIONS`, and those of `openReaders`.
+   * The most connections for transactions. There are also two for outcomes only, `SHARED_CONNECTIONS` shared connections,
+   * `GATHERING_CONNECTIONS`, and those of `openReaders`.
    */
   readonly connectionsMax: number
 }
@@ -71,6 +72,11 @@ export interface LosableWrite {
   readonly isSlow?: boolean
 }
 
+/** Opens the pools of a process that uses this database. */
+export function poolsFor({ connectionsMax }: Pick<DatabaseConfig, 'connectionsMax'>): Pools {
+  return openPools({ transactions: { placesMax: connectionsMax } })
+}
+
 /**
  * There are five ways to use the database:
  *
@@ -92,7 +98,8 @@ export class Database {
   readonly #durableGatherer: Batcher<GatheringLane>
   readonly #readers: Readers
 
-  constructor(config: DatabaseConfig, logger: Logger) {
+  /** `pools` are those of the process, opened with `poolsFor`. */
+  constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config)) {
     const connection: pg.ClientConfig = {
       connectionString: config.url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -102,10 +109,10 @@ export class Database {
       keepAlive: true,
       application_name: 'bursar',
     }
-    const { connectionsMax } = config
-    const max = connectionsMax + OUTCOME_CONNECTIONS
+    const { longReads, transactions } = pools
+    const max = transactions.placesMax
     this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max }, logger)
-    this.#connections = new TransactionConnections(this.#pool, connectionsMax)
+    this.#connections = new TransactionConnections(this.#pool, transactions)
     // All connections outside this pool are for reads and for unimportant writes, such as rate counters and logs. A
     // power failure may lose these writes without harm, so they do not wait for the disk.
     const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
@@ -119,7 +126,7 @@ export class Database {
     this.#gatherer = new Batcher(this.#gatheringConnections)
     const durable: GatheringLane = { run: (query) => this.write(query) }
     this.#durableGatherer = new Batcher(Array.from({ length: DURABLE_STATEMENTS_MAX }, () => durable))
-    this.#readers = openReaders({ ...connection, options }, logger)
+    this.#readers = openReaders({ ...connection, options }, longReads, logger)
   }
 
   /** Runs a read on a shared connection. Several reads cost one round trip. */

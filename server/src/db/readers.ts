@@ -1,18 +1,13 @@
 import type pg from 'pg'
-import { FairPlaces } from '../lib/fair-places.ts'
+import type { FairPlaces } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
 import { openPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
-/** At most this many connections are opened, and each only when it is needed. */
-const READERS = 3
 /** The database server cancels a read that takes longer. */
 const READ_TIMEOUT_MS = 5_000
-/** How many reads may wait for a connection, and how long each of them waits at most. */
-const READS_WAITING_MAX = 100
-const WAIT_MS_MAX = 3_000
 
 /** Separate connections for reads that may take a long time, so that no payment waits for such a read. */
 export interface Readers {
@@ -28,21 +23,16 @@ export interface Readers {
   close(): Promise<void>
 }
 
-export function openReaders(connection: pg.ClientConfig, logger: Logger): Readers {
-  const pool = openPool({ ...connection, statement_timeout: READ_TIMEOUT_MS, max: READERS }, logger)
-  const places = new FairPlaces({ placesMax: READERS, waitingMax: READS_WAITING_MAX, waitMsMax: WAIT_MS_MAX })
+export function openReaders(connection: pg.ClientConfig, places: FairPlaces, logger: Logger): Readers {
+  const pool = openPool({ ...connection, statement_timeout: READ_TIMEOUT_MS, max: places.placesMax }, logger)
   return {
-    async run(queries, group) {
-      const place = await places.take(group)
-      if (place === null) throw new DatabaseUnavailable('too many long reads are waiting')
-      try {
-        return await runQueries(pool, queries)
-      } finally {
-        place.leave()
-      }
-    },
+    run: (queries, group) => places.run(group, { full: tooMany }, () => runQueries(pool, queries)),
     close: () => pool.end(),
   }
+}
+
+function tooMany(): Error {
+  return new DatabaseUnavailable('too many long reads are waiting')
 }
 
 async function runQueries<const Queries extends readonly Query<unknown>[]>(

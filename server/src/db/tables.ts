@@ -16,6 +16,7 @@ export const tables = {
     name: column('accounts.name', 'text'),
     plan: choice('accounts.plan', ['developer', 'pro', 'scale']),
     created_at: column('accounts.created_at', 'timestamptz'),
+    created_by: nullable(column('accounts.created_by', 'text')),
   },
   agents: {
     account_id: column('agents.account_id', 'text'),

@@ -1,23 +1,6 @@
 import type pg from 'pg'
-import { anyFree, FairPlaces } from '../lib/fair-places.ts'
+import type { FairPlaces } from '../lib/fair-places.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
-
-/** Connections that only outcomes may use, in addition to those that transactions and outcomes share. */
-export const OUTCOME_CONNECTIONS = 2
-/** How many transactions and statements may wait for a connection. Outcomes have a limit of their own. */
-const WAITING_MAX = 1_000
-/**
- * How many outcomes may wait. The limit is far above the number of requests that one process works on, so that no
- * outcome is rejected: if an outcome is not recorded, it has to be found out again later.
- */
-const OUTCOMES_WAITING_MAX = 10_000
-/**
- * A transaction waits at most this long for a connection, and then fails. Nothing has happened yet, so its caller can
- * simply try again.
- */
-const WAIT_MS_MAX = 3_000
-/** How long an outcome waits for a connection: as long as a statement that uses a connection may take. */
-const OUTCOME_WAIT_MS_MAX = 8_000
 
 export interface Precedence {
   /**
@@ -42,21 +25,10 @@ export class TransactionConnections {
   readonly #pool: pg.Pool
   readonly #places: FairPlaces
 
-  /** The pool must allow `OUTCOME_CONNECTIONS` connections more than `connectionsMax`. */
-  constructor(pool: pg.Pool, connectionsMax: number) {
+  /** The pool must allow as many connections as there are places. */
+  constructor(pool: pg.Pool, places: FairPlaces) {
     this.#pool = pool
-    this.#places = new FairPlaces({
-      placesMax: connectionsMax,
-      waitingMax: WAITING_MAX,
-      waitMsMax: WAIT_MS_MAX,
-      // A workspace that is alone may use all connections, because a transaction holds one for a short time only.
-      share: anyFree,
-      urgent: {
-        placesMax: OUTCOME_CONNECTIONS,
-        waitingMax: OUTCOMES_WAITING_MAX,
-        waitMsMax: OUTCOME_WAIT_MS_MAX,
-      },
-    })
+    this.#places = places
   }
 
   /**

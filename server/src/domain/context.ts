@@ -4,10 +4,10 @@ import type { DeferredWrites } from '../db/deferred-writes.ts'
 import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { FairPlaces } from '../lib/fair-places.ts'
 import type { OutboundRules } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Pools } from '../lib/pools.ts'
 import type { Sealer } from '../lib/sealing.ts'
 import type { SharedPoll } from '../lib/shared-poll.ts'
 import type { Mode } from '../values/mode.ts'
@@ -43,8 +43,8 @@ export interface Context {
   readonly outbound: OutboundRules
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
-  /** The places for the purchases that this process works on. */
-  readonly purchasePlaces: FairPlaces
+  /** What this process shares out between workspaces and strangers. */
+  readonly pools: Pools
   /** The callers of this process that wait until a payment is settled. */
   readonly paymentWaits: SharedPoll
   /** The site that people sign in on with their passkeys. */

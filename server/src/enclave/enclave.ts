@@ -80,15 +80,19 @@ export interface Enclave {
   signAuthorization(order: AuthorizationOrder): Promise<SigningAnswer>
   /**
    * Looks up the transfer that the enclave accepted under a payment's reference id (D23). `transfer` is null only if the
-   * enclave says that there is none. Callers then send the payment again, so any doubtful response throws instead.
+   * enclave says that there is none. Callers then send the payment again, so any doubtful response throws instead. The
+   * workspaces of the payments take turns, here and in `awaitTxHash`.
    * @throws EnclaveUnavailable
    */
-  findTransfer(referenceId: string): Promise<TransferLookup>
+  findTransfer(referenceId: string, accountId: string): Promise<TransferLookup>
   /**
    * Waits until an accepted transfer has a hash, for at most `timeoutMs` (D24). Returns null if it has no hash by then.
    * A failed look-up is no error, because the enclave has already accepted the transfer.
    */
-  awaitTxHash(transactionId: string, limit: { readonly timeoutMs: number }): Promise<Hash | null>
+  awaitTxHash(
+    transactionId: string,
+    wait: { readonly timeoutMs: number; readonly accountId: string },
+  ): Promise<Hash | null>
 
   /** Converts a time of our clock to the enclave's clock, which decides when a request expires. */
   toEnclaveTime(time: Date): Date
@@ -116,6 +120,8 @@ export interface SlotIds {
 }
 
 export interface NewWallet {
+  /** The workspace to which the wallet will belong. Workspaces take turns while they create wallets. */
+  readonly accountId: string
   /** Shown to people at the provider only. Cut to the length that the provider accepts. */
   readonly name: string
   readonly owners: readonly PublicKey[]

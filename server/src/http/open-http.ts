@@ -14,6 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import { isTooDeep } from '../lib/parse-json.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
+import { openPools, type Pools } from '../lib/pools.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { ArrivingBodies, readArrivedBody } from './arriving-bodies.ts'
 import { compileOnDemand } from './compile-on-demand.ts'
@@ -63,7 +64,10 @@ const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
  * Opens the HTTP server to which the API, the authorization server and the dashboard add their routes. It defines body
  * parsing, limits, error responses, `Request-Id` and HTTPS only (D3, D4), and logs one line per request.
  */
-export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
+export function openHttp(
+  options: HttpOptions,
+  { clock, logger, pools = openPools() }: { clock: Clock; logger: Logger; pools?: Pools },
+) {
   const http = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -95,7 +99,7 @@ export function openHttp(options: HttpOptions, { clock, logger }: { clock: Clock
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const overloadGate = new OverloadGate({ clock, logger })
+  const overloadGate = new OverloadGate({ clock, logger, pools })
   const arrivingBodies = new ArrivingBodies(overloadGate.groupOf, options.transfers?.arriving)
   const drainingAnswers = new DrainingAnswers(overloadGate.groupOf, options.transfers?.draining)
   http.decorate('overloadGate', overloadGate)

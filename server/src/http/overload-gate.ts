@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
-import { FairPlaces, type Ticket } from '../lib/fair-places.ts'
+import type { FairPlaces, Ticket } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Pools } from '../lib/pools.ts'
 import { SparingQueue } from '../lib/sparing-queue.ts'
-import { clientAddress } from './client-address.ts'
+import { clientNetwork } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,36 +29,9 @@ declare module 'fastify' {
   }
 }
 
-/**
- * How many requests of the kind `database` a process works on at once. This many keep the process and its database
- * connections busy. More requests would only wait in later queues, which are not shared fairly between workspaces.
- */
-const DATABASE_REQUESTS_MAX = 128
-/** How many requests of the kind `database` may wait. A process serves this many in about a tenth of a second. */
-const DATABASE_REQUESTS_WAITING_MAX = 512
-/**
- * How long a request of the kind `database` waits at most. The wait is much shorter unless the database itself is slow.
- */
-const WAIT_MS_MAX = 1_000
-/**
- * How many requests of the kinds `payment` and `purchase` a process keeps at once. They wait for the enclave most of
- * their time. There is no queue for further ones, because a process already needs about a second to serve this many.
- */
-const PAYMENTS_MAX = 512
-/**
- * How many requests of the kind `payment` a process prepares at once, until they wait for the enclave. The others wait
- * before anything is done for them. If more were prepared at once, each turn of the event loop would take longer, and
- * every request of the process would wait for it.
- */
-const PAYMENTS_BEFORE_SUBMISSION_MAX = 32
-/** How long a payment waits at most until the process starts to work on it. */
-const PAYMENT_WAIT_MS_MAX = 3_000
-/**
- * How many requests of neither kind a process works on at once. Their limit is separate from that of payments, so that
- * people can work while many payments wait for a slow enclave.
- */
-const OTHER_REQUESTS_MAX = 512
-/** For how many credentials a process remembers the workspace. It remembers those that were used last. */
+/** The cookie of a session of the dashboard, whose name has a prefix in production. */
+const SESSION_PATTERN = /(?:^|; *)(?:__Host-)?session=([^;]+)/
+/** For how many credentials a process remembers the group. It remembers those that were used last. */
 const CREDENTIALS_MAX = 10_000
 /**
  * Turning requests away may take this share of the process's time. So if clients try again at once, there is still time
@@ -76,7 +50,7 @@ export class TurnedAway extends Error {
   override readonly name = 'TurnedAway'
 }
 
-/** The workspace of a credential that was accepted before, or else the address of the client. */
+/** The workspace or person of a credential that was accepted before, or else the network of the client. */
 export interface Group {
   readonly name: string
   readonly isKnown: boolean
@@ -102,24 +76,14 @@ export function leaveSubmission(request: FastifyRequest): void {
 /**
  * Limits the requests that a process works on, and turns all others away before anything is done for them. Each
  * workspace may use only a share of the limit. Which workspace sends a request is known only after a query, so the gate
- * remembers the workspaces of the credentials that were accepted before. It uses them only to decide in whose share a
- * request counts. A request without a credential that the gate remembers counts in the share of the client's address.
+ * remembers the workspaces of the credentials that were accepted before, and the people of sessions. It uses them only
+ * to decide in whose share a request counts. A request without a credential that the gate remembers is a stranger's.
+ * Strangers have a pool of their own, which their networks share.
  */
 export class OverloadGate {
-  readonly #database = new FairPlaces({
-    placesMax: DATABASE_REQUESTS_MAX,
-    waitingMax: DATABASE_REQUESTS_WAITING_MAX,
-    waitMsMax: WAIT_MS_MAX,
-  })
-  readonly #payments = new FairPlaces({ placesMax: PAYMENTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
-  readonly #submissions = new FairPlaces({
-    placesMax: PAYMENTS_BEFORE_SUBMISSION_MAX,
-    waitingMax: PAYMENTS_MAX,
-    waitMsMax: PAYMENT_WAIT_MS_MAX,
-  })
-  readonly #others = new FairPlaces({ placesMax: OTHER_REQUESTS_MAX, waitingMax: 0, waitMsMax: WAIT_MS_MAX })
-  /** The workspaces of credentials, by the hash of the credential. The credential that was used last is at the end. */
-  readonly #workspaces = new Map<string, string>()
+  readonly #pools: Pools
+  /** The groups of credentials, by the hash of the credential. The credential that was used last is at the end. */
+  readonly #groups = new Map<string, string>()
   readonly #logger: Logger
   /** Turns requests away, at most one for each connection at a time. */
   readonly #leaving: SparingQueue
@@ -127,8 +91,9 @@ export class OverloadGate {
   #unlogged = 0
   #turnedAway = 0
 
-  constructor({ clock, logger }: { clock: Clock; logger: Logger }) {
+  constructor({ clock, logger, pools }: { clock: Clock; logger: Logger; pools: Pools }) {
     this.#logger = logger
+    this.#pools = pools
     this.#leaving = new SparingQueue({
       perTurnMin: TURNED_AWAY_PER_TURN_MIN,
       timeShareMax: TURNING_AWAY_TIME_SHARE_MAX,
@@ -139,12 +104,19 @@ export class OverloadGate {
 
   /** How many requests this process works on, or keeps waiting, without those passed to `leaveWork`. */
   get inWork(): number {
-    return this.#database.taken + this.#database.waiting + this.#payments.taken + this.#others.taken
+    const { databaseRequests, payments, otherRequests, strangers } = this.#pools
+    return [databaseRequests, payments, otherRequests, strangers].reduce((sum, pool) => sum + pool.taken, this.#queued)
   }
 
   /** How many of the requests in `inWork` wait until the process starts to work on them. */
   get waiting(): number {
-    return this.#database.waiting + this.#submissions.waiting
+    return this.#queued + this.#pools.submissions.waiting
+  }
+
+  /** How many requests wait for a place. */
+  get #queued(): number {
+    const { databaseRequests, payments, otherRequests, strangers } = this.#pools
+    return [databaseRequests, payments, otherRequests, strangers].reduce((sum, pool) => sum + pool.waiting, 0)
   }
 
   /** How many requests were turned away since the process started. */
@@ -157,61 +129,65 @@ export class OverloadGate {
    * before any query for it.
    */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const group = this.groupOf(request)
+    const { load } = request.routeOptions.config
     const decided = (hasPlace: boolean): void => {
       if (hasPlace) done()
       else this.#turnAway(request, done)
     }
-    const group = this.groupOf(request).name
-    const { load } = request.routeOptions.config
-    const ticket = this.#placesFor(load).enter(group, decided)
-    if (ticket.state === 'rejected') {
-      decided(false)
-      return
+    const entered = (hasPlace: boolean): void => {
+      if (!hasPlace || load !== 'payment') {
+        decided(hasPlace)
+        return
+      }
+      request.submissionTicket = this.#pools.submissions.enter(group.name, decided)
+      const { state } = request.submissionTicket
+      if (state !== 'waiting') decided(state === 'placed')
     }
+    const ticket = this.#placesFor(group, load).enter(group.name, entered)
     request.ticket = ticket
-    if (load === 'payment') request.submissionTicket = this.#submissions.enter(group, decided)
-    const { state } = request.submissionTicket ?? ticket
-    if (state !== 'waiting') {
-      decided(state === 'placed')
-      return
-    }
+    if (ticket.state !== 'waiting') entered(ticket.state === 'placed')
+    const isWaiting = (): boolean => (request.submissionTicket ?? ticket).state === 'waiting'
+    if (!isWaiting()) return
     // A request that waits does not begin if its client leaves. Once it has begun, it keeps its place until it is done.
     reply.raw.once('close', () => {
-      if ((request.submissionTicket ?? ticket).state === 'waiting') leaveWork(request)
+      if (isWaiting()) leaveWork(request)
     })
   }
 
-  #placesFor(load: FastifyContextConfig['load']): FairPlaces {
-    if (load === undefined) return this.#others
-    return load === 'database' ? this.#database : this.#payments
+  #placesFor({ isKnown }: Group, load: FastifyContextConfig['load']): FairPlaces {
+    const { databaseRequests, payments, otherRequests, strangers } = this.#pools
+    if (!isKnown) return strangers
+    if (load === undefined) return otherRequests
+    return load === 'database' ? databaseRequests : payments
   }
 
-  /** Remembers that a credential was accepted for a workspace. */
-  remember({ headers }: Pick<FastifyRequest, 'headers'>, accountId: string): void {
-    const key = keyOf(headers.authorization)
-    if (key === null) return
-    this.#workspaces.delete(key)
-    this.#workspaces.set(key, accountId)
-    if (this.#workspaces.size <= CREDENTIALS_MAX) return
-    for (const oldest of this.#workspaces.keys()) {
-      this.#workspaces.delete(oldest)
+  /** Remembers that a credential was accepted for a group: a workspace, or for a session, its person. */
+  remember(credential: string | undefined, group: string): void {
+    if (credential === undefined) return
+    const key = keyOf(credential)
+    this.#groups.delete(key)
+    this.#groups.set(key, group)
+    if (this.#groups.size <= CREDENTIALS_MAX) return
+    for (const oldest of this.#groups.keys()) {
+      this.#groups.delete(oldest)
       return
     }
   }
 
-  /** Forgets a credential that was rejected, so that nobody can use up a workspace's share with a revoked one. */
-  forget({ headers }: Pick<FastifyRequest, 'headers'>): void {
-    const key = keyOf(headers.authorization)
-    if (key !== null) this.#workspaces.delete(key)
+  /** Forgets a credential that was rejected, so that nobody can use up a group's share with a revoked one. */
+  forget(credential: string | undefined): void {
+    if (credential !== undefined) this.#groups.delete(keyOf(credential))
   }
 
   /** Returns in whose share a request counts. */
-  readonly groupOf = (request: FastifyRequest): Group => {
-    const key = keyOf(request.headers.authorization)
-    const workspace = key === null ? undefined : this.#workspaces.get(key)
-    return workspace === undefined
-      ? { name: clientAddress(request), isKnown: false }
-      : { name: workspace, isKnown: true }
+  readonly groupOf = (request: Pick<FastifyRequest, 'headers' | 'ip'>): Group => {
+    const name = this.#recall(request.headers.authorization) ?? this.#recall(sessionOf(request))
+    return name === undefined ? { name: clientNetwork(request), isKnown: false } : { name, isKnown: true }
+  }
+
+  #recall(credential: string | undefined): string | undefined {
+    return credential === undefined ? undefined : this.#groups.get(keyOf(credential))
   }
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {
@@ -230,6 +206,11 @@ export class OverloadGate {
   }
 }
 
-function keyOf(authorization: string | undefined): string | null {
-  return authorization === undefined ? null : hash('sha256', authorization, 'base64')
+function keyOf(credential: string): string {
+  return hash('sha256', credential, 'base64')
+}
+
+/** Returns the secret of the session cookie, if the request has one. */
+export function sessionOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  return SESSION_PATTERN.exec(headers.cookie ?? '')?.[1]
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import pino from 'pino'
 import { waitFor } from '../../../test/support/wait-for.ts'
+import { openPools } from './pools.ts'
 import { SharedPoll, type WaitKey } from './shared-poll.ts'
 
 const PATIENT_MS = 20_000
@@ -46,16 +47,20 @@ describe('a shared poll', () => {
     assert.equal(poll.waiting, 0)
   })
 
-  test('beyond the limit of the process, and of one group, a caller does not wait', async () => {
-    const { poll } = open({ waitersMax: 3, waitersOfGroupMax: 2 })
+  test('without a place for its group, a caller does not wait; a newcomer ends the wait of the largest group', async () => {
+    const { poll } = open(4)
     const controller = new AbortController()
     const wait = (group: string) => poll.wait({ group, id: 'a' }, { msMax: PATIENT_MS, signal: controller.signal })
     const waits = [wait('one'), wait('one')]
     await wait('one')
     assert.equal(poll.waiting, 2)
-    waits.push(wait('two'))
-    await wait('three')
-    assert.equal(poll.waiting, 3)
+    waits.push(wait('two'), wait('three'))
+    await wait('two')
+    assert.equal(poll.waiting, 4)
+    const newcomer = wait('four')
+    await waits[1]
+    assert.equal(poll.waiting, 4)
+    waits.push(newcomer)
     controller.abort()
     await Promise.all(waits)
     assert.equal(poll.waiting, 0)
@@ -74,15 +79,14 @@ function key(id: string): WaitKey {
   return { group: 'account', id }
 }
 
-function open({ waitersMax = 10, waitersOfGroupMax = 10 } = {}) {
+function open(placesMax = 20) {
   const polled: (readonly WaitKey[])[] = []
   const ready: WaitKey[] = []
   let isFailing = false
   const poll = new SharedPoll({
     name: 'test',
     intervalMs: 1,
-    waitersMax,
-    waitersOfGroupMax,
+    places: openPools({ paymentWaits: { placesMax } }).paymentWaits,
     logger: pino({ level: 'silent' }),
     async poll(keys) {
       polled.push(keys)

@@ -1,10 +1,8 @@
+import type { FairPlaces } from './fair-places.ts'
 import { startLoop, type Loop } from './loop.ts'
 import type { Logger } from './logger.ts'
 
-/**
- * What a caller waits for. `group` is the caller's workspace. At most `waitersOfGroupMax` callers of a workspace wait
- * at a time.
- */
+/** What a caller waits for. `group` is the caller's workspace. */
 export interface WaitKey {
   readonly group: string
   readonly id: string
@@ -15,8 +13,8 @@ export interface SharedPollOptions {
   readonly name: string
   /** The time from the end of one poll to the start of the next, in milliseconds. */
   readonly intervalMs: number
-  readonly waitersMax: number
-  readonly waitersOfGroupMax: number
+  /** The places of those who wait. */
+  readonly places: FairPlaces
   readonly logger: Logger
   /** Returns those of the keys for which the wait is over. */
   poll(keys: readonly WaitKey[]): Promise<readonly WaitKey[]>
@@ -47,27 +45,33 @@ export class SharedPoll {
 
   /**
    * Waits until a poll returns the key, the time is over or the signal is aborted, whichever comes first. Ignores the
-   * result of a poll that began before this call. If `waitersMax` callers, or `waitersOfGroupMax` callers of the group,
-   * wait already, this call returns at once. Otherwise it calls `onWait` and then waits.
+   * result of a poll that began before this call. If there is no place for a further caller of the group, this call
+   * returns at once. Otherwise it calls `onWait`, and then waits until the place goes to a newcomer at the latest.
    */
   async wait(
     key: WaitKey,
     { msMax, signal, onWait }: { msMax: number; signal: AbortSignal; onWait?: (() => void) | undefined },
   ): Promise<void> {
-    if (msMax <= 0 || signal.aborted || this.#isFull(key.group)) return
-    onWait?.()
+    if (msMax <= 0 || signal.aborted) return
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer)
         signal.removeEventListener('abort', end)
+        ticket.leave()
         this.#remove(waiter)
         resolve()
       }
+      const { name, intervalMs, logger, places } = this.#options
+      const ticket = places.enter(key.group, () => undefined, { end })
+      if (ticket.state !== 'placed') {
+        resolve()
+        return
+      }
+      onWait?.()
       const waiter: Waiter = { key, end }
       const timer = setTimeout(end, msMax)
       signal.addEventListener('abort', end)
       this.#waiters.add(waiter)
-      const { name, intervalMs, logger } = this.#options
       this.#loop ??= startLoop({ name, intervalMs, logger }, () => this.#poll())
     })
   }
@@ -77,12 +81,6 @@ export class SharedPoll {
     if (this.#waiters.size === 0) return
     const over = new Set(keys.map(textOf))
     for (const waiter of this.#waiters) if (over.has(textOf(waiter.key))) waiter.end()
-  }
-
-  #isFull(group: string): boolean {
-    const { waitersMax, waitersOfGroupMax } = this.#options
-    if (this.#waiters.size >= waitersMax) return true
-    return [...this.#waiters].filter(({ key }) => key.group === group).length >= waitersOfGroupMax
   }
 
   #remove(waiter: Waiter): void {

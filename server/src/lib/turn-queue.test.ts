@@ -11,6 +11,17 @@ describe('a queue in which groups take turns', () => {
     assert.equal(queue.size, 0)
   })
 
+  test('the parts of a group take turns in its turns, also if one comes later', () => {
+    const queue = new TurnQueue<string>()
+    const push = (group: string, ...items: string[]) => items.forEach((item) => queue.push(group, item, item.charAt(0)))
+    push('ab', 'a1', 'a2', 'a3', 'b1')
+    push('c', 'c1', 'c2', 'c3')
+    assert.deepEqual([queue.take(), queue.take(), queue.take()], ['a1', 'c1', 'b1'])
+    push('ab', 'b2', 'a4')
+    const rest = Array.from({ length: queue.size }, () => queue.take())
+    assert.deepEqual(rest, ['c2', 'a2', 'c3', 'b2', 'a3', 'a4'])
+  })
+
   test('a group that is skipped keeps its turn', () => {
     const queue = new TurnQueue<string>()
     for (const item of ['a1', 'b1', 'b2']) queue.push(item.charAt(0), item)

@@ -1,10 +1,17 @@
+interface Entry<Item> {
+  readonly item: Item
+  readonly part: string
+  readonly round: number
+}
+
 /**
- * A queue in which groups take turns, so that a group with many items does not delay the items of another group. Within
- * a group, items keep their order. The caller limits the number of items.
+ * A queue in which groups take turns, so that a group with many items does not delay the items of another group. In the
+ * turns of a group, its parts take turns in the same way. Within a part, items keep their order. The caller limits the
+ * number of items.
  */
 export class TurnQueue<Item> {
   /** The groups with items. The group whose turn is next comes first. */
-  readonly #groups = new Map<string, Item[]>()
+  readonly #groups = new Map<string, Entry<Item>[]>()
   #size = 0
 
   get size(): number {
@@ -15,10 +22,13 @@ export class TurnQueue<Item> {
     return this.#groups.get(group)?.length ?? 0
   }
 
-  push(group: string, item: Item): void {
-    const items = this.#groups.get(group)
-    if (items === undefined) this.#groups.set(group, [item])
-    else items.push(item)
+  /** Adds an item. Without `part`, all items of the group belong together. */
+  push(group: string, item: Item, part = group): void {
+    const entries = this.#groups.get(group) ?? []
+    const last = entries.findLast((entry) => entry.part === part)
+    const round = last === undefined ? (entries[0]?.round ?? 0) : last.round + 1
+    entries.splice(entries.findLastIndex((entry) => entry.round <= round) + 1, 0, { item, part, round })
+    this.#groups.set(group, entries)
     this.#size += 1
   }
 
@@ -27,24 +37,24 @@ export class TurnQueue<Item> {
    * is skipped, and keeps its turn.
    */
   take(mayTake: (group: string) => boolean = () => true): Item | undefined {
-    for (const [group, items] of this.#groups) {
+    for (const [group, entries] of this.#groups) {
       if (!mayTake(group)) continue
-      const item = items.shift()
+      const entry = entries.shift()
       this.#groups.delete(group)
-      if (items.length > 0) this.#groups.set(group, items)
+      if (entries.length > 0) this.#groups.set(group, entries)
       this.#size -= 1
-      return item
+      return entry?.item
     }
     return undefined
   }
 
   /** Removes an item before its turn. Returns whether the item was in the queue. */
   remove(group: string, item: Item): boolean {
-    const items = this.#groups.get(group)
-    const index = items?.indexOf(item) ?? -1
-    if (items === undefined || index === -1) return false
-    items.splice(index, 1)
-    if (items.length === 0) this.#groups.delete(group)
+    const entries = this.#groups.get(group)
+    const index = entries?.findIndex((entry) => entry.item === item) ?? -1
+    if (entries === undefined || index === -1) return false
+    entries.splice(index, 1)
+    if (entries.length === 0) this.#groups.delete(group)
     this.#size -= 1
     return true
   }

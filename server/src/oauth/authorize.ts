@@ -7,7 +7,8 @@ import type { Context } from '../domain/context.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
-import { clientAddress } from '../http/client-address.ts'
+import { clientAddress, clientNetwork } from '../http/client-address.ts'
+import { leaveWork } from '../http/overload-gate.ts'
 import type { DocumentClients } from './document-clients.ts'
 import type { OauthOptions } from './oauth-options.ts'
 import { checkAuthorization } from './authorization-steps.ts'
@@ -32,7 +33,7 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: Authorize
   scope.get(PATH, { exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
     await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'authorize' })
     const parameters = parseParameters(readQuery(request))
-    const client = await getClient(ctx, parameters, { ...options, address: clientAddress(request) })
+    const client = await getClient(ctx, parameters, { ...options, request })
     const redirectUri = getRedirectUri(parameters, { client, origins: options })
     try {
       const checked = checkAuthorization({ parameters, client, origins: options })
@@ -48,15 +49,21 @@ export function addAuthorize(scope: HttpServer, ctx: Context, options: Authorize
   rejectOtherMethods(scope, PATH, { allowed: ['GET'] })
 }
 
-/** Returns the client. A client id that is a URL may cause a fetch. A registered id never does. */
+/**
+ * Returns the client. A client id that is a URL may cause a fetch, which has limits of its own. A
+ * registered id never does.
+ */
 async function getClient(
   ctx: Context,
   parameters: RequestParameters,
-  { documents, clientDocuments, address }: AuthorizeOptions & { address: string },
+  { documents, clientDocuments, request }: AuthorizeOptions & { request: FastifyRequest },
 ): Promise<Client> {
   const id = getParameter(parameters, 'client_id')
   if (looksLikeUrl(id)) {
-    if (clientDocuments) return await documents.get({ url: id, address })
+    if (clientDocuments) {
+      leaveWork(request)
+      return await documents.get({ url: id, address: clientAddress(request), network: clientNetwork(request) })
+    }
     throw new InvalidClient('This server does not support client metadata documents. Register the client.', {
       parameter: 'client_id',
     })

@@ -8,6 +8,7 @@ import { readRows } from '../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { startDocumentServer, type DocumentServer } from '../../../test/support/wires/document-server.ts'
 import type { Context } from '../domain/context.ts'
+import { openPools } from '../lib/pools.ts'
 import { Problem } from '../values/problem.ts'
 import { openDocumentClients, type DocumentClients } from './document-clients.ts'
 import { KNOWN_DOCUMENTS } from './known-documents.ts'
@@ -61,7 +62,7 @@ describe('clients with a metadata document', () => {
   }
 
   async function readUris(clients = documents): Promise<readonly string[]> {
-    return (await clients.get({ url, address: randomAddress() })).redirectUris
+    return (await clients.get({ url, ...randomClient() })).redirectUris
   }
 
   async function assertUnavailable(clients = documents): Promise<void> {
@@ -130,14 +131,14 @@ describe('clients with a metadata document', () => {
 
   test('have a built-in copy if they are well known and cannot be read', async () => {
     for (const { client_id, client_name, redirect_uris } of KNOWN_DOCUMENTS) {
-      const client = await documents.get({ url: client_id, address: randomAddress() })
+      const client = await documents.get({ url: client_id, ...randomClient() })
       assert.deepEqual(
         [client.kind, client.name, client.redirectUris, client.fetchedAt],
         ['document', client_name, redirect_uris, null],
       )
     }
     await assert.rejects(
-      documents.get({ url: 'https://claude.ai/oauth/other', address: randomAddress() }),
+      documents.get({ url: 'https://claude.ai/oauth/other', ...randomClient() }),
       ClientDocumentUnavailable,
     )
   })
@@ -145,7 +146,7 @@ describe('clients with a metadata document', () => {
   test('prefer a copy that was read to the built-in copy, and the built-in copy to one that is too old', async () => {
     const [known] = KNOWN_DOCUMENTS
     const sql = `update oauth_clients set redirect_uris = $2, fetched_at = $3, fresh_until = $3 where id = $1`
-    const readKnown = async () => await documents.get({ url: known.client_id, address: randomAddress() })
+    const readKnown = async () => await documents.get({ url: known.client_id, ...randomClient() })
     await readKnown()
     await readRows(ctx.db, sql, [known.client_id, OLD, ctx.clock.now()])
     advance(2 * MINUTE_MS)
@@ -181,8 +182,8 @@ describe('clients with a metadata document', () => {
   })
 
   test('are fetched at most 20 times in an hour for an address; a stored copy is still used', async () => {
-    const address = randomAddress()
-    const get = async (path: string) => await documents.get({ url: `${site.origin}/limit/${path}`, address })
+    const client = randomClient()
+    const get = async (path: string) => await documents.get({ url: `${site.origin}/limit/${path}`, ...client })
     const publishAt = (path: string) => site.publish(`/limit/${path}`, { redirect_uris: OLD })
     const stored = publishAt('0')
     for (let count = 0; count < 20; count += 1) {
@@ -199,28 +200,40 @@ describe('clients with a metadata document', () => {
     assert.equal(site.count(stored), 2)
   })
 
-  test('are fetched at most 16 at the same time; a failure for this reason is not remembered', async () => {
+  test('are fetched for one network at a time in half of the places, and a newcomer gets one of them; neither failure is remembered', async () => {
+    const busy = openDocumentClients(
+      { ...ctx, pools: openPools({ clientDocuments: { placesMax: 4 } }) },
+      { ownOrigins: [] },
+    )
     const waiting: ServerResponse[] = []
-    const urls = Array.from({ length: 16 }, (_, index) =>
-      site.publish(`/busy/${index}`, (response) => waiting.push(response)),
-    )
-    const fetches = Promise.allSettled(urls.map(async (url) => await documents.get({ url, address: randomAddress() })))
-    await waitFor('16 fetches', () => waiting.length === 16)
+    const client = randomClient()
+    const fetchSlow = async (path: string, by = client) => {
+      return await busy.get({ url: site.publish(path, (response) => waiting.push(response)), ...by })
+    }
+    const failed = /Too many client metadata documents/
+    const kept = fetchSlow('/busy/kept').catch(String)
+    await waitFor('the first fetch', () => waiting.length === 1)
+    const given = assert.rejects(fetchSlow('/busy/given'), failed)
+    await waitFor('the second fetch', () => waiting.length === 2)
+    await assert.rejects(fetchSlow('/busy/rejected'), failed)
+    const others = ['/busy/2', '/busy/3'].map((path) => fetchSlow(path, randomClient()).catch(String))
+    await waitFor('the fetches of others', () => waiting.length === 4)
     publish(OLD)
-    await assert.rejects(readUris(), /Too many client metadata documents/)
-    assert.deepEqual(
-      lines.map((line) => (JSON.parse(line) as { client: string }).client),
-      [url],
-    )
+    assert.deepEqual(await readUris(busy), OLD)
+    await given
     for (const response of waiting) response.writeHead(404).end()
-    await fetches
-    assert.deepEqual(await readUris(), OLD)
+    await Promise.all([kept, ...others])
+    for (const path of ['/busy/given', '/busy/rejected']) {
+      const url = site.publish(path, { redirect_uris: OLD })
+      assert.deepEqual((await busy.get({ url, ...client })).redirectUris, OLD)
+    }
+    busy.close()
   })
 
   test('are not fetched if their URL is not acceptable', async () => {
     const before = site.requests.length
     for (const bad of [`${site.origin}/`, `${site.origin}/a/../c`, `${site.origin}/c#x`, `${site.origin}/c?x`]) {
-      await assert.rejects(documents.get({ url: bad, address: randomAddress() }), InvalidClientDocument)
+      await assert.rejects(documents.get({ url: bad, ...randomClient() }), InvalidClientDocument)
     }
     assert.equal(site.requests.length, before)
   })
@@ -231,6 +244,7 @@ async function resolveLoopback(hostname: string) {
   return [{ address: '127.0.0.1', family: 4 }]
 }
 
-function randomAddress(): string {
-  return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`
+function randomClient(): { address: string; network: string } {
+  const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`
+  return { address, network: address }
 }

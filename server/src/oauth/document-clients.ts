@@ -12,8 +12,6 @@ import { FAILURE_LIFETIME_MS, fetchClientDocument } from './fetch-client-documen
 import { KNOWN_DOCUMENTS } from './known-documents.ts'
 import { ClientDocumentUnavailable, InvalidClientDocument } from './oauth-error.ts'
 
-/** Each process fetches at most this many documents at the same time. */
-const FETCHES_MAX = 16
 /** Each process remembers at most this many failed fetches, the newest ones. */
 const FAILURES_MAX = 1_000
 /** How soon to try again if too many documents are being fetched. */
@@ -21,16 +19,23 @@ const BUSY_RETRY_SECONDS = 5
 
 type Failure = ClientDocumentUnavailable | InvalidClientDocument
 
+interface DocumentRequest {
+  readonly url: string
+  readonly address: string
+  readonly network: string
+}
+
 /** Clients whose id is the URL of their metadata document (D73). */
 export interface DocumentClients {
   /**
    * Returns the client with this URL. Fetches its document if the stored copy is missing or no longer fresh. If the
    * document cannot be read, returns the stored copy if it was fetched in the last 7 days, or else a built-in copy.
-   * `address` is the IP address of the request, because fetches are counted per address.
+   * `address` is the IP address of the request, because fetches are counted per address. `network` is the stranger's
+   * network, to which the place of a fetch belongs.
    *
    * Throws `InvalidClientDocument`, `ClientDocumentUnavailable`, or 429 `rate_limit_exceeded`.
    */
-  get(request: { readonly url: string; readonly address: string }): Promise<Client>
+  get(request: DocumentRequest): Promise<Client>
   /** Ends all connections. */
   close(): void
 }
@@ -59,40 +64,41 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   }
 
   /** Fetches the document and stores a copy, unless a fresh copy is already stored. Returns the client. */
-  const fetchAndSave = async (url: string): Promise<Client> => {
+  const fetchAndSave = async (url: string, signal: AbortSignal): Promise<Client> => {
     try {
       // Another request, also in another process, may have stored a copy since the caller looked for one.
       const stored = await findClient(ctx, { id: url })
       if (stored !== null && isFresh(stored, ctx.clock.now())) return stored
-      const document = await fetchClientDocument(outbound, { url, ownOrigins, onEnd: ctx.outboundTrace.of(null) })
+      const onEnd = ctx.outboundTrace.of(null)
+      const document = await fetchClientDocument(outbound, { url, ownOrigins, signal, onEnd })
       return await recordDocumentClient(ctx, { url, ...document, source: 'fetched' })
     } catch (error) {
-      if (isFailure(error)) {
+      if (isFailure(error) && !signal.aborted) {
         rememberFailure(url, error)
         ctx.logger.warn({ err: error, client: url }, 'the metadata document of an OAuth client was not accepted')
       }
       throw error
-    } finally {
-      fetches.delete(url)
     }
   }
 
   /** Reads the document. Requests for the same document share one fetch. */
-  const read = async (url: string, address: string): Promise<Client> => {
+  const read = async ({ url, address, network }: DocumentRequest): Promise<Client> => {
     throwFailure(url)
     await enforceRateLimit(ctx, { subject: address, bucket: 'client_document' })
     const started = fetches.get(url)
     if (started !== undefined) return await started
     // A fetch may have failed while the rate limit was checked.
     throwFailure(url)
-    if (fetches.size >= FETCHES_MAX) {
+    const full = (): ClientDocumentUnavailable => {
       const error = new ClientDocumentUnavailable('Too many client metadata documents are being read at the moment.', {
         retryAfterSeconds: BUSY_RETRY_SECONDS,
       })
       ctx.logger.warn({ err: error, client: url }, 'the metadata document of an OAuth client was not read')
-      throw error
+      return error
     }
-    const fetch = fetchAndSave(url)
+    const fetch = ctx.pools.clientDocuments
+      .run(network, { full, mayEnd: true }, async ({ ended }) => fetchAndSave(url, ended))
+      .finally(() => fetches.delete(url))
     fetches.set(url, fetch)
     return await fetch
   }
@@ -106,7 +112,8 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
   }
 
   return {
-    async get({ url, address }) {
+    async get(request) {
+      const { url } = request
       if (!isClientUrl(url)) {
         throw new InvalidClientDocument(
           'A client_id that is a URL must use https and have a path. It must not have a query, a fragment, user information, an upper-case host, or segments such as .. in its path.',
@@ -115,7 +122,7 @@ export function openDocumentClients(ctx: Context, { ownOrigins }: { ownOrigins: 
       const stored = await findClient(ctx, { id: url })
       if (stored !== null && isFresh(stored, ctx.clock.now())) return stored
       try {
-        return await read(url, address)
+        return await read(request)
       } catch (error) {
         const copy = isTemporary(error) ? await findCopy(url, stored) : null
         if (copy === null) throw error

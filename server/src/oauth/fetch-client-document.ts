@@ -42,6 +42,15 @@ const FAILURES: Readonly<Record<OutboundError, string>> = {
   invalid_response: 'its server did not respond with valid HTTP',
 }
 
+interface DocumentFetch {
+  readonly url: string
+  readonly ownOrigins: readonly string[]
+  readonly timeoutMs?: number
+  /** Ends the fetch. */
+  readonly signal?: AbortSignal
+  readonly onEnd: (report: SentReport) => void
+}
+
 export interface FetchedDocument extends ClientDocument {
   /** How long the copy may be used without reading the document again, in milliseconds. */
   readonly freshForMs: number
@@ -54,21 +63,11 @@ export interface FetchedDocument extends ClientDocument {
  */
 export async function fetchClientDocument(
   outbound: Outbound,
-  {
-    url,
-    ownOrigins,
-    onEnd,
-    timeoutMs = FETCH_MS_MAX,
-  }: {
-    readonly url: string
-    readonly ownOrigins: readonly string[]
-    readonly onEnd: (report: SentReport) => void
-    readonly timeoutMs?: number
-  },
+  { url, ownOrigins, timeoutMs = FETCH_MS_MAX, signal, onEnd }: DocumentFetch,
 ): Promise<FetchedDocument> {
   // One byte more than allowed, so that a longer body is recognized.
-  const limits = { timeoutMs, responseBytesMax: DOCUMENT_BYTES_MAX + 1 }
-  const { statusCode, headers, error, responseBody } = await getJson(outbound, { url, onEnd, ...limits })
+  const limits = { timeoutMs, responseBytesMax: DOCUMENT_BYTES_MAX + 1, signal, onEnd }
+  const { statusCode, headers, error, responseBody } = await getJson(outbound, { url, ...limits })
   if (error !== null) throw unavailable(url, FAILURES[error], error)
   if (statusCode !== 200) throw unavailable(url, `its server responded with the status ${statusCode}, not with 200`)
   if (!JSON_TYPE_PATTERN.test(headers['content-type'] ?? '')) {
@@ -108,7 +107,10 @@ function unavailable(url: string, reason: string, cause?: unknown): ClientDocume
  */
 async function getJson(
   outbound: Outbound,
-  { url: text, ...limits }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax' | 'onEnd'>,
+  {
+    url: text,
+    ...limits
+  }: { readonly url: string } & Pick<SentRequest, 'timeoutMs' | 'responseBytesMax' | 'signal' | 'onEnd'>,
 ): Promise<Answer> {
   const url = checkDocumentUrl(text, outbound.policy)
   if (typeof url === 'string') return withoutAnswer('blocked_address')

@@ -16,6 +16,7 @@ import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
+import { ONE_LIST_OF_POOLS } from './pools.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
@@ -36,6 +37,7 @@ export const ALL_RULES: readonly Rule[] = [
   ONE_CLOCK,
   COUNTED_SIGNATURES,
   ONE_LOG_QUERY,
+  ONE_LIST_OF_POOLS,
   NO_MATH_RANDOM,
   NO_FLOATS,
   NO_NUMBERS,

@@ -15,6 +15,7 @@ import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
+import { ONE_LIST_OF_POOLS } from './pools.ts'
 import { PURE_FILES } from './purity.ts'
 import { NO_SINGLE_FILES, SMALL_FOLDERS } from './rooms.ts'
 import { NO_BARRELS, NO_DEFAULT_EXPORTS, NO_EXPORT_ALL, NO_TWINS, SMALL_FILES } from './shape.ts'
@@ -251,6 +252,14 @@ export const SAMPLES: readonly Sample[] = [
     passes: [
       file('server/src/chain/log-query.ts', "batch([{ method: 'eth_getLogs', params: [] }])"),
       file('server/src/chain/find-mints.test.ts', "method === 'eth_getLogs'"),
+    ],
+  },
+  {
+    rule: ONE_LIST_OF_POOLS,
+    fails: [broken('server/src/db/readers.ts', 'const places = new FairPlaces({ placesMax: 3 })')],
+    passes: [
+      file('server/src/lib/pools.ts', 'new FairPlaces(options)'),
+      file('server/src/lib/fair-places.test.ts', 'new FairPlaces(options)'),
     ],
   },
   {

@@ -8,6 +8,7 @@ import { createClock } from '../../../server/src/lib/clock.ts'
 import { openEnclave } from '../../../server/src/enclave/privy/open-enclave.ts'
 import type { TransferOrder } from '../../../server/src/enclave/enclave.ts'
 import { generateSignerKey } from '../../../server/src/enclave/privy/signer-key.ts'
+import type { Pools } from '../../../server/src/lib/pools.ts'
 import { parseAddress, type Address } from '../../../server/src/values/address.ts'
 import { microUsdc } from '../../../server/src/values/money.ts'
 
@@ -61,10 +62,10 @@ export async function startStubEnclave() {
     answer: (answer: StubAnswer) => {
       state.answer = answer
     },
-    open: ({ timeoutMs = PATIENT_MS, path = '' } = {}) =>
+    open: ({ timeoutMs = PATIENT_MS, path = '', pools }: { timeoutMs?: number; path?: string; pools?: Pools } = {}) =>
       openEnclave(
         { apiUrl: apiUrl + path, appId: STUB_APP_ID, appSecret: STUB_APP_SECRET, timeoutMs },
-        { clock: createClock(), logger },
+        { clock: createClock(), logger, pools },
       ),
     close: () => {
       server.closeAllConnections()

@@ -4,10 +4,11 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { announce } from '../../../../test/support/context/delivery-rows.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { seedOwner, signInPerson, type Person } from '../../../../test/support/context/people.ts'
-import { seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import type { Account } from '../../domain/accounts/account.ts'
+import { openPools } from '../../lib/pools.ts'
 import { endSession } from '../../domain/sessions/end-session.ts'
 import { ChangeStreams } from './change-streams.ts'
 import { STREAM_TIMES } from './change-stream.ts'
@@ -97,43 +98,25 @@ describe('streams of changes', () => {
     await waitFor('a look', () => text().includes('ready'))
   })
 
-  test('a workspace has at most 50 streams; at 200 in the process, the person with the most loses their oldest one', async () => {
-    const streams = makeStreams()
-    const accounts = [
-      account,
-      ...(await Promise.all(Array.from({ length: 4 }, () => seed(given.context)))).map(accountOf),
-    ]
-    const [first, ...others] = accounts
-    assert.ok(first)
-    const sources: Readable[] = []
-    const fill = async (of: Account) => {
-      for (let person = 0; person < 10; person += 1) {
-        const { session } = await seedOwner(given.context, of, 'viewer')
-        for (let index = 0; index < 5; index += 1) sources.push(openFor(streams, session, of))
-      }
+  test('a workspace alone gets half of the streams; in a full process, a newcomer gets the newest of the largest workspace', async () => {
+    const streams = makeStreams({}, { ...given.context, pools: openPools({ changeStreams: { placesMax: 8 } }) })
+    const openOne = async (of: Account) => {
+      const { session } = await seedOwner(given.context, of, 'viewer')
+      return read(openFor(streams, session, of))
     }
-    await fill(first)
-    await refusesIn(streams, first)
-    for (const other of others.slice(0, 3)) await fill(other)
-    const last = others[3]
-    assert.ok(last)
-    const quiet = sources.map(read)
-    const { session } = await seedOwner(given.context, last, 'viewer')
-    const newcomer = read(openFor(streams, session, last))
-    await waitFor('the end of one', () => quiet.some(({ isOver }) => isOver()))
-    await waitFor('a look', () => newcomer.text().includes('ready'))
-    const over = () => quiet.flatMap(({ isOver }, index) => (isOver() ? [index] : []))
-    assert.deepEqual([over(), newcomer.isOver()], [[0], false])
-    assert.match(quiet[0]?.text() ?? '', /retry: 60000\n\n$/)
-    // The first person has four streams now, and 39 people still have five. The next stream that is replaced belongs to
-    // one of these 39, never to a new person.
-    const { session: another } = await seedOwner(given.context, last, 'viewer')
-    read(openFor(streams, another, last))
-    await waitFor('the end of another', () => over().length === 2)
-    assert.deepEqual(over(), [0, 5])
-    // The first workspace has lost two streams, so it has room again. The second workspace still has 50 streams, which
-    // is the limit.
-    await refusesIn(streams, others[0] ?? first)
+    const large = [await openOne(account), await openOne(account), await openOne(account), await openOne(account)]
+    await refusesIn(streams, account)
+    const others = await Promise.all(Array.from({ length: 6 }, async () => (await seed(given.context)).account))
+    const open = [...large]
+    for (const other of others) open.push(await openOne(other))
+    await waitFor('the end of two', () => large.filter(({ isOver }) => isOver()).length === 2)
+    assert.deepEqual(
+      open.map(({ isOver }) => isOver()),
+      open.map((_stream, index) => index === 2 || index === 3),
+    )
+    assert.match(large[3]?.text() ?? '', /retry: 60000\n\n$/)
+    await waitFor('a look', () => open.at(-1)?.text().includes('ready'))
+    await refusesIn(streams, account)
   })
 
   test('without listeners there are no queries', async () => {
@@ -216,7 +199,3 @@ describe('streams of changes', () => {
     return { text: () => text, isOver: () => source.closed }
   }
 })
-
-function accountOf({ account }: Seed): Account {
-  return account
-}

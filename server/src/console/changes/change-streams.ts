@@ -2,6 +2,7 @@ import type { Context } from '../../domain/context.ts'
 import type { Place } from '../../domain/reports/changes/change.ts'
 import { isSessionActive } from '../../domain/sessions/queries.ts'
 import type { Session } from '../../domain/sessions/session.ts'
+import type { Ticket } from '../../lib/fair-places.ts'
 import { Problem } from '../../values/problem.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } from './change-stream.ts'
@@ -12,19 +13,12 @@ import { openChangeStream, STREAM_TIMES, type ChangeStream, type StreamTimes } f
  */
 const SESSION_STREAMS_MAX = 5
 const USER_STREAMS_MAX = 10
-const ACCOUNT_STREAMS_MAX = 50
-/**
- * This process may have at most this many streams. Each stream needs a connection, and makes the query that runs every
- * second take longer.
- */
-const STREAMS_MAX = 200
 const FULL_RETRY_SECONDS = 30
 
-/** The session and person that opened a stream, and the workspace whose changes the stream reports. */
+/** The session and person that opened a stream. */
 interface Listener {
   readonly session: string
   readonly userId: string
-  readonly accountId: string
 }
 
 /** The change streams that are open in this process. */
@@ -33,7 +27,7 @@ export class ChangeStreams {
   readonly #times: StreamTimes
   readonly #feed: ChangeFeed
   /** The open streams, the oldest first. */
-  readonly #open = new Map<ChangeStream, Listener>()
+  readonly #open = new Map<ChangeStream, Listener & { readonly ticket: Ticket }>()
   #isClosed = false
 
   constructor(ctx: Context, times: StreamTimes = STREAM_TIMES) {
@@ -44,27 +38,34 @@ export class ChangeStreams {
 
   /**
    * Opens a stream for a member of the workspace. If the session or the person has reached the limit, the new stream
-   * replaces their oldest stream, which may belong to a page that no longer exists. If the process has reached its
-   * limit, the new stream replaces the oldest stream of the person with the most streams, so that nobody can keep
-   * others out. Throws 429 if the workspace has reached its limit.
+   * replaces their oldest stream, which may belong to a page that no longer exists. Throws 429 if the process has no
+   * place for a further stream of the workspace (D91).
    */
   open({ place, session, slug }: { place: Place; session: Session; slug: string }): ChangeStream['source'] {
     if (this.#isClosed)
       throw new Problem('unavailable', 'The service is stopping. Try again in a few seconds.', { retryAfterSeconds: 1 })
-    const listener = {
-      session: session.secretHash.toString('hex'),
-      userId: session.userId,
-      accountId: place.accountId,
+    const listener = { session: session.secretHash.toString('hex'), userId: session.userId }
+    this.#endOldest(listener)
+    const end = (): void => this.#giveWay(stream)
+    const ticket = this.#ctx.pools.changeStreams.enter(place.accountId, () => undefined, { end })
+    if (ticket.state !== 'placed') {
+      throw new Problem(
+        'rate_limited',
+        'Too many pages of this workspace are open. Close some of them and reload this page.',
+        { code: 'rate_limit_exceeded', retryAfterSeconds: FULL_RETRY_SECONDS },
+      )
     }
-    this.#makeRoom(listener)
     const stream = openChangeStream(this.#feed, {
       place,
       isSessionActive: () => isSessionActive(this.#ctx, { session, slug }),
       logger: this.#ctx.logger,
       times: this.#times,
     })
-    this.#open.set(stream, listener)
-    stream.source.once('close', () => this.#open.delete(stream))
+    this.#open.set(stream, { ...listener, ticket })
+    stream.source.once('close', () => {
+      this.#open.delete(stream)
+      ticket.leave()
+    })
     return stream.source
   }
 
@@ -75,40 +76,19 @@ export class ChangeStreams {
     await this.#feed.stopped()
   }
 
-  #makeRoom({ session, userId, accountId }: Listener): void {
+  #endOldest({ session, userId }: Listener): void {
     const all = [...this.#open]
     const ofSession = all.filter(([, other]) => other.session === session)
     const ofUser = all.filter(([, other]) => other.userId === userId)
     const oldest =
       (ofSession.length >= SESSION_STREAMS_MAX ? ofSession[0] : undefined) ??
       (ofUser.length >= USER_STREAMS_MAX ? ofUser[0] : undefined)
-    const others = all.filter((entry) => entry !== oldest)
-    const ofAccount = others.filter(([, other]) => other.accountId === accountId)
-    if (ofAccount.length >= ACCOUNT_STREAMS_MAX) {
-      throw new Problem(
-        'rate_limited',
-        'Too many pages of this workspace are open. Close some of them and reload this page.',
-        {
-          code: 'rate_limit_exceeded',
-          retryAfterSeconds: FULL_RETRY_SECONDS,
-        },
-      )
-    }
-    const ending = [oldest, others.length >= STREAMS_MAX ? oldestOfFullest(others) : undefined]
-    for (const [stream] of ending.filter((entry) => entry !== undefined)) {
-      this.#open.delete(stream)
-      stream.giveWay()
-    }
+    if (oldest !== undefined) this.#giveWay(oldest[0])
   }
-}
 
-/**
- * Returns the oldest stream of the person with the most streams. If several people have the same number, returns the
- * oldest of all their streams.
- */
-function oldestOfFullest<Entry extends readonly [unknown, Listener]>(entries: readonly Entry[]): Entry | undefined {
-  const byUser = [...Map.groupBy(entries, ([, { userId }]) => userId).values()]
-  const most = Math.max(...byUser.map((own) => own.length))
-  // The entries are in the order in which they were opened, so the first person found has the oldest stream.
-  return byUser.find((own) => own.length === most)?.[0]
+  #giveWay(stream: ChangeStream): void {
+    this.#open.get(stream)?.ticket.leave()
+    this.#open.delete(stream)
+    stream.giveWay()
+  }
 }

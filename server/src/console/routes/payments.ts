@@ -20,7 +20,7 @@ const PAGE_PAYMENTS = 50
  * payment.
  */
 export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
-  const exports = new PaymentExports()
+  const exports = new PaymentExports(ctx.pools.exports)
   http.addHook('preClose', async () => exports.close())
 
   http.route({
@@ -46,7 +46,8 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
       const { account } = currentMembership(request)
       const { mode } = request.query
       const filter = parsePaymentFilter(request.query)
-      const source = await exports.open(getCurrentSession(request), async (signal) => {
+      const exporter = { session: getCurrentSession(request), accountId: account.id }
+      const source = await exports.open(exporter, async (signal) => {
         const walk = await walkPayments(ctx, { accountId: account.id, mode, filter, signal })
         // Read the first page before the response begins. If that fails, the response can still be an error.
         return openCsv(await walk.next(), walk)

@@ -4,6 +4,7 @@ import { createWallet } from '../../domain/wallets/create-wallet.ts'
 import { getWallet, listWallets } from '../../domain/wallets/queries.ts'
 import { readBalances } from '../../domain/wallets/read-balances.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { leaveWork } from '../../http/overload-gate.ts'
 import { formatAmount, microUsdc } from '../../values/money.ts'
 import { problem } from '../../values/problem.ts'
 import { askFaucet } from '../ask-faucet.ts'
@@ -55,6 +56,8 @@ export function addConsoleWalletRoutes(http: HttpServer, consoleContext: Console
       const { account, userId } = currentMembership(request)
       const { mode, name, credential_id: credentialId } = request.body
       const asked = { accountId: account.id, mode, name, credentialId, actor: actorOf(request) }
+      // From here on, the request waits for its turn among all that create wallets.
+      leaveWork(request)
       const { address } = await mapEnclaveErrors(createWallet(ctx, asked), 'wallet_not_created')
       return reply.code(201).send({ wallet: await showWallet(ctx, { accountId: account.id, mode, address, userId }) })
     },

@@ -6,6 +6,8 @@ export interface Account {
   readonly slug: string
   readonly name: string
   readonly plan: Plan
+  /** The person who created the workspace. Null if the operator did. */
+  readonly createdBy: string | null
   readonly createdAt: Date
 }
 

@@ -4,15 +4,15 @@ import { tables } from '../../db/tables.ts'
 import { isPlan, type Plan } from '../plans/plan.ts'
 import type { Account } from './account.ts'
 
-const ACCOUNT_ROW = pick(tables.accounts, 'id', 'slug', 'name', 'plan', 'created_at')
+const ACCOUNT_ROW = pick(tables.accounts, 'id', 'slug', 'name', 'plan', 'created_at', 'created_by')
 const COLUMNS = listOf(ACCOUNT_ROW)
 
 /** Inserts a workspace unless its slug is taken. Returns whether it was inserted. */
 export function insertAccount(account: Account): Query<boolean> {
   return {
     name: 'insert_account',
-    text: `insert into accounts (${COLUMNS}) values ($1, $2, $3, $4, $5) on conflict (slug) do nothing`,
-    values: [account.id, account.slug, account.name, account.plan, account.createdAt],
+    text: `insert into accounts (${COLUMNS}) values ($1, $2, $3, $4, $5, $6) on conflict (slug) do nothing`,
+    values: [account.id, account.slug, account.name, account.plan, account.createdAt, account.createdBy],
     read: changed,
   }
 }
@@ -55,6 +55,7 @@ function toAccount(row: RowOf<typeof ACCOUNT_ROW>): Account {
     name: row.name,
     plan: toPlan(row.plan),
     createdAt: row.created_at,
+    createdBy: row.created_by,
   }
 }
 

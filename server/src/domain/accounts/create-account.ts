@@ -19,7 +19,7 @@ export interface NewAccount {
 }
 
 /**
- * Creates a workspace. Its slug is made from its name. If another workspace has that slug, a random suffix is appended.
+ * Creates a workspace, whose creator is the actor if that is a person. Its slug is made from its name. If another workspace has that slug, a random suffix is appended.
  */
 export async function createAccount(ctx: Pick<Context, 'db' | 'clock'>, request: NewAccount): Promise<Account> {
   const createdAt = ctx.clock.now()
@@ -40,6 +40,7 @@ export async function createAccountIn(
       name,
       plan,
       createdAt,
+      createdBy: actor.kind === 'user' ? actor.id : null,
     }
     if (!(await transaction.run(insertAccount(account)))) continue
     const details = { slug: account.slug, name, plan }

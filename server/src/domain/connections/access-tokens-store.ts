@@ -5,8 +5,8 @@ import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
+import type { Account } from '../accounts/account.ts'
 import { toPlan } from '../accounts/accounts-store.ts'
-import type { Plan } from '../plans/plan.ts'
 import type { Connection } from './connection.ts'
 import { CONSENT_HOLDS } from './connections-store.ts'
 
@@ -17,7 +17,7 @@ const HOLDER_ROW = {
   ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
   ...pick(connections, 'rate_subject', 'expires_at'),
   scopes: tokens.scopes,
-  ...pick(accounts, 'slug', 'name', 'plan'),
+  ...pick(accounts, 'slug', 'name', 'plan', 'created_by'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
 }
@@ -26,7 +26,7 @@ export interface TokenHolder {
   readonly connection: Omit<Connection, 'scopes' | 'createdAt'>
   /** The token's own scopes, which may be fewer than the connection's. */
   readonly scopes: readonly Scope[]
-  readonly account: { readonly slug: string; readonly name: string; readonly plan: Plan }
+  readonly account: Pick<Account, 'slug' | 'name' | 'plan' | 'createdBy'>
   /** Whether the token has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
@@ -55,7 +55,7 @@ export function countTokenRequests(
     name: 'count_token_requests',
     text: `with live as materialized (
         select r.n::int4 as n, r.time, c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource,
-          c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan,
+          c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan, a.created_by,
           r.scope is null or r.scope = any(t.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[], $7::timestamptz[]) with ordinality
           as r (token_hash, time, scope, now, n)
@@ -66,13 +66,13 @@ export function countTokenRequests(
           select account_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at,
             revoked_at
           from connections where account_id = t.account_id and id = t.connection_id offset 0) c
-        cross join lateral (select slug, name, plan from accounts where id = c.account_id offset 0) a
+        cross join lateral (select slug, name, plan, created_by from accounts where id = c.account_id offset 0) a
         where t.expires_at > r.now and c.revoked_at is null and ${CONSENT_HOLDS}
       ), counted as (${countRequestsOf(
         'select distinct on (rate_subject) rate_subject as subject, time from live where has_scope order by rate_subject, n',
       )})
       select n, account_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
-        slug, name, plan, has_scope, hits
+        slug, name, plan, created_by, has_scope, hits
       from live left join counted on counted.subject = live.rate_subject
       order by n`,
     values: [
@@ -112,7 +112,7 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): TokenHolder {
       expiresAt: row.expires_at,
     },
     scopes: toScopes(row.scopes),
-    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan) },
+    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
     hasScope: row.has_scope,
   }
 }

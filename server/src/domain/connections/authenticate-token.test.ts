@@ -55,7 +55,7 @@ describe('authenticateToken', () => {
       expiresAt: new Date(still.clock.now().getTime() + 30 * 24 * HOUR_MS),
     })
     assert.deepEqual(found.scopes, ['wallet:read'])
-    assert.deepEqual(found.account, { slug: account.slug, name: account.name, plan: 'developer' })
+    assert.deepEqual(found.account, { slug: account.slug, name: account.name, plan: 'developer', createdBy: null })
     assert.equal(found.hasScope, true)
   })
 

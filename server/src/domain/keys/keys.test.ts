@@ -36,7 +36,7 @@ describe('API keys', () => {
     const holder = await authenticate(secret)
     assert.equal(holder?.key.mode, 'live')
     assert.equal(holder.key.accountId, account.id)
-    assert.deepEqual(holder.account, { slug: account.slug, name: 'Keys', plan: 'pro' })
+    assert.deepEqual(holder.account, { slug: account.slug, name: 'Keys', plan: 'pro', createdBy: null })
     assert.equal(holder.rate.remaining, 59)
     assert.equal((await authenticate(secret))?.rate.remaining, 58)
   })

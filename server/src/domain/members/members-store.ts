@@ -15,6 +15,7 @@ const ACCOUNT_ROW = {
   account_name: accounts.name,
   plan: accounts.plan,
   account_created_at: accounts.created_at,
+  account_created_by: accounts.created_by,
 }
 
 const MEMBER_ROW = pick(members, 'user_id', 'role', 'created_at')
@@ -36,7 +37,8 @@ const INVITATION_ROW = pick(
 /** An invitation with its workspace and the name of its creator. `account_id` is the id of the workspace. */
 const INVITED_ROW = { ...INVITATION_ROW, invited_by: nullable(users.name), ...ACCOUNT_ROW }
 
-const ACCOUNT_COLUMNS = 'a.id as account_id, a.slug, a.name as account_name, a.plan, a.created_at as account_created_at'
+const ACCOUNT_COLUMNS =
+  'a.id as account_id, a.slug, a.name as account_name, a.plan, a.created_at as account_created_at, a.created_by as account_created_by'
 const MEMBERSHIPS = `
   select m.user_id, m.role, m.created_at, ${ACCOUNT_COLUMNS} from members m join accounts a on a.id = m.account_id`
 const INVITATION_COLUMNS = listOf(INVITATION_ROW)
@@ -295,6 +297,7 @@ function toAccount(row: RowOf<typeof ACCOUNT_ROW>): Membership['account'] {
     name: row.account_name,
     plan: toPlan(row.plan),
     createdAt: row.account_created_at,
+    createdBy: row.account_created_by,
   }
 }
 

@@ -64,7 +64,7 @@ describe('the rows of requests to other servers', () => {
     const documents = openDocumentClients(ctx, { ownOrigins: [] })
     try {
       const url = site.publish('/client', { redirect_uris: ['http://127.0.0.1/callback'] })
-      await documents.get({ url, address: '192.0.2.1' })
+      await documents.get({ url, address: '192.0.2.1', network: '192.0.2.1' })
       const row = { mode: null, credential_id: null, host: new URL(url).host, method: 'GET', status: 200 }
       const [read] = await readTrace('', 1)
       assert.deepEqual({ ...read, response_bytes: 0 }, { ...row, response_bytes: 0 })

@@ -131,7 +131,8 @@ function hasTerms(transfer: UnexplainedTransfer, { wallet, to, amountMicro }: Pa
 async function findAtEnclave(ctx: Context, request: PaymentRequest): Promise<EnclaveTransfer | null> {
   const { accountId, mode, idempotencyKey } = request
   try {
-    return (await ctx.enclave.findTransfer(referenceId({ accountId, mode, idempotencyKey, id: '' }))).transfer
+    const reference = referenceId({ accountId, mode, idempotencyKey, id: '' })
+    return (await ctx.enclave.findTransfer(reference, accountId)).transfer
   } catch (error) {
     throw error instanceof EnclaveUnavailable ? notYetKnown(error) : error
   }

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { CommitUnknown, DatabaseUnavailable } from '../../db/errors.ts'
 import { FairQueue, type QueueEntry } from '../../lib/fair-queue.ts'
+import type { Context } from '../context.ts'
 import type { FundedRequest } from './decide-admission.ts'
 import { reservePayments, type BatchedReservation, type Reservation, type WaitingRequest } from './reserve-payments.ts'
 
@@ -16,8 +17,8 @@ declare module '../context.ts' {
  * immediately.
  */
 const WAITING_MAX = 1_000
-/** At most this many requests of one workspace wait. Further ones would not be decided within `WAIT_MS_MAX`. */
-const WAITING_OF_WORKSPACE_MAX = 250
+/** At most this many requests of one person wait. Further ones would not be decided within `WAIT_MS_MAX`. */
+const WAITING_OF_PERSON_MAX = 250
 /** A request that waits longer than this until its decision starts is rejected, and nothing is recorded. */
 const WAIT_MS_MAX = 5_000
 /**
@@ -45,7 +46,7 @@ interface Entry extends WaitingRequest, QueueEntry {
  */
 export class ReservationQueue {
   readonly #db: Database
-  readonly #waiting = new FairQueue<Entry>({ waitingMax: WAITING_MAX, waitingOfGroupMax: WAITING_OF_WORKSPACE_MAX })
+  readonly #waiting = new FairQueue<Entry>({ waitingMax: WAITING_MAX, waitingOfGroupMax: WAITING_OF_PERSON_MAX })
   readonly #apart = new FairQueue<Entry>({ waitingMax: Infinity, waitingOfGroupMax: Infinity })
   #batches = 0
   #singles = 0
@@ -61,7 +62,7 @@ export class ReservationQueue {
    */
   add(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
     const { promise, resolve, reject } = Promise.withResolvers<Reservation>()
-    this.#wait(this.#waiting, { ctx, funded, ...placeOf(funded), resolve, reject, timeout: null })
+    this.#wait(this.#waiting, { ctx, funded, ...placeOf(ctx, funded), resolve, reject, timeout: null })
     return promise
   }
 
@@ -168,13 +169,16 @@ function settle({ resolve }: Entry, result: BatchedReservation | undefined): boo
 }
 
 /**
- * Returns the request's place in the queue. Payments of one wallet wait for each other, so they are decided one by one
+ * Returns the request's place in the queue. All workspaces of one person are one group (D91). Payments of one wallet wait for each other, so they are decided one by one
  * (D22); this includes the payments under one grant. Requests with the same idempotency key wait for each other too.
  * Live payments of a workspace lock one allowance, so a second batch with such payments would find the allowance
  * locked.
  */
-function placeOf({ request: { accountId, mode, wallet, idempotencyKey } }: FundedRequest): QueueEntry {
+function placeOf(
+  { pools }: Pick<Context, 'pools'>,
+  { request: { accountId, mode, wallet, idempotencyKey } }: FundedRequest,
+): QueueEntry {
   const keys = [`wallet ${accountId} ${mode} ${wallet}`]
   if (idempotencyKey !== null) keys.push(`key ${accountId} ${mode} ${idempotencyKey}`)
-  return { group: accountId, keys, batchKey: mode === 'live' ? accountId : null }
+  return { group: pools.creators.holderOf(accountId), keys, batchKey: mode === 'live' ? accountId : null }
 }

@@ -28,7 +28,7 @@ import {
 
 /** A request that waits for its decision, and the context that is used to decide it. */
 export interface WaitingRequest {
-  readonly ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'ledger'>
+  readonly ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'enclave' | 'ledger' | 'pools'>
   readonly funded: FundedRequest
 }
 

@@ -42,7 +42,10 @@ async function handleAccepted(ctx: Context, payment: Payment, accepted: Accepted
   const { transactionId, userOperationHash } = accepted
   const recorded = await recordAcceptance(ctx, { payment, accepted })
   if (recorded.txHash !== null || recorded.status !== 'pending') return recorded
-  const txHash = await ctx.enclave.awaitTxHash(transactionId, { timeoutMs: HASH_WAIT_MS })
+  const txHash = await ctx.enclave.awaitTxHash(transactionId, {
+    timeoutMs: HASH_WAIT_MS,
+    accountId: payment.accountId,
+  })
   if (txHash === null) return recorded
   return await recordAcceptance(ctx, { payment: recorded, accepted: { transactionId, txHash, userOperationHash } })
 }
@@ -58,7 +61,7 @@ async function handleRefused(
   ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused a payment')
   if (payment.attempt > 1) {
     try {
-      const { transfer } = await ctx.enclave.findTransfer(referenceId(payment))
+      const { transfer } = await ctx.enclave.findTransfer(referenceId(payment), payment.accountId)
       if (transfer !== null)
         return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
     } catch (error) {

@@ -16,8 +16,8 @@ import type { AgentRequest } from './purchase-request.ts'
 import type { KeptAnswer } from './seal-purchase.ts'
 import { ANSWER_BYTES_MAX } from './send-paid-request.ts'
 
-/** The time limit of the request that asks for the price, with its redirects. */
-const PRICE_REQUEST_MS_MAX = 30_000
+/** The limits of the request that asks for the price before a purchase. The time covers its redirects too. */
+export const PRICE_LIMITS = { timeoutMs: 30_000, answerBytesMax: ANSWER_BYTES_MAX }
 /** How many redirects are followed while asking for the price. None is followed with a payment (D69). */
 const REDIRECTS_MAX = 3
 /** The headers that we add to the agent's request, such as `host` and `user-agent`, take at most this much. */
@@ -34,17 +34,30 @@ export type AskedPrice =
   /** `url` is the URL that asked for the payment, after redirects. */
   | { readonly kind: 'required'; readonly required: PaymentRequired; readonly url: string }
 
+interface PriceQuestion {
+  readonly source: RequestSource
+  readonly request: AgentRequest
+  readonly timeoutMs: number
+  readonly answerBytesMax: number
+  /** Ends the request. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Sends an agent's request without a payment. Throws 400 `resource_url_not_allowed` if the URL or its address is not
  * allowed, 502 `resource_unreachable` if there is no complete answer, and 400 `resource_redirected` if a redirect would
  * change an order, or take it to another origin (D69).
  */
-export async function askPrice(ctx: Context, source: RequestSource, request: AgentRequest): Promise<AskedPrice> {
+export async function askPrice(
+  ctx: Context,
+  { source, request, timeoutMs, answerBytesMax, signal }: PriceQuestion,
+): Promise<AskedPrice> {
   const { answer, url, stoppedAt, isTruncated } = await fetchResource(ctx.resources, {
     ...request,
-    timeoutMs: PRICE_REQUEST_MS_MAX,
-    responseBytesMax: ANSWER_BYTES_MAX,
+    timeoutMs,
+    responseBytesMax: answerBytesMax,
     redirectsMax: REDIRECTS_MAX,
+    signal,
     onEnd: ctx.outboundTrace.of(source),
   })
   const { statusCode: status, headers, responseBody, error } = answer

@@ -5,6 +5,7 @@ import { microUsdc } from '../../values/money.ts'
 import type { Scope } from '../../values/scope.ts'
 import { chooseOffer } from '../../x402/choose-offer.ts'
 import type { Offer, PaymentRequired } from '../../x402/payment-required.ts'
+import { OFFER_BODY_BYTES_MAX } from '../../x402/wire-values.ts'
 import type { Context } from '../context.ts'
 import type { PaymentCredential } from '../payment-requests/payment-request.ts'
 import { previewPayment, type PaymentPreview } from '../payment-requests/preview-payment.ts'
@@ -25,6 +26,11 @@ export function scopeToAsk(method: string): Scope | null {
 
 /** No offer is above this, because the amount of an offer has at most 15 digits. */
 const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)
+/**
+ * Somebody who only asks for a price waits less long than a purchase, so that the places come back sooner (D91). Of a
+ * longer answer, we need no more: an offer in the body is shorter.
+ */
+const CHECK_LIMITS = { timeoutMs: 10_000, answerBytesMax: OFFER_BODY_BYTES_MAX + 1 }
 
 export interface PriceRequest extends PaymentCredential {
   readonly accountId: string
@@ -56,9 +62,11 @@ export async function checkResource(
   { accountId, mode, credentialId, boundAgentId, request, buyer }: PriceRequest,
   { onWait }: Pick<Course, 'onWait'>,
 ): Promise<CheckedPrice> {
-  const price = await withPurchasePlace(ctx, accountId, async () => {
+  const place = { pool: 'priceChecks', accountId, mayEnd: true } as const
+  const price = await withPurchasePlace(ctx, place, async ({ ended }) => {
     onWait()
-    return await askPrice(ctx, { accountId, mode, credentialId }, request)
+    const source = { accountId, mode, credentialId }
+    return await askPrice(ctx, { source, request, ...CHECK_LIMITS, signal: ended })
   })
   if (price.kind !== 'required') {
     const status = price.kind === 'free' ? price.answer.status : price.status
@@ -68,8 +76,8 @@ export async function checkResource(
   const choice = chooseOffer(required, { maxAmountMicro: AMOUNT_MICRO_MAX })
   const offer = choice.kind === 'chosen' ? choice.offer : null
   if (offer === null || buyer === null) return { status: 402, required, url, offer, preview: null }
-  const place = { accountId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
-  const terms = { ...place, ...buyer, memo: null, idempotencyKey: '' }
+  const payer = { accountId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
+  const terms = { ...payer, ...buyer, memo: null, idempotencyKey: '' }
   const payment = { ...toPaymentRequest({ terms, offer }), idempotencyKey: null }
   return { status: 402, required, url, offer, preview: await previewPayment(ctx, payment) }
 }

@@ -71,10 +71,12 @@ export async function replayPurchase(
     onWait()
     return await continuePurchase(ctx, { payment: known.payment, request }, bounds)
   }
+  // The purchase may have paid already.
+  const place = { pool: 'purchases', accountId: payment.accountId, mayEnd: false } as const
   const state =
     isFinished || !isSamePurchase(mismatches)
       ? known
-      : await withRecordedOutcome(withPurchasePlace(ctx, payment.accountId, work), payment)
+      : await withRecordedOutcome(withPurchasePlace(ctx, place, work), payment)
   return { payment: state.payment, purchase: state.purchase, state: isKindSame(mismatches) ? state : null, mismatches }
 }
 

@@ -3,7 +3,7 @@ import { openDeadline, type Deadline } from '../../lib/deadline.ts'
 import type { Context } from '../context.ts'
 import { mayPayAs } from '../payment-requests/payment-request.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
-import { askPrice, protocolUnknown, requireOffer } from './ask-price.ts'
+import { askPrice, PRICE_LIMITS, protocolUnknown, requireOffer } from './ask-price.ts'
 import { findByKey, replayPurchase, type EarlierPurchase } from './find-earlier-purchase.ts'
 import { withPurchasePlace } from './take-purchase-place.ts'
 import { hashRequest, type PurchaseTerms, type AgentRequest } from './purchase-request.ts'
@@ -57,14 +57,17 @@ export async function payForResource(
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
-  const outcome = await withPurchasePlace(ctx, terms.accountId, async () => {
+  const place = { pool: 'purchases', accountId: terms.accountId, mayEnd: true } as const
+  const outcome = await withPurchasePlace(ctx, place, async ({ ended, keep }) => {
     onWait()
-    const price = await askPrice(ctx, terms, request)
+    const price = await askPrice(ctx, { source: terms, request, ...PRICE_LIMITS, signal: ended })
     if (price.kind === 'free') return price
     if (price.kind === 'unknown') throw protocolUnknown(price)
     const { required, url } = price
     const offer = requireOffer(required, terms.maxAmountMicro)
     const bargain = { terms, required, offer, url, method: request.method, request: hashes, termsHash: null }
+    // From here on, the purchase may pay, so it is never cut off.
+    keep()
     const reserved = await reservePurchase(ctx, bargain)
     if (reserved.kind === 'existing') return reserved
     const { payment } = reserved

@@ -1,38 +1,31 @@
-import { FairPlaces } from '../../lib/fair-places.ts'
+import type { HeldPlace } from '../../lib/fair-places.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 
-/**
- * A process works on at most this many purchases: each takes one place. Each may wait for its seller for minutes, with
- * up to 1 MiB of the answer in memory. Workspaces share the places. A workspace that is alone gets half of them.
- */
-const PURCHASES_IN_PROGRESS_MAX = 256
-/** The `Retry-After` of a purchase that finds no place. */
+/** The `Retry-After` of a purchase or price check that finds no place. */
 const NO_PLACE_RETRY_AFTER_SECONDS = 5
 
-/** Opens the places of a process. */
-export function openPurchasePlaces(): FairPlaces {
-  return new FairPlaces({ placesMax: PURCHASES_IN_PROGRESS_MAX, waitingMax: 0, waitMsMax: 0 })
+interface WantedPlace {
+  readonly pool: 'purchases' | 'priceChecks'
+  readonly accountId: string
+  /** Whether a newcomer may get the place until the work calls `keep` (D91). */
+  readonly mayEnd: boolean
 }
 
 /**
- * Does work that waits for somebody else's server, if this process has a place for it. Throws 503 otherwise; then
- * nothing was done.
+ * Does work that waits for somebody else's server, if this process has a place for it. Throws 503 if there is none, and
+ * if a newcomer got it; nothing was paid then.
  */
 export async function withPurchasePlace<Result>(
-  { purchasePlaces }: Pick<Context, 'purchasePlaces'>,
-  accountId: string,
-  work: () => Promise<Result>,
+  { pools }: Pick<Context, 'pools'>,
+  { pool, accountId, mayEnd }: WantedPlace,
+  work: (hold: HeldPlace) => Promise<Result>,
 ): Promise<Result> {
-  const ticket = purchasePlaces.enter(accountId, () => undefined)
-  if (ticket.state === 'rejected') {
-    throw new Problem('unavailable', 'Too many purchases are in progress. Nothing was paid. Retry later.', {
-      retryAfterSeconds: NO_PLACE_RETRY_AFTER_SECONDS,
-    })
-  }
-  try {
-    return await work()
-  } finally {
-    ticket.leave()
-  }
+  return await pools[pool].run(accountId, { full, mayEnd }, work)
+}
+
+function full(): Problem {
+  return new Problem('unavailable', 'Too many purchases are in progress. Nothing was paid. Retry later.', {
+    retryAfterSeconds: NO_PLACE_RETRY_AFTER_SECONDS,
+  })
 }

@@ -5,9 +5,11 @@ import { seedManyPayments, seedPayment } from '../../../../test/support/context/
 import { seed } from '../../../../test/support/context/seed.ts'
 import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
+import { openPools } from '../../lib/pools.ts'
 import { failPayment } from '../payments/fail-payment.ts'
+import type { Payment } from '../payments/payment.ts'
 import { listSettled } from './reconciliation-store.ts'
-import { waitForPayment } from './wait-for-payment.ts'
+import { openPaymentWaits, waitForPayment } from './wait-for-payment.ts'
 
 const PATIENT_MS = 40_000
 const NEVER = new AbortController().signal
@@ -56,15 +58,19 @@ describe('waitForPayment', () => {
     for (const waitMs of [0, 30]) assert.equal((await wait(payment, waitMs)).status, 'pending')
   })
 
-  test('while 100 callers of one workspace wait, its next caller does not, and others still can', async () => {
+  test('while the callers of one workspace take half of the places, its next caller does not wait, and others still can', async () => {
     const [seeded, other] = [await seed(given.context), await seed(given.context)]
     const [payment, foreign] = [await seedPayment(given.context, seeded), await seedPayment(given.context, other)]
     const controller = new AbortController()
-    const waits = Array.from({ length: 100 }, () => wait(payment, PATIENT_MS, controller.signal))
-    await waitFor('100 callers', () => given.context.paymentWaits.waiting === 100)
-    assert.equal((await wait(payment, PATIENT_MS)).status, 'pending')
-    waits.push(wait(foreign, PATIENT_MS, controller.signal))
-    await waitFor('a caller of another workspace', () => given.context.paymentWaits.waiting === 101)
+    const pools = openPools({ paymentWaits: { placesMax: 20 } })
+    const context = { ...given.context, paymentWaits: openPaymentWaits({ ...given.context, pools }) }
+    const waitFew = ({ accountId, mode, id }: Payment) =>
+      waitForPayment(context, { accountId, mode, id, waitMs: PATIENT_MS, signal: controller.signal })
+    const waits = Array.from({ length: 10 }, () => waitFew(payment))
+    await waitFor('10 callers', () => context.paymentWaits.waiting === 10)
+    assert.equal((await waitFew(payment)).status, 'pending')
+    waits.push(waitFew(foreign))
+    await waitFor('a caller of another workspace', () => context.paymentWaits.waiting === 11)
     controller.abort()
     for (const { status } of await Promise.all(waits)) assert.equal(status, 'pending')
   })

@@ -13,18 +13,13 @@ export const PAYMENT_WAIT_SECONDS_MAX = 45
  * settles most payments, reads the chain at the same interval.
  */
 const POLL_INTERVAL_MS = 400
-/** At most this many callers of one process wait. Each one keeps a connection open, and makes the poll take longer. */
-const WAITERS_MAX = 1_000
-/** At most this many callers of one workspace wait in one process, so one workspace cannot keep others from waiting. */
-const WAITERS_OF_WORKSPACE_MAX = 100
 
 /** Opens the poll for the payments that the callers of a process wait for. */
-export function openPaymentWaits({ db, logger }: Pick<Context, 'db' | 'logger'>): SharedPoll {
+export function openPaymentWaits({ db, logger, pools }: Pick<Context, 'db' | 'logger' | 'pools'>): SharedPoll {
   return new SharedPoll({
     name: 'payment-waits',
     intervalMs: POLL_INTERVAL_MS,
-    waitersMax: WAITERS_MAX,
-    waitersOfGroupMax: WAITERS_OF_WORKSPACE_MAX,
+    places: pools.paymentWaits,
     logger,
     poll: (keys) => db.read(listSettled(keys)),
   })

@@ -45,6 +45,7 @@ export async function createWallet(
   // rejected above is not counted.
   if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
   const { slots, ...made } = await ctx.enclave.createWallet({
+    accountId,
     name,
     owners: [toSpki(owner.publicKeyCose)],
     slots: ctx.walletSlots,

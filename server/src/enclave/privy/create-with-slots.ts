@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { FairPlaces } from '../../lib/fair-places.ts'
 import type { NewSlot, NewWallet, PublicKey, WalletIds } from '../enclave.ts'
 import { createPatiently } from './create-patiently.ts'
-import type { createCreationQueue } from './creation-queue.ts'
 import type { EnclaveClient } from './enclave-client.ts'
 import { areSlots, parseId, parseWallet } from './read-record.ts'
 import { checkId } from './request-to-sign.ts'
@@ -15,10 +15,14 @@ const NAME_CHARS_MAX = 50
  */
 const SLOTS_AT_ONCE_MAX = 10
 
-/** What one process needs to create resources: the client, and the queue in which all creations wait for their turn. */
+/**
+ * What the creation of a wallet needs: the client, the places in which all creations of the process take turns, and the
+ * workspace to which the wallet will belong.
+ */
 export interface Creator {
   readonly client: EnclaveClient
-  readonly creations: ReturnType<typeof createCreationQueue>
+  readonly places: FairPlaces
+  readonly accountId: string
 }
 
 /**
@@ -29,7 +33,7 @@ export interface Creator {
  */
 export async function createWithSlots(
   creator: Creator,
-  { name, owners, slots: count }: NewWallet,
+  { name, owners, slots: count }: Omit<NewWallet, 'accountId'>,
 ): Promise<WalletIds & { readonly slots: readonly NewSlot[] }> {
   const enclaveOwnersId = await createQuorum(creator, { publicKeys: owners, name: 'Wallet owners' })
   const slots: NewSlot[] = []
@@ -107,13 +111,17 @@ async function createPolicy(
  * its stored response, even a 429. So each try has another key.
  */
 async function create<Result>(
-  { client, creations }: Creator,
+  { client, places, accountId }: Creator,
   operation: string,
   work: (idempotencyKey: string) => Promise<Result>,
 ): Promise<Result> {
   return await client.call(operation, async () =>
-    creations.run(async () => createPatiently(async () => work(randomUUID()))),
+    places.run(accountId, { full: tooMany }, async () => createPatiently(async () => work(randomUUID()))),
   )
+}
+
+function tooMany(): Error {
+  return new Error('too many requests wait to create resources at the enclave')
 }
 
 /** Cuts a name that is too long, without splitting a Unicode code point (D17). */

@@ -1,5 +1,6 @@
 import { PrivyClient } from '@privy-io/node'
 import type { Clock } from '../../lib/clock.ts'
+import type { FairPlaces } from '../../lib/fair-places.ts'
 import type { Logger } from '../../lib/logger.ts'
 import { parseRetryAfterMs } from '../../lib/parse-retry-after.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
@@ -25,12 +26,15 @@ export type EnclaveClient = ReturnType<typeof createEnclaveClient>
  * call that the SDK does not have. The client never retries; callers decide that. Every response updates our estimate
  * of the enclave's clock. After a `Retry-After`, the whole process makes no look-ups until the given time.
  */
-export function createEnclaveClient(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }) {
+export function createEnclaveClient(
+  options: EnclaveOptions,
+  { clock, logger, places }: { clock: Clock; logger: Logger; places: FairPlaces },
+) {
   const { apiUrl, appId, appSecret, timeoutMs } = options
   checkApiUrl(apiUrl)
   const { fetch: boundedFetch, close } = createBoundedFetch(apiUrl)
   const enclaveClock = createEnclaveClock({ clock, logger })
-  const budget = createRequestBudget()
+  const budget = createRequestBudget(places)
 
   async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const sentAt = clock.now()

@@ -22,6 +22,7 @@ import { openEnclave } from './open-enclave.ts'
 import { findFreePort } from '../../../../test/support/free-port.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
+const ACCOUNT_ID = 'acc_1'
 const CHAIN_ID = 84532
 const MINUTE_MS = 60_000
 const CONTROL_TOKEN = 'control-token'
@@ -105,6 +106,7 @@ async function grant(change: Partial<Terms> = {}) {
     name: 'Treasury',
     owners: [passkey.publicKeySpki],
     slots: 1,
+    accountId: ACCOUNT_ID,
   })
   const [slot] = slots
   assert.ok(slot !== undefined)
@@ -171,12 +173,13 @@ describe('the local enclave', () => {
     await activate(granted)
     await awaitFunds(granted.wallet.address)
     const order = granted.order()
-    assert.equal((await enclave.findTransfer(order.referenceId)).transfer, null)
+    assert.equal((await enclave.findTransfer(order.referenceId, ACCOUNT_ID)).transfer, null)
     const answer = await enclave.sendTransfer(order)
     assert.ok(answer.kind === 'accepted', JSON.stringify(answer))
-    const txHash = answer.txHash ?? (await enclave.awaitTxHash(answer.transactionId, { timeoutMs: 5_000 }))
+    const txHash =
+      answer.txHash ?? (await enclave.awaitTxHash(answer.transactionId, { timeoutMs: 5_000, accountId: ACCOUNT_ID }))
     assert.match(String(txHash), /^0x[0-9a-f]{64}$/)
-    const { transfer: found } = await enclave.findTransfer(order.referenceId)
+    const { transfer: found } = await enclave.findTransfer(order.referenceId, ACCOUNT_ID)
     assert.equal(found?.transactionId, answer.transactionId)
     assert.equal(found.txHash, txHash)
     // The same attempt again returns the same transfer. Another attempt for the same payment has an unknown outcome.
@@ -245,9 +248,10 @@ describe('the local enclave', () => {
     const answer = await enclave.sendTransfer(order)
     assert.ok(answer.kind === 'unknown')
     assert.equal(answer.error.status, null)
-    const { transfer: found } = await enclave.findTransfer(order.referenceId)
+    const { transfer: found } = await enclave.findTransfer(order.referenceId, ACCOUNT_ID)
     assert.ok(found !== null)
-    const txHash = found.txHash ?? (await enclave.awaitTxHash(found.transactionId, { timeoutMs: 5_000 }))
+    const txHash =
+      found.txHash ?? (await enclave.awaitTxHash(found.transactionId, { timeoutMs: 5_000, accountId: ACCOUNT_ID }))
     assert.match(String(txHash), /^0x/)
   })
 
@@ -264,7 +268,7 @@ describe('the local enclave', () => {
       await orderFault(fault)
       assert.equal((await hasty.sendTransfer(order)).kind, 'unknown')
       hasty.close()
-      assert.equal((await enclave.findTransfer(order.referenceId)).transfer, null)
+      assert.equal((await enclave.findTransfer(order.referenceId, ACCOUNT_ID)).transfer, null)
       assert.equal((await enclave.sendTransfer({ ...order, attemptKey: unique('attempt') })).kind, 'accepted')
     })
   }

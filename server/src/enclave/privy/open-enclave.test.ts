@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { formatRequestForAuthorizationSignature, type WalletApiRequestSignatureInput } from '@privy-io/node'
 import { pino } from 'pino'
+import { openPools } from '../../lib/pools.ts'
 import { createClock } from '../../lib/clock.ts'
 import { microUsdc } from '../../values/money.ts'
 import { parseAddress } from '../../values/address.ts'
@@ -40,7 +41,7 @@ const terms: Terms = {
 }
 const change = { slot, rules: toRules(terms), expiresAt }
 const owners = { wallet: ids, owners: ['SPKI1', 'SPKI2'], expiresAt }
-const newWallet = { name: 'Treasury', owners: ['SPKI1', 'SPKI2'], slots: 2 }
+const newWallet = { accountId: 'acc_1', name: 'Treasury', owners: ['SPKI1', 'SPKI2'], slots: 2 }
 const assertion = { authenticatorData: 'YXV0aA', clientDataJSON: 'e30', signature: 'MEUC_-' }
 
 type Json = Record<string, unknown>
@@ -200,6 +201,25 @@ describe('an enclave that responds', () => {
     for (const respond of held) respond()
     // Each response arrives at the wallet whose creation asked for it, or the wallet would have another owner.
     assert.equal((await Promise.all(asked)).length, 25)
+  })
+
+  it('creates the wallet of a newcomer in turn while one person creates 110 wallets in 37 workspaces', async () => {
+    const pools = openPools()
+    const shared = stub.open({ pools })
+    stub.answer(create())
+    const start = stub.requests.length
+    const asked = Array.from({ length: 110 }, async (_, index) => {
+      const accountId = `acc_${index % 37}`
+      pools.creators.remember(accountId, 'usr_1')
+      return await shared.createWallet({ ...newWallet, accountId, slots: 5 })
+    })
+    await waitFor('the first creations', () => stub.requests.length > start)
+    await shared.createWallet({ ...newWallet, accountId: 'acc_newcomer', slots: 5 })
+    // The newcomer's 12 requests had to wait for about as many of the other person's 1,320.
+    const before = stub.requests.length - start
+    assert.ok(before < 100, String(before))
+    await Promise.all(asked)
+    shared.close()
   })
 
   it('does not wait for longer than a person would', async () => {

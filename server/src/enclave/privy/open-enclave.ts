@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/logger.ts'
+import { openPools, type Pools } from '../../lib/pools.ts'
 import type { Enclave } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
 import { createWithSlots } from './create-with-slots.ts'
-import { createCreationQueue } from './creation-queue.ts'
 import { describeWallet } from './describe-wallet.ts'
 import { createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
 import { compareRecord, readOwners, readRules } from './read-record.ts'
@@ -17,9 +17,12 @@ import { awaitTxHash, findTransfer } from './transactions.ts'
 export const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
 
 /** Opens the only connection to the enclave. @throws TypeError for an `apiUrl` that cannot be signed. */
-export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock: Clock; logger: Logger }): Enclave {
-  const client = createEnclaveClient(options, { clock, logger })
-  const creator = { client, creations: createCreationQueue() }
+export function openEnclave(
+  options: EnclaveOptions,
+  { clock, logger, pools = openPools() }: { clock: Clock; logger: Logger; pools?: Pools | undefined },
+): Enclave {
+  const client = createEnclaveClient(options, { clock, logger, places: pools.lookUps })
+  const places = pools.walletCreations
 
   /** If the enclave accepts our credentials, it returns 404 for a wallet that does not exist. */
   async function checkReachable(): Promise<void> {
@@ -31,7 +34,7 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
   }
 
   return {
-    createWallet: async (wallet) => createWithSlots(creator, wallet),
+    createWallet: async ({ accountId, ...wallet }) => createWithSlots({ client, places, accountId }, wallet),
     readOwners: async (wallet) => readOwners(client, wallet),
     readRules: async (slot) => readRules(client, slot),
     compareRecord: async (expected) => compareRecord(client, expected),
@@ -43,8 +46,8 @@ export function openEnclave(options: EnclaveOptions, { clock, logger }: { clock:
     prepareTransfer: (transfer) => prepareTransfer(client, transfer),
     sendTransfer: async (order) => sendTransfer(client, order),
     signAuthorization: async (order) => signAuthorization(client, order),
-    findTransfer: async (referenceId) => findTransfer(client, referenceId),
-    awaitTxHash: async (transactionId, limit) => awaitTxHash(client, transactionId, limit),
+    findTransfer: async (referenceId, accountId) => findTransfer(client, referenceId, accountId),
+    awaitTxHash: async (transactionId, wait) => awaitTxHash(client, transactionId, wait),
     toEnclaveTime: client.clock.toEnclaveTime,
     checkReachable,
     close: client.close,

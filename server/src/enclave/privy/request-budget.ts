@@ -1,30 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { FairPlaces } from '../../lib/fair-places.ts'
+import type { FairPlaces } from '../../lib/fair-places.ts'
 
-/** The provider publishes no limit. This is far more than payments need, but few enough not to look like an attack. */
-const REQUESTS_PER_SECOND_MAX = 40
 const WINDOW_MS = 1_000
 /** The longest pause. A longer `Retry-After` is shortened to this. */
 const PAUSE_MS_MAX = 60_000
-/** How many requests may wait. Any further request is rejected at once. */
-const WAITING_MAX = 2_000
 
 /**
- * Limits how often this process looks up transactions at the enclave: at most `perSecond` times in any second, and not
- * while the enclave asks us to wait. Requests that send a transfer are not limited, because a caller waits for each of
+ * Limits how often this process looks up transactions at the enclave: in any second as often as there are places, and
+ * not while the enclave asks us to wait. Workspaces take turns. Requests that send a transfer are not limited, because a caller waits for each of
  * them.
  */
-export function createRequestBudget({ perSecond = REQUESTS_PER_SECOND_MAX }: { perSecond?: number } = {}) {
-  /** Each request takes a place for `WINDOW_MS`. */
-  const places = new FairPlaces({ placesMax: perSecond, waitingMax: WAITING_MAX, waitMsMax: null })
+export function createRequestBudget(places: FairPlaces) {
   let pause: Promise<void> | null = null
 
   /**
-   * Resolves when a request may be sent.
+   * Resolves when a request of the workspace may be sent. It keeps its place for `WINDOW_MS`.
    * @throws the signal's reason if the signal aborts first; Error if too many requests are waiting.
    */
-  async function take(signal: AbortSignal): Promise<void> {
-    const place = await places.take(null, { signal })
+  async function take(accountId: string, signal: AbortSignal): Promise<void> {
+    const place = await places.take(accountId, { signal })
     if (place === null) throw new Error('too many look-ups at the enclave are waiting')
     try {
       for (let current = pause; current !== null; current = pause) await abortable(current, signal)

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Hash } from 'viem'
-import type { EnclaveTransfer, TransferLookup } from '../enclave.ts'
+import type { Enclave, EnclaveTransfer, TransferLookup } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
 import type { EnclaveClient } from './enclave-client.ts'
 import { malformedResponse } from './failure.ts'
@@ -26,7 +26,7 @@ const FAILURES: ReadonlyMap<string, EnclaveTransfer['failure']> = new Map([
 export async function awaitTxHash(
   client: EnclaveClient,
   transactionId: string,
-  { timeoutMs }: { timeoutMs: number },
+  { timeoutMs, accountId }: Parameters<Enclave['awaitTxHash']>[1],
 ): Promise<Hash | null> {
   const deadline = AbortSignal.timeout(timeoutMs)
   for (
@@ -35,25 +35,33 @@ export async function awaitTxHash(
     delayMs = Math.min(delayMs * HASH_POLL_GROWTH, HASH_POLL_MAX_MS)
   ) {
     await setTimeout(delayMs, undefined, { signal: deadline }).catch(() => undefined)
-    const found = deadline.aborted ? null : await findById(client, transactionId, deadline)
+    const found = deadline.aborted ? null : await findById(client, { transactionId, accountId }, deadline)
     if (found !== null && (found.txHash !== null || found.failure !== null)) return found.txHash
   }
   return null
 }
 
-async function findById(client: EnclaveClient, id: string, signal: AbortSignal): Promise<EnclaveTransfer | null> {
+async function findById(
+  client: EnclaveClient,
+  { transactionId, accountId }: { transactionId: string; accountId: string },
+  signal: AbortSignal,
+): Promise<EnclaveTransfer | null> {
   try {
-    await client.budget.take(signal)
-    return parseTransfer(await client.sdk.transactions().get(id, { signal }))
+    await client.budget.take(accountId, signal)
+    return parseTransfer(await client.sdk.transactions().get(transactionId, { signal }))
   } catch {
     return null
   }
 }
 
-export async function findTransfer(client: EnclaveClient, referenceId: string): Promise<TransferLookup> {
+export async function findTransfer(
+  client: EnclaveClient,
+  referenceId: string,
+  accountId: string,
+): Promise<TransferLookup> {
   const operation = 'looking up a transfer'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
-  await client.call(operation, async () => client.budget.take(AbortSignal.timeout(client.timeoutMs)))
+  await client.call(operation, async () => client.budget.take(accountId, AbortSignal.timeout(client.timeoutMs)))
   const askedAt = client.clock.now()
   const { body, date } = await client.getJson(operation, path).catch((error: unknown) => {
     if (!(error instanceof EnclaveRefused)) throw error

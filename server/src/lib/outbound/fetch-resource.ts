@@ -14,6 +14,8 @@ export interface ResourceRequest {
   readonly responseBytesMax: number
   /** How many redirects are followed. 0 for a request that pays (D69). */
   readonly redirectsMax: number
+  /** Ends the request, as its time limit does. */
+  readonly signal?: AbortSignal | undefined
   /** Called when the request has ended, and also for each redirect that was followed. */
   readonly onEnd: (report: SentReport) => void
 }
@@ -41,7 +43,7 @@ const NOBODY = ''
  */
 export async function fetchResource(
   outbound: Outbound,
-  { redirectsMax, timeoutMs, responseBytesMax, onEnd, ...request }: ResourceRequest,
+  { redirectsMax, timeoutMs, responseBytesMax, signal, onEnd, ...request }: ResourceRequest,
 ): Promise<ResourceAnswer> {
   const deadline = openDeadline(timeoutMs)
   let current: RedirectedRequest = request
@@ -56,6 +58,7 @@ export async function fetchResource(
       headers: { ...current.headers, 'accept-encoding': 'identity' },
       // One more byte is read, to find out whether the body is longer than `responseBytesMax`.
       responseBytesMax: responseBytesMax + 1,
+      signal,
       ...{ connection: 'new', connectionsOf: NOBODY, onEnd },
     })
     const location = redirects < redirectsMax ? readLocation(url, answer) : null

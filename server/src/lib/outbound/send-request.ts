@@ -40,6 +40,8 @@ export interface SentRequest extends ConnectionScope {
   readonly timeoutMs: number
   /** At most this many bytes of the decoded response body are read. The request does not wait for the rest. */
   readonly responseBytesMax: number
+  /** Ends the request early. The answer is then the same as after `timeoutMs`. */
+  readonly signal?: AbortSignal | undefined
   /** Called when the request has ended. */
   readonly onEnd?: (report: SentReport) => void
 }
@@ -84,7 +86,10 @@ export async function sendRequest(
   const sentAt = clock.now()
   const request = { ...rest, headers: { ...headers, 'user-agent': userAgentOf(headers['user-agent'], policy) } }
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
+  const end = (): void => deadline.abort()
+  const timer = setTimeout(end, request.timeoutMs)
+  request.signal?.addEventListener('abort', end)
+  if (request.signal?.aborted === true) end()
   try {
     const { connection = 'pooled', method } = request
     const first = await exchange(url, request, { agent: agents.pick(url, connection), signal: deadline.signal })
@@ -98,6 +103,7 @@ export async function sendRequest(
     return answer
   } finally {
     clearTimeout(timer)
+    request.signal?.removeEventListener('abort', end)
   }
 }
 
