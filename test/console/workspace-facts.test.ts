@@ -54,6 +54,9 @@ describe('the facts of a workspace in the dashboard', () => {
     const before = await readUse()
     const none = { used: 0, limit: 100 }
     const noWallets = { used: 0, limit: 3 }
+    const empty = { used: 0, limit: 16_777_216 }
+    const unused = { test: empty, live: empty }
+    const small = { webhook_responses: unused, refusals: unused }
     const resetsAt = nextMonthOf(server.clock.now()).toISOString()
     assert.deepEqual(before, {
       plan: 'developer',
@@ -61,6 +64,7 @@ describe('the facts of a workspace in the dashboard', () => {
       agents: { test: none, live: none },
       wallets: { test: noWallets, live: noWallets },
       responses: { test: { used: 0, limit: 134_217_728 }, live: { used: 0, limit: 536_870_912 } },
+      ...small,
     })
     for (const id of ['a', 'b', 'gone']) {
       await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
@@ -81,6 +85,7 @@ describe('the facts of a workspace in the dashboard', () => {
       agents: { test: { used: 2, limit: 10_000 }, live: { used: 1, limit: 10_000 } },
       wallets: { test: { used: 0, limit: 100 }, live: { used: 1, limit: 100 } },
       responses: { test: { used: 0, limit: 536_870_912 }, live: { used: 0, limit: 4_294_967_296 } },
+      ...small,
     })
     await changePlan(server.context, { account, plan: 'scale', actor: OPERATOR })
     const { allowance, agents, wallets } = await readUse()

@@ -65,12 +65,16 @@ function PlanView({ use }: { readonly use: PlanUse }) {
         </div>
       </Section>
       <Section
-        title="Kept responses"
-        lead="Each seller’s response is kept for 24 hours, so that a retry does not pay again. If there is no room for the largest response, purchases are rejected before they are paid."
+        title="Storage"
+        lead="Each seller’s response is kept for 24 hours, so that a retry does not pay again. If there is no room for the largest response, purchases are rejected before they are paid. Of the responses of webhook receivers and the rejected requests, the oldest are deleted if there is no room."
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <UseCard title="Responses, test" use={use.responses.test} format={formatBytes} />
-          <UseCard title="Responses, live" use={use.responses.live} format={formatBytes} />
+          <UseCard title="Responses of sellers, test" use={use.responses.test} format={formatBytes} />
+          <UseCard title="Responses of sellers, live" use={use.responses.live} format={formatBytes} />
+          <UseCard title="Responses to webhooks, test" use={use.webhook_responses.test} format={formatBytes} />
+          <UseCard title="Responses to webhooks, live" use={use.webhook_responses.live} format={formatBytes} />
+          <UseCard title="Rejected requests, test" use={use.refusals.test} format={formatBytes} />
+          <UseCard title="Rejected requests, live" use={use.refusals.live} format={formatBytes} />
         </div>
       </Section>
       <Section title="Plans" lead="To change the plan, ask the server operator. Changes apply immediately.">

@@ -46,6 +46,10 @@ const PlanUseSchema = Type.Object({
   wallets: UseByModeSchema,
   /** In bytes: the responses of sellers that are kept, with the room that purchases in progress may need (D93). */
   responses: UseByModeSchema,
+  /** In bytes: the responses of webhook receivers. If there is no room, the oldest go. */
+  webhook_responses: UseByModeSchema,
+  /** In bytes: the rejected requests. If there is no room, the oldest go. */
+  refusals: UseByModeSchema,
 })
 
 export type Workspace = Shape<typeof WorkspaceSchema>

@@ -1,4 +1,5 @@
 import { getPlanUse } from '../../domain/plans/get-plan-use.ts'
+import { DROPPED_BYTES_MAX } from '../../domain/stored-bytes/stored-bytes.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { ConsoleContext } from '../console-context.ts'
@@ -20,6 +21,8 @@ export function addPlanRoute(http: HttpServer, { ctx }: ConsoleContext): void {
           agents: formatUse(used.agents, limits.agentsMax),
           wallets: formatUse(used.wallets, limits.walletsMax),
           responses: formatUse(used.answerBytes, limits.answerBytesMax),
+          webhook_responses: formatUse(used.responseBytes, DROPPED_BYTES_MAX.responses),
+          refusals: formatUse(used.refusalBytes, DROPPED_BYTES_MAX.refusals),
         },
       }
     },

@@ -1,12 +1,13 @@
 import { computed, pick } from '../../db/column.ts'
 import { changed, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { Mode } from '../../values/mode.ts'
+import { MODES, type Mode } from '../../values/mode.ts'
 
 const { int8 } = computed
 const USE_ROW = {
   ...{ used: int8, test_agents: int8, live_agents: int8, test_wallets: int8, live_wallets: int8 },
-  ...{ test_answers: int8, live_answers: int8 },
+  ...{ test_answers: int8, live_answers: int8, test_responses: int8, live_responses: int8 },
+  ...{ test_refusals: int8, live_refusals: int8 },
 }
 
 export interface UsedOfPlan {
@@ -16,7 +17,13 @@ export interface UsedOfPlan {
   readonly wallets: Readonly<Record<Mode, number>>
   /** The responses of sellers that are kept, and the room that is reserved for others. */
   readonly answerBytes: Readonly<Record<Mode, number>>
+  /** The responses of webhook receivers, and the rejected requests. */
+  readonly responseBytes: Readonly<Record<Mode, number>>
+  readonly refusalBytes: Readonly<Record<Mode, number>>
 }
+
+const usedBytes = (kind: string, mode: Mode): string => `coalesce((select used_bytes from stored_bytes
+          where account_id = $1 and mode = '${mode}' and kind = '${kind}'), 0) as ${mode}_${kind}`
 
 /** Uses the primary keys. */
 export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
@@ -27,16 +34,15 @@ export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan>
         (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
         (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
         (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets,
-        coalesce((select used_bytes from stored_bytes where account_id = $1 and mode = 'test' and kind = 'answers'), 0)
-          as test_answers,
-        coalesce((select used_bytes from stored_bytes where account_id = $1 and mode = 'live' and kind = 'answers'), 0)
-          as live_answers`,
+        ${['answers', 'responses', 'refusals'].flatMap((kind) => MODES.map((mode) => usedBytes(kind, mode))).join()}`,
     values: [accountId, month],
     read: one(USE_ROW, (row) => ({
       allowance: Number(row.used),
       agents: { test: Number(row.test_agents), live: Number(row.live_agents) },
       wallets: { test: Number(row.test_wallets), live: Number(row.live_wallets) },
       answerBytes: { test: Number(row.test_answers), live: Number(row.live_answers) },
+      responseBytes: { test: Number(row.test_responses), live: Number(row.live_responses) },
+      refusalBytes: { test: Number(row.test_refusals), live: Number(row.live_refusals) },
     })),
   }
 }
