@@ -50,12 +50,17 @@ describe('while others wait for a silent seller', () => {
   })
 
   for (const { path, people, workspaces } of ATTACKS) {
-    test(`eight buyers get their goods: ${people} with ${workspaces} workspaces each, at ${path}`, async () => {
+    test(`eight buyers get their goods: ${people} with ${workspaces} workspaces each, at ${path}`, async (t) => {
       const accounts = await seedWorkspaces(people, workspaces)
       await buyAll(`before ${path} ${people} ${workspaces}`)
       const before = silent.length
       const answers: Answer[] = []
       const calls: Promise<void>[] = []
+      const endAttack = async (): Promise<void> => {
+        for (const response of silent.splice(0)) response.destroy()
+        await Promise.all(calls)
+      }
+      t.after(endAttack)
       for (const accountId of accounts) {
         const answered = new Set<number>()
         for (let sent = 0; sent < CALLS_OF_WORKSPACE_MAX && answered.size === 0; sent += CALLS_OF_KEY) {
@@ -72,8 +77,7 @@ describe('while others wait for a silent seller', () => {
         }
       }
       await buyAll(`during ${path} ${people} ${workspaces}`)
-      for (const response of silent.splice(0)) response.destroy()
-      await Promise.all(calls)
+      await endAttack()
       for (const answer of answers) {
         if (answer.status === 503) assert.match(readError(answer).message, /Nothing was paid/)
         else assert.equal(readError(answer).code, 'resource_unreachable')
