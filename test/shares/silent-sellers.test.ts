@@ -21,10 +21,10 @@ const TRIES_MAX = 5
 
 /** Each workspace, one after the other, takes all that it can have. */
 const ATTACKS = [
-  { path: '/v1/x402/check', people: 1, workspaces: 50 },
-  { path: '/v1/x402/check', people: 9, workspaces: 1 },
-  { path: '/v1/x402/pay', people: 1, workspaces: 10 },
-  { path: '/v1/x402/pay', people: 9, workspaces: 1 },
+  { path: '/v1/x402/check', people: 1, each: 50 },
+  { path: '/v1/x402/check', people: 9, each: 1 },
+  { path: '/v1/x402/pay', people: 1, each: 10 },
+  { path: '/v1/x402/pay', people: 9, each: 1 },
 ]
 
 /** The attackers have no wallet, no grant and no money. They only ask a seller for its price, and it never responds. */
@@ -49,10 +49,10 @@ describe('while others wait for a silent seller', () => {
     await given.close()
   })
 
-  for (const { path, people, workspaces } of ATTACKS) {
-    test(`eight buyers get their goods: ${people} with ${workspaces} workspaces each, at ${path}`, async (t) => {
-      const accounts = await seedWorkspaces(people, workspaces)
-      await buyAll(`before ${path} ${people} ${workspaces}`)
+  for (const { path, people, each } of ATTACKS) {
+    test(`eight buyers get their goods: ${people} with ${each} workspaces each, at ${path}`, async (t) => {
+      const accounts = await seedWorkspaces(people, each)
+      await buyAll(`before ${path} ${people} ${each}`)
       const before = silent.length
       const answers: Answer[] = []
       const calls: Promise<void>[] = []
@@ -76,23 +76,23 @@ describe('while others wait for a silent seller', () => {
           await waitFor('the seller or an answer', () => silent.length - before + answers.length >= calls.length)
         }
       }
-      await buyAll(`during ${path} ${people} ${workspaces}`)
+      await buyAll(`during ${path} ${people} ${each}`)
       await endAttack()
       for (const answer of answers) {
         if (answer.status === 503) assert.match(readError(answer).message, /Nothing was paid/)
         else assert.equal(readError(answer).code, 'resource_unreachable')
       }
-      await buyAll(`after ${path} ${people} ${workspaces}`)
+      await buyAll(`after ${path} ${people} ${each}`)
     })
   }
 
   /** Signs up people who each create so many workspaces. Returns the ids of the workspaces. */
-  async function seedWorkspaces(people: number, workspaces: number): Promise<string[]> {
+  async function seedWorkspaces(people: number, each: number): Promise<string[]> {
     const { context } = given
     const accounts: string[] = []
     for (let person = 0; person < people; person += 1) {
       const { userId } = await signUpPerson(context)
-      for (let index = 0; index < workspaces; index += 1) {
+      for (let index = 0; index < each; index += 1) {
         accounts.push((await createWorkspace(context, { userId, name: 'Many' })).account.id)
       }
     }
