@@ -13,7 +13,7 @@ import { createId } from '../server/src/values/ids.ts'
  * - A refresh is one durable transaction that ends a token and inserts two.
  */
 interface Target {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly agentId: string
   readonly wallet: string
   readonly grantId: string
@@ -62,11 +62,11 @@ async function serveFloor({ databaseUrl, enclaveUrl, targets }: FloorOrder): Pro
   const next = (): Target => pick(targets, (turn += 1))
 
   http.get('/read', async () => {
-    const { accountId, agentId } = next()
+    const { workspaceId, agentId } = next()
     const { rows } = await pick(shared, turn).query({
       name: 'floor_read',
-      text: 'select id, mode, created_at from agents where account_id = $1 and mode = $2 and id = $3',
-      values: [accountId, 'test', agentId],
+      text: 'select id, mode, created_at from agents where workspace_id = $1 and mode = $2 and id = $3',
+      values: [workspaceId, 'test', agentId],
     })
     return { agent: rows[0] }
   })
@@ -90,14 +90,14 @@ async function serveFloor({ databaseUrl, enclaveUrl, targets }: FloorOrder): Pro
 async function pay(pool: pg.Pool, target: Target): Promise<string> {
   const now = new Date()
   const id = createId('payment', now)
-  const payment = [target.accountId, id, target.agentId, target.wallet, target.grantId, now]
+  const payment = [target.workspaceId, id, target.agentId, target.wallet, target.grantId, now]
   await commit(pool, [
     { name: 'floor_insert_payment', text: INSERT_PAYMENT, values: payment },
     { name: 'floor_insert_event', text: INSERT_EVENT, values: eventValues(target, id, now) },
     {
       name: 'floor_set_hash',
-      text: 'update payments set tx_hash = $3, attempt_until = null where account_id = $1 and id = $2',
-      values: [target.accountId, id, `0x${hash(id).toString('hex')}`],
+      text: 'update payments set tx_hash = $3, attempt_until = null where workspace_id = $1 and id = $2',
+      values: [target.workspaceId, id, `0x${hash(id).toString('hex')}`],
     },
   ])
   return id
@@ -163,11 +163,11 @@ function createEnclaveCall(enclaveUrl: string): (target: Target, id: string) => 
   }
 }
 
-const INSERT_PAYMENT = `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address,
+const INSERT_PAYMENT = `insert into payments (workspace_id, mode, id, agent_id, wallet_address, grant_id, to_address,
     amount_micro, amount_usdc, status, created_at, attempt, attempt_until, max_per_tx_micro, daily_cap_micro, spent_24h_micro)
   values ($1, 'test', $2, $3, $4, $5, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', 1, '0.000001', 'pending', $6, 1, $6,
     1000000, 1000000000, 0)`
-const INSERT_EVENT = `insert into events (account_id, id, mode, type, created_at, data, data_text)
+const INSERT_EVENT = `insert into events (workspace_id, id, mode, type, created_at, data, data_text)
   values ($1, $2, 'test', $3, $4, $5::jsonb, $5::text)`
 const CREATE_TOKENS = `create table if not exists floor_tokens (token_hash bytea primary key, created_at timestamptz not null,
   taken_at timestamptz)`
@@ -175,7 +175,7 @@ const INSERT_TOKEN = 'insert into floor_tokens (token_hash, created_at) values (
 
 function eventValues(target: Target, id: string, now: Date): unknown[] {
   const data = JSON.stringify({ payment: { id, to: target.wallet, memo: null, salt: randomBytes(16).toString('hex') } })
-  return [target.accountId, createId('event', now), 'payment.created', now, data]
+  return [target.workspaceId, createId('event', now), 'payment.created', now, data]
 }
 
 function hash(text: string): Buffer {

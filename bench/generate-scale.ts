@@ -51,11 +51,11 @@ export async function generateScale(
     await insertAgents(client, { huge, count: scale.agents, now })
     await client.query('begin')
     const rebuild = await emptyPayments(client)
-    const rows = targets.map(({ accountId, agentId, wallet, grantId }) => ({ accountId, agentId, wallet, grantId }))
+    const rows = targets.map(({ workspaceId, agentId, wallet, grantId }) => ({ workspaceId, agentId, wallet, grantId }))
     await client.query(
       `create temp table payers on commit drop as select * from rows from (
-          jsonb_to_recordset($1::jsonb) as ("accountId" text, "agentId" text, wallet text, "grantId" text)
-        ) with ordinality as t ("accountId", "agentId", wallet, "grantId", ordinality)`,
+          jsonb_to_recordset($1::jsonb) as ("workspaceId" text, "agentId" text, wallet text, "grantId" text)
+        ) with ordinality as t ("workspaceId", "agentId", wallet, "grantId", ordinality)`,
       [JSON.stringify(rows)],
     )
     await client.query('create unique index payers_by_ordinality on payers (ordinality)')
@@ -104,30 +104,30 @@ async function insertAgents(
 ): Promise<void> {
   const wallets = Math.ceil(count / WALLETS_PER_AGENT)
   await client.query(
-    `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+    `insert into wallets (workspace_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
       select $1, 'test', '0x' || md5('wallet ' || n) || left(md5('more ' || n), 8), 'Bench', 'wallet ' || n, 'quorum', $2
       from generate_series(1, $3::int) n`,
-    [huge.accountId, now, wallets],
+    [huge.workspaceId, now, wallets],
   )
   await client.query(
-    `insert into agents (account_id, mode, id, created_at) select $1, 'test', 'fleet-' || n, $2 from generate_series(1, $3::int) n`,
-    [huge.accountId, now, count],
+    `insert into agents (workspace_id, mode, id, created_at) select $1, 'test', 'fleet-' || n, $2 from generate_series(1, $3::int) n`,
+    [huge.workspaceId, now, count],
   )
   await client.query(
-    `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+    `insert into wallet_slots (workspace_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
         signer_private_key_sealed)
       select $1, 'test', address, slot, 'policy ' || address || slot, 'signer ' || address || slot, 'x'
-      from wallets, generate_series(1, ${WALLETS_PER_AGENT}) slot where account_id = $1 and enclave_wallet_id like 'wallet %'`,
-    [huge.accountId],
+      from wallets, generate_series(1, ${WALLETS_PER_AGENT}) slot where workspace_id = $1 and enclave_wallet_id like 'wallet %'`,
+    [huge.workspaceId],
   )
   await client.query(
-    `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+    `insert into grants (workspace_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
         recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
       select $1, ${sortable('grt_', millisecondsOf('$2::timestamptz'), "'grant ' || n")}, 'test', 'fleet-' || n,
         '0x' || md5('wallet ' || w) || left(md5('more ' || w), 8), 1000000, 1000000000000, '{}', '{usdc}', 'active',
         1 + (n - 1) % ${WALLETS_PER_AGENT}, $2::timestamptz, $2::timestamptz
       from generate_series(1, $3::int) n, lateral (select 1 + (n - 1) / ${WALLETS_PER_AGENT} as w) t`,
-    [huge.accountId, now, count],
+    [huge.workspaceId, now, count],
   )
 }
 
@@ -176,10 +176,10 @@ async function insertPayments(client: pg.Client, order: PaymentsOrder): Promise<
   const { count, payer, seed, status, agoMax, agoMin, now } = order
   const settled = status === 'confirmed'
   await client.query(
-    `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
+    `insert into payments (workspace_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro, amount_usdc,
         status, tx_hash, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt, accepted_at,
         enclave_transaction_id, mined_block, mined_block_hash, settled_at)
-      select p."accountId", 'test', ${sortable('pay_', 'ms', '$1 || n')}, p."agentId", p.wallet, p."grantId", p.wallet, 1,
+      select p."workspaceId", 'test', ${sortable('pay_', 'ms', '$1 || n')}, p."agentId", p.wallet, p."grantId", p.wallet, 1,
         '0.000001', $2, '0x' || md5($1 || n) || md5(n || $1), at, 1000000, 1000000000000, 0, 1, at, 'tx ' || $1 || n,
         ${settled ? `n, '0x' || md5('block ' || n), at + interval '2 seconds'` : 'null, null, null'}
       from generate_series(1, $3::bigint) n

@@ -55,7 +55,7 @@ async function measureSize(payments: number, counts: readonly number[]): Promise
 async function scaleSeries(world: World, endpoints: readonly Endpoint[]): Promise<readonly Series[]> {
   const payments = await paymentSeries(world, LENGTH, endpoints)
   const { busy } = chooseTargets(world.targets)
-  const keys = await seedKeys(world.databaseUrl, busy.accountId, BUSY_KEYS)
+  const keys = await seedKeys(world.databaseUrl, busy.workspaceId, BUSY_KEYS)
   const requests = keys.map((key) => postPayment({ ...busy, key }))
   const floors = payments.filter(({ kind }) => kind === 'floor').map(({ name }) => name)
   return [
@@ -72,7 +72,7 @@ async function scaleSeries(world: World, endpoints: readonly Endpoint[]): Promis
 }
 
 /** Creates more API keys of one workspace, so that its load is not limited by the rate limit of a single key. */
-async function seedKeys(databaseUrl: string, accountId: string, count: number): Promise<string[]> {
+async function seedKeys(databaseUrl: string, workspaceId: string, count: number): Promise<string[]> {
   const now = new Date()
   const keys = Array.from({ length: count }, () => createApiKeySecret('test'))
   const rows = keys.map((key) => ({ id: createId('key', now), hash: hashSecret(key).toString('hex') }))
@@ -80,9 +80,9 @@ async function seedKeys(databaseUrl: string, accountId: string, count: number): 
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query(
-    `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+    `insert into api_keys (workspace_id, id, mode, secret_hash, last4, created_at)
       select $2, id, 'test', decode(hash, 'hex'), 'abcd', $3 from ${source}`,
-    [JSON.stringify(rows), accountId, now],
+    [JSON.stringify(rows), workspaceId, now],
   )
   await client.query(
     `insert into rate_windows (subject, bucket) select decode(hash, 'hex'), bucket from ${source}, unnest($2::text[]) bucket`,

@@ -9,12 +9,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /** A public client, and the workspace and user that connect it. */
 export interface TokenClient {
   readonly clientId: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly agentId: string
   readonly userId: string
 }
 
-const CLIENTS = `jsonb_to_recordset($1::jsonb) as t ("clientId" text, "accountId" text, "agentId" text, "userId" text,
+const CLIENTS = `jsonb_to_recordset($1::jsonb) as t ("clientId" text, "workspaceId" text, "agentId" text, "userId" text,
   id text, hash text)`
 
 /** Creates one client and one owner for each of these workspaces. */
@@ -23,8 +23,8 @@ export async function seedClients(
   { targets, redirectUri }: { targets: readonly BenchTarget[]; redirectUri: string },
 ): Promise<TokenClient[]> {
   const now = new Date()
-  const clients = targets.map(({ accountId, agentId }) => {
-    return { clientId: createId('client', now), accountId, agentId, userId: createId('user', now) }
+  const clients = targets.map(({ workspaceId, agentId }) => {
+    return { clientId: createId('client', now), workspaceId, agentId, userId: createId('user', now) }
   })
   const rows = JSON.stringify(clients)
   await runStatements(databaseUrl, [
@@ -34,8 +34,8 @@ export async function seedClients(
       values: [rows, now],
     },
     {
-      text: `insert into members (account_id, user_id, role, created_at)
-        select "accountId", "userId", 'owner', $2 from ${CLIENTS}`,
+      text: `insert into members (workspace_id, user_id, role, created_at)
+        select "workspaceId", "userId", 'owner', $2 from ${CLIENTS}`,
       values: [rows, now],
     },
     {
@@ -64,23 +64,23 @@ export async function seedSecrets(
     seeded.map(({ secret, ...row }) => ({ ...row, hash: hashSecret(secret).toString('hex') })),
   )
   const connections = {
-    text: `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes,
+    text: `insert into connections (workspace_id, id, mode, agent_id, user_id, member_since, client_id, scopes,
         rate_subject, created_at, expires_at)
-      select t."accountId", t.id, 'test', t."agentId", t."userId", m.created_at, t."clientId", '{wallet:read}',
+      select t."workspaceId", t.id, 'test', t."agentId", t."userId", m.created_at, t."clientId", '{wallet:read}',
         decode(t.hash, 'hex'), $2, $3
-      from ${CLIENTS} join members m on m.account_id = t."accountId" and m.user_id = t."userId"`,
+      from ${CLIENTS} join members m on m.workspace_id = t."workspaceId" and m.user_id = t."userId"`,
     values: [rows, now, end],
   }
   const secrets =
     kind === 'refreshToken'
       ? {
-          text: `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
-            select decode(hash, 'hex'), "accountId", id, $2, $3 from ${CLIENTS}`,
+          text: `insert into refresh_tokens (token_hash, workspace_id, connection_id, created_at, expires_at)
+            select decode(hash, 'hex'), "workspaceId", id, $2, $3 from ${CLIENTS}`,
           values: [rows, now, end],
         }
       : {
-          text: `insert into authorization_codes (code_hash, account_id, connection_id, redirect_uri, code_challenge, expires_at)
-            select decode(hash, 'hex'), "accountId", id, $2, $3, $4 from ${CLIENTS}`,
+          text: `insert into authorization_codes (code_hash, workspace_id, connection_id, redirect_uri, code_challenge, expires_at)
+            select decode(hash, 'hex'), "workspaceId", id, $2, $3, $4 from ${CLIENTS}`,
           values: [rows, redirectUri, codeChallenge, end],
         }
   await runStatements(databaseUrl, [connections, secrets])

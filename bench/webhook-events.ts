@@ -1,4 +1,4 @@
-import { createAccount } from '../server/src/domain/accounts/create-account.ts'
+import { createEmptyWorkspace } from '../server/src/domain/workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../server/src/domain/context.ts'
 import { EVENT_TYPES } from '../server/src/domain/events/event.ts'
@@ -13,23 +13,23 @@ export function okUrl(port: number, index: number): string {
 
 /** Creates a workspace with these webhook endpoints, which get all events. Returns the workspace's id. */
 export async function openWorkspace(ctx: Context, urls: readonly string[]): Promise<string> {
-  const { id: accountId } = await createAccount(ctx, { name: 'Bench', plan: 'scale', actor: OPERATOR })
+  const { id: workspaceId } = await createEmptyWorkspace(ctx, { name: 'Bench', plan: 'scale', actor: OPERATOR })
   for (const url of urls) {
-    await createEndpoint(ctx, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
+    await createEndpoint(ctx, { workspaceId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
   }
-  return accountId
+  return workspaceId
 }
 
 /** Stores `count` events in each of the workspaces, in one transaction. Their deliveries are due at once. */
-export async function announce(ctx: Context, accounts: readonly string[], count: number): Promise<void> {
+export async function announce(ctx: Context, workspaces: readonly string[], count: number): Promise<void> {
   const createdAt = ctx.clock.now()
   await ctx.db.transaction((transaction) =>
     transaction.commit(
-      accounts.flatMap((accountId) =>
+      workspaces.flatMap((workspaceId) =>
         Array.from({ length: count }, () =>
           appendEvent({
             id: createId('event', createdAt),
-            accountId,
+            workspaceId,
             mode: 'test',
             type: 'payment.created',
             createdAt,

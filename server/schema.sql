@@ -10,7 +10,7 @@ begin
 end $function$;
 create table access_tokens (
   token_hash bytea not null,
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   scopes text[] not null,
   expires_at timestamp with time zone not null,
@@ -19,42 +19,29 @@ create table access_tokens (
   constraint access_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 );
 CREATE INDEX access_tokens_by_end ON public.access_tokens USING btree (expires_at);
-CREATE INDEX access_tokens_of_connection ON public.access_tokens USING btree (account_id, connection_id);
-
-create table accounts (
-  id text not null,
-  slug text not null,
-  name text not null,
-  plan text not null,
-  created_at timestamp with time zone not null,
-  created_by text,
-  constraint accounts_pkey PRIMARY KEY (id),
-  constraint accounts_slug_key UNIQUE (slug),
-  constraint accounts_plan_check CHECK ((plan = ANY (ARRAY['developer'::text, 'pro'::text, 'scale'::text])))
-);
-CREATE INDEX accounts_of_creator ON public.accounts USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX access_tokens_of_connection ON public.access_tokens USING btree (workspace_id, connection_id);
 
 create table agents (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   id text not null,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
-  constraint agents_pkey PRIMARY KEY (account_id, mode, id),
+  constraint agents_pkey PRIMARY KEY (workspace_id, mode, id),
   constraint agents_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 
 create table allowances (
-  account_id text not null,
+  workspace_id text not null,
   month date not null,
   used bigint not null default 0,
-  constraint allowances_pkey PRIMARY KEY (account_id, month),
+  constraint allowances_pkey PRIMARY KEY (workspace_id, month),
   constraint allowances_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
   constraint allowances_used_check CHECK ((used >= 0))
 );
 
 create table api_keys (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   secret_hash bytea not null,
@@ -68,7 +55,7 @@ create table api_keys (
   last4 text not null,
   held_at timestamp with time zone,
   confirmed_at timestamp with time zone,
-  constraint api_keys_pkey PRIMARY KEY (account_id, id),
+  constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
   constraint api_keys_confirmed_check CHECK (((confirmed_at IS NULL) OR (held_at IS NOT NULL))),
   constraint api_keys_last4_check CHECK ((last4 ~ '^[0-9A-Za-z]{4}$'::text)),
   constraint api_keys_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
@@ -77,9 +64,9 @@ create table api_keys (
   constraint api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 CREATE UNIQUE INDEX api_keys_by_secret_hash ON public.api_keys USING btree (secret_hash);
-CREATE INDEX api_keys_held ON public.api_keys USING btree (account_id, id) WHERE ((held_at IS NOT NULL) AND (confirmed_at IS NULL) AND (revoked_at IS NULL));
-CREATE INDEX api_keys_listed ON public.api_keys USING btree (account_id, mode, id);
-CREATE INDEX api_keys_not_revoked ON public.api_keys USING btree (account_id, mode, id) WHERE (revoked_at IS NULL);
+CREATE INDEX api_keys_held ON public.api_keys USING btree (workspace_id, id) WHERE ((held_at IS NOT NULL) AND (confirmed_at IS NULL) AND (revoked_at IS NULL));
+CREATE INDEX api_keys_listed ON public.api_keys USING btree (workspace_id, mode, id);
+CREATE INDEX api_keys_not_revoked ON public.api_keys USING btree (workspace_id, mode, id) WHERE (revoked_at IS NULL);
 CREATE INDEX api_keys_of_creator ON public.api_keys USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 create table attempt_windows (
@@ -108,7 +95,7 @@ CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE
 
 create table authorization_codes (
   code_hash bytea not null,
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   redirect_uri text not null,
   code_challenge text not null,
@@ -121,7 +108,7 @@ create table authorization_codes (
   constraint authorization_codes_failures_check CHECK (((failures >= 0) AND (failures <= 5)))
 );
 CREATE INDEX authorization_codes_by_end ON public.authorization_codes USING btree (expires_at);
-CREATE INDEX authorization_codes_of_connection ON public.authorization_codes USING btree (account_id, connection_id);
+CREATE INDEX authorization_codes_of_connection ON public.authorization_codes USING btree (workspace_id, connection_id);
 
 create table authorization_requests (
   handle_hash bytea not null,
@@ -158,7 +145,7 @@ CREATE INDEX ceremonies_by_end ON public.ceremonies USING btree (expires_at);
 CREATE INDEX ceremonies_of_user ON public.ceremonies USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 create table connection_errors (
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   code text not null,
   mode text not null,
@@ -166,13 +153,13 @@ create table connection_errors (
   user_id text not null,
   client_id text not null,
   happened_at timestamp with time zone not null,
-  constraint connection_errors_pkey PRIMARY KEY (account_id, connection_id, code),
+  constraint connection_errors_pkey PRIMARY KEY (workspace_id, connection_id, code),
   constraint connection_errors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 CREATE INDEX connection_errors_by_time ON public.connection_errors USING btree (happened_at);
 
 create table connections (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   agent_id text not null,
@@ -187,7 +174,7 @@ create table connections (
   connected_at timestamp with time zone,
   revoked_at timestamp with time zone,
   revoked_because text,
-  constraint connections_pkey PRIMARY KEY (account_id, id),
+  constraint connections_pkey PRIMARY KEY (workspace_id, id),
   constraint connections_check CHECK (((revoked_at IS NULL) = (revoked_because IS NULL))),
   constraint connections_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint connections_rate_subject_check CHECK ((length(rate_subject) = 32)),
@@ -195,13 +182,13 @@ create table connections (
   constraint connections_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX connections_never_exchanged ON public.connections USING btree (expires_at) WHERE (connected_at IS NULL);
-CREATE INDEX connections_not_exchanged ON public.connections USING btree (account_id, mode, expires_at) WHERE ((connected_at IS NULL) AND (revoked_at IS NULL));
-CREATE INDEX connections_of_agent ON public.connections USING btree (account_id, mode, agent_id) WHERE (revoked_at IS NULL);
-CREATE INDEX connections_of_client_and_user ON public.connections USING btree (client_id, user_id, account_id);
+CREATE INDEX connections_not_exchanged ON public.connections USING btree (workspace_id, mode, expires_at) WHERE ((connected_at IS NULL) AND (revoked_at IS NULL));
+CREATE INDEX connections_of_agent ON public.connections USING btree (workspace_id, mode, agent_id) WHERE (revoked_at IS NULL);
+CREATE INDEX connections_of_client_and_user ON public.connections USING btree (client_id, user_id, workspace_id);
 CREATE INDEX connections_of_user ON public.connections USING btree (user_id);
 
 create table deliveries (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   endpoint_id text not null,
@@ -214,7 +201,7 @@ create table deliveries (
   leased_until timestamp with time zone,
   created_at timestamp with time zone not null,
   finished_at timestamp with time zone,
-  constraint deliveries_pkey PRIMARY KEY (account_id, id),
+  constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_attempts_check CHECK (((attempts >= 0) AND (attempts <= 6))),
   constraint deliveries_check CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint deliveries_check1 CHECK (((status = 'pending'::text) = (finished_at IS NULL))),
@@ -223,16 +210,16 @@ create table deliveries (
   constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text]))),
   constraint deliveries_trigger_check CHECK ((trigger = ANY (ARRAY['event'::text, 'replay'::text, 'test'::text])))
 ) with (fillfactor=80);
-CREATE INDEX deliveries_due ON public.deliveries USING btree (account_id, endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
-CREATE INDEX deliveries_failed ON public.deliveries USING btree (account_id, endpoint_id, id) WHERE (status = 'failed'::text);
+CREATE INDEX deliveries_due ON public.deliveries USING btree (workspace_id, endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX deliveries_failed ON public.deliveries USING btree (workspace_id, endpoint_id, id) WHERE (status = 'failed'::text);
 CREATE INDEX deliveries_finished ON public.deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX deliveries_leased ON public.deliveries USING btree (account_id, endpoint_id) WHERE (leased_until IS NOT NULL);
-CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (account_id, endpoint_id, id);
-CREATE INDEX deliveries_of_event ON public.deliveries USING btree (account_id, event_id);
-CREATE INDEX deliveries_replays_pending ON public.deliveries USING btree (account_id, endpoint_id) WHERE ((status = 'pending'::text) AND (trigger = 'replay'::text));
+CREATE INDEX deliveries_leased ON public.deliveries USING btree (workspace_id, endpoint_id) WHERE (leased_until IS NOT NULL);
+CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (workspace_id, endpoint_id, id);
+CREATE INDEX deliveries_of_event ON public.deliveries USING btree (workspace_id, event_id);
+CREATE INDEX deliveries_replays_pending ON public.deliveries USING btree (workspace_id, endpoint_id) WHERE ((status = 'pending'::text) AND (trigger = 'replay'::text));
 
 create table delivery_attempts (
-  account_id text not null,
+  workspace_id text not null,
   delivery_id text not null,
   number integer not null,
   started_at timestamp with time zone not null,
@@ -242,12 +229,12 @@ create table delivery_attempts (
   response_body bytea,
   mode text,
   response_bytes integer not null default 0,
-  constraint delivery_attempts_pkey PRIMARY KEY (account_id, delivery_id, number),
+  constraint delivery_attempts_pkey PRIMARY KEY (workspace_id, delivery_id, number),
   constraint delivery_attempts_duration_ms_check CHECK ((duration_ms >= 0)),
   constraint delivery_attempts_number_check CHECK (((number >= 1) AND (number <= 6))),
   constraint delivery_attempts_response_body_check CHECK ((length(response_body) <= 16384))
 );
-CREATE INDEX delivery_attempts_kept ON public.delivery_attempts USING btree (account_id, mode, delivery_id, number) WHERE (response_bytes > 0);
+CREATE INDEX delivery_attempts_kept ON public.delivery_attempts USING btree (workspace_id, mode, delivery_id, number) WHERE (response_bytes > 0);
 
 create table deposit_cursors (
   mode text not null,
@@ -260,7 +247,7 @@ create table deposit_cursors (
 );
 
 create table deposits (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   wallet_address text not null,
@@ -271,31 +258,31 @@ create table deposits (
   block_number bigint not null,
   block_hash text not null,
   created_at timestamp with time zone not null,
-  constraint deposits_pkey PRIMARY KEY (account_id, id),
+  constraint deposits_pkey PRIMARY KEY (workspace_id, id),
   constraint deposits_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint deposits_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint deposits_position_check CHECK (("position" >= 0)),
   constraint deposits_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
 );
-CREATE INDEX deposits_listed ON public.deposits USING btree (account_id, mode, id);
-CREATE INDEX deposits_of_wallet ON public.deposits USING btree (account_id, mode, wallet_address, id);
+CREATE INDEX deposits_listed ON public.deposits USING btree (workspace_id, mode, id);
+CREATE INDEX deposits_of_wallet ON public.deposits USING btree (workspace_id, mode, wallet_address, id);
 CREATE UNIQUE INDEX deposits_once ON public.deposits USING btree (mode, tx_hash, wallet_address, "position");
 
 create table events (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   type text not null,
   created_at timestamp with time zone not null,
   data jsonb not null,
   data_text text not null,
-  constraint events_pkey PRIMARY KEY (account_id, id),
+  constraint events_pkey PRIMARY KEY (workspace_id, id),
   constraint events_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
-CREATE INDEX events_by_type ON public.events USING btree (account_id, mode, type, id);
+CREATE INDEX events_by_type ON public.events USING btree (workspace_id, mode, type, id);
 
 create table grants (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   agent_id text not null,
@@ -316,7 +303,7 @@ create table grants (
   activated_by text,
   slot smallint not null,
   x402 boolean not null default false,
-  constraint grants_pkey PRIMARY KEY (account_id, id),
+  constraint grants_pkey PRIMARY KEY (workspace_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
   constraint grants_check2 CHECK (((replaced_by IS NULL) OR (status = 'revoked'::text))),
@@ -325,25 +312,25 @@ create table grants (
   constraint grants_max_per_tx_micro_check CHECK ((max_per_tx_micro > (0)::numeric)),
   constraint grants_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'revoked'::text])))
 );
-CREATE INDEX grants_by_wallet ON public.grants USING btree (account_id, mode, wallet_address) WHERE (status <> 'revoked'::text);
-CREATE INDEX grants_listed ON public.grants USING btree (account_id, mode, id);
-CREATE INDEX grants_live_by_agent ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
+CREATE INDEX grants_by_wallet ON public.grants USING btree (workspace_id, mode, wallet_address) WHERE (status <> 'revoked'::text);
+CREATE INDEX grants_listed ON public.grants USING btree (workspace_id, mode, id);
+CREATE INDEX grants_live_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
 CREATE INDEX grants_of_activator ON public.grants USING btree (activated_by) WHERE (activated_by IS NOT NULL);
-CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'active'::text);
-CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
-CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
-CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (account_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
-CREATE INDEX grants_revoked_by_agent ON public.grants USING btree (account_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
+CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'active'::text);
+CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
+CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
+CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
+CREATE INDEX grants_revoked_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
 
 create table hourly_host_sums (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   hour timestamp with time zone not null,
   host text not null,
   spent_micro numeric(30,0) not null,
   purchases integer not null,
   is_claimed boolean not null,
-  constraint hourly_host_sums_pkey PRIMARY KEY (account_id, mode, hour, host, is_claimed),
+  constraint hourly_host_sums_pkey PRIMARY KEY (workspace_id, mode, hour, host, is_claimed),
   constraint hourly_host_sums_hour_check CHECK ((mod(EXTRACT(epoch FROM hour), (3600)::numeric) = (0)::numeric)),
   constraint hourly_host_sums_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint hourly_host_sums_purchases_check CHECK ((purchases > 0)),
@@ -351,7 +338,7 @@ create table hourly_host_sums (
 );
 
 create table hourly_payment_sums (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   hour timestamp with time zone not null,
   agent_id text not null,
@@ -359,7 +346,7 @@ create table hourly_payment_sums (
   confirmed integer not null,
   failed integer not null,
   below_id text not null,
-  constraint hourly_payment_sums_pkey PRIMARY KEY (account_id, mode, hour, agent_id),
+  constraint hourly_payment_sums_pkey PRIMARY KEY (workspace_id, mode, hour, agent_id),
   constraint hourly_payment_sums_check CHECK (((confirmed + failed) > 0)),
   constraint hourly_payment_sums_check1 CHECK (((confirmed = 0) = (spent_micro = (0)::numeric))),
   constraint hourly_payment_sums_confirmed_check CHECK ((confirmed >= 0)),
@@ -370,7 +357,7 @@ create table hourly_payment_sums (
 );
 
 create table invitations (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   secret_hash bytea not null,
   role text not null,
@@ -379,7 +366,7 @@ create table invitations (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
-  constraint invitations_pkey PRIMARY KEY (account_id, id),
+  constraint invitations_pkey PRIMARY KEY (workspace_id, id),
   constraint invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'viewer'::text]))),
   constraint invitations_secret_hash_check CHECK ((length(secret_hash) = 32)),
   constraint invitations_uses_left_check CHECK ((uses_left >= 0))
@@ -403,11 +390,11 @@ create table ledger_cursors (
 );
 
 create table members (
-  account_id text not null,
+  workspace_id text not null,
   user_id text not null,
   role text not null,
   created_at timestamp with time zone not null,
-  constraint members_pkey PRIMARY KEY (account_id, user_id),
+  constraint members_pkey PRIMARY KEY (workspace_id, user_id),
   constraint members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'viewer'::text])))
 );
 CREATE INDEX members_by_user ON public.members USING btree (user_id);
@@ -431,13 +418,13 @@ create table oauth_clients (
 CREATE INDEX oauth_clients_never_used ON public.oauth_clients USING btree (created_at) WHERE (last_used_at IS NULL);
 
 create table outbound_counts (
-  account_id text not null,
+  workspace_id text not null,
   requests bigint not null,
-  constraint outbound_counts_pkey PRIMARY KEY (account_id)
+  constraint outbound_counts_pkey PRIMARY KEY (workspace_id)
 ) with (fillfactor=50);
 
 create table outbound_requests (
-  account_id text not null,
+  workspace_id text not null,
   number bigint not null,
   mode text,
   credential_id text,
@@ -446,14 +433,14 @@ create table outbound_requests (
   status integer,
   response_bytes integer not null,
   sent_at timestamp with time zone not null,
-  constraint outbound_requests_pkey PRIMARY KEY (account_id, number),
+  constraint outbound_requests_pkey PRIMARY KEY (workspace_id, number),
   constraint outbound_requests_host_check CHECK (((char_length(host) >= 1) AND (char_length(host) <= 261))),
   constraint outbound_requests_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 CREATE INDEX outbound_requests_by_time ON public.outbound_requests USING btree (sent_at);
 
 create table owner_requests (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   wallet_address text not null,
@@ -464,14 +451,14 @@ create table owner_requests (
   created_by text,
   submitted_by jsonb,
   done_at timestamp with time zone,
-  constraint owner_requests_pkey PRIMARY KEY (account_id, id),
+  constraint owner_requests_pkey PRIMARY KEY (workspace_id, id),
   constraint owner_requests_check CHECK ((expires_at > created_at)),
   constraint owner_requests_check1 CHECK (((done_at IS NULL) OR (submitted_by IS NOT NULL))),
   constraint owner_requests_kind_check CHECK ((kind = ANY (ARRAY['add_owner'::text, 'remove_owner'::text, 'withdraw'::text])))
 );
 CREATE INDEX owner_requests_by_end ON public.owner_requests USING btree (expires_at);
 CREATE INDEX owner_requests_of_creator ON public.owner_requests USING btree (created_by) WHERE (created_by IS NOT NULL);
-CREATE INDEX owner_requests_open ON public.owner_requests USING btree (account_id, mode, wallet_address, id) WHERE ((kind <> 'withdraw'::text) AND (done_at IS NULL));
+CREATE INDEX owner_requests_open ON public.owner_requests USING btree (workspace_id, mode, wallet_address, id) WHERE ((kind <> 'withdraw'::text) AND (done_at IS NULL));
 
 create table passkeys (
   user_id text not null,
@@ -488,7 +475,7 @@ create table passkeys (
 CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at);
 
 create table payment_refusals (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   credential_id text,
@@ -503,14 +490,14 @@ create table payment_refusals (
   created_at timestamp with time zone not null,
   resource_url text,
   bytes integer not null default 0,
-  constraint payment_refusals_pkey PRIMARY KEY (account_id, id),
+  constraint payment_refusals_pkey PRIMARY KEY (workspace_id, id),
   constraint payment_refusals_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 CREATE INDEX payment_refusals_by_time ON public.payment_refusals USING btree (created_at);
-CREATE INDEX payment_refusals_listed ON public.payment_refusals USING btree (account_id, mode, id);
+CREATE INDEX payment_refusals_listed ON public.payment_refusals USING btree (workspace_id, mode, id);
 
 create table payments (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   id text not null,
   agent_id text,
@@ -551,7 +538,7 @@ create table payments (
   authorization_nonce text,
   valid_before timestamp with time zone,
   recovered_at timestamp with time zone,
-  constraint payments_pkey PRIMARY KEY (account_id, id),
+  constraint payments_pkey PRIMARY KEY (workspace_id, id),
   constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind <> 'withdrawal'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint payments_attempt_check CHECK ((attempt >= 1)),
@@ -599,20 +586,20 @@ END),
 CREATE INDEX authorizations_awaiting_chain ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind = 'x402'::text));
 CREATE INDEX payments_awaiting_chain ON public.payments USING btree (mode, created_at, id) WHERE ((status <> 'confirmed'::text) AND (status <> 'failed'::text) AND (tx_hash IS NOT NULL));
 CREATE UNIQUE INDEX payments_by_authorization ON public.payments USING btree (mode, wallet_address, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
-CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (account_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (account_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
-CREATE INDEX payments_failed ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) WHERE (status = 'failed'::text);
-CREATE INDEX payments_from_wallet ON public.payments USING btree (account_id, mode, wallet_address, id) WHERE (kind <> 'withdrawal'::text);
-CREATE INDEX payments_holding_balance ON public.payments USING btree (account_id, mode, wallet_address, created_at, id) INCLUDE (amount_micro, mined_block) WHERE (settled_at IS NULL);
-CREATE INDEX payments_in_window ON public.payments USING btree (account_id, mode, wallet_address, agent_id, created_at) INCLUDE (amount_micro) WHERE (status <> 'failed'::text);
-CREATE INDEX payments_listed ON public.payments USING btree (account_id, mode, id);
-CREATE INDEX payments_of_agent ON public.payments USING btree (account_id, mode, agent_id, id);
+CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (workspace_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (workspace_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
+CREATE INDEX payments_failed ON public.payments USING btree (workspace_id, mode, wallet_address, agent_id, created_at) WHERE (status = 'failed'::text);
+CREATE INDEX payments_from_wallet ON public.payments USING btree (workspace_id, mode, wallet_address, id) WHERE (kind <> 'withdrawal'::text);
+CREATE INDEX payments_holding_balance ON public.payments USING btree (workspace_id, mode, wallet_address, created_at, id) INCLUDE (amount_micro, mined_block) WHERE (settled_at IS NULL);
+CREATE INDEX payments_in_window ON public.payments USING btree (workspace_id, mode, wallet_address, agent_id, created_at) INCLUDE (amount_micro) WHERE (status <> 'failed'::text);
+CREATE INDEX payments_listed ON public.payments USING btree (workspace_id, mode, id);
+CREATE INDEX payments_of_agent ON public.payments USING btree (workspace_id, mode, agent_id, id);
 CREATE UNIQUE INDEX payments_one_per_transfer_log ON public.payments USING btree (mode, tx_hash, log_index) WHERE (tx_hash IS NOT NULL);
 CREATE INDEX payments_to_reconcile ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind <> 'x402'::text));
-CREATE INDEX payments_withdrawn ON public.payments USING btree (account_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
+CREATE INDEX payments_withdrawn ON public.payments USING btree (workspace_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
 
 create table purchases (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   payment_id text not null,
   protocol text not null,
@@ -632,7 +619,7 @@ create table purchases (
   created_at timestamp with time zone not null,
   kept_bytes integer not null default 0,
   reserved_bytes integer not null default 0,
-  constraint purchases_pkey PRIMARY KEY (account_id, payment_id),
+  constraint purchases_pkey PRIMARY KEY (workspace_id, payment_id),
   constraint purchases_attempts_check CHECK ((attempts >= 0)),
   constraint purchases_check CHECK (((response_sealed IS NULL) OR (responded_at IS NOT NULL))),
   constraint purchases_check1 CHECK (((response_sealed IS NULL) OR (header_sealed IS NOT NULL))),
@@ -645,10 +632,10 @@ create table purchases (
   constraint purchases_request_hash_check CHECK ((octet_length(request_hash) = 32)),
   constraint purchases_resource_url_check CHECK (((char_length(resource_url) >= 1) AND (char_length(resource_url) <= 2048)))
 );
-CREATE INDEX purchases_by_time ON public.purchases USING btree (account_id, mode, created_at) INCLUDE (host, payment_id);
+CREATE INDEX purchases_by_time ON public.purchases USING btree (workspace_id, mode, created_at) INCLUDE (host, payment_id);
 CREATE INDEX purchases_kept ON public.purchases USING btree (responded_at) WHERE (response_sealed IS NOT NULL);
 CREATE INDEX purchases_reserving ON public.purchases USING btree (created_at) WHERE (reserved_bytes > 0);
-CREATE INDEX purchases_undelivered ON public.purchases USING btree (account_id, mode, payment_id) WHERE (delivery = ANY (ARRAY['failed'::text, 'unknown'::text]));
+CREATE INDEX purchases_undelivered ON public.purchases USING btree (workspace_id, mode, payment_id) WHERE (delivery = ANY (ARRAY['failed'::text, 'unknown'::text]));
 
 create table rate_windows (
   subject bytea not null,
@@ -658,12 +645,12 @@ create table rate_windows (
 ) with (fillfactor=50);
 
 create table recipients (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   address text not null,
   label text not null,
   created_at timestamp with time zone not null,
-  constraint recipients_pkey PRIMARY KEY (account_id, mode, address),
+  constraint recipients_pkey PRIMARY KEY (workspace_id, mode, address),
   constraint recipients_address_check CHECK ((address ~ '^0x[0-9a-fA-F]{40}$'::text)),
   constraint recipients_label_check CHECK (((char_length(label) >= 1) AND (char_length(label) <= 100))),
   constraint recipients_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
@@ -681,7 +668,7 @@ CREATE UNIQUE INDEX recovery_codes_by_hash ON public.recovery_codes USING btree 
 
 create table refresh_tokens (
   token_hash bytea not null,
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
@@ -691,8 +678,8 @@ create table refresh_tokens (
   constraint refresh_tokens_token_hash_check CHECK ((length(token_hash) = 32))
 );
 CREATE INDEX refresh_tokens_by_end ON public.refresh_tokens USING btree (expires_at);
-CREATE INDEX refresh_tokens_of_connection ON public.refresh_tokens USING btree (account_id, connection_id);
-CREATE UNIQUE INDEX refresh_tokens_one_current ON public.refresh_tokens USING btree (account_id, connection_id) WHERE (taken_at IS NULL);
+CREATE INDEX refresh_tokens_of_connection ON public.refresh_tokens USING btree (workspace_id, connection_id);
+CREATE UNIQUE INDEX refresh_tokens_one_current ON public.refresh_tokens USING btree (workspace_id, connection_id) WHERE (taken_at IS NULL);
 
 create table restores (
   restored_at timestamp with time zone not null,
@@ -730,12 +717,12 @@ CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 
 create table stored_bytes (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   kind text not null,
   used_bytes bigint not null,
   budget_bytes bigint not null,
-  constraint stored_bytes_pkey PRIMARY KEY (account_id, mode, kind),
+  constraint stored_bytes_pkey PRIMARY KEY (workspace_id, mode, kind),
   constraint stored_bytes_budget CHECK (((kind <> 'answers'::text) OR (used_bytes <= budget_bytes))),
   constraint stored_bytes_kind_check CHECK ((kind = ANY (ARRAY['answers'::text, 'responses'::text, 'refusals'::text]))),
   constraint stored_bytes_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
@@ -743,7 +730,7 @@ create table stored_bytes (
 ) with (fillfactor=50);
 
 create table unexplained_transfers (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   tx_hash text not null,
   log_index bigint not null,
@@ -755,7 +742,7 @@ create table unexplained_transfers (
   mined_at timestamp with time zone not null,
   found_at timestamp with time zone not null,
   payment_id text,
-  constraint unexplained_transfers_pkey PRIMARY KEY (account_id, mode, tx_hash, log_index),
+  constraint unexplained_transfers_pkey PRIMARY KEY (workspace_id, mode, tx_hash, log_index),
   constraint unexplained_transfers_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint unexplained_transfers_authorization_nonce_check CHECK ((authorization_nonce ~ '^0x[0-9a-f]{64}$'::text)),
   constraint unexplained_transfers_block_number_check CHECK ((block_number >= 0)),
@@ -764,8 +751,8 @@ create table unexplained_transfers (
   constraint unexplained_transfers_to_address_check CHECK ((to_address ~ '^0x[0-9a-fA-F]{40}$'::text)),
   constraint unexplained_transfers_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
 );
-CREATE INDEX unexplained_transfers_by_find ON public.unexplained_transfers USING btree (account_id, mode, found_at) WHERE (payment_id IS NULL);
-CREATE INDEX unexplained_transfers_of_wallet ON public.unexplained_transfers USING btree (account_id, mode, wallet_address, mined_at) INCLUDE (amount_micro) WHERE (payment_id IS NULL);
+CREATE INDEX unexplained_transfers_by_find ON public.unexplained_transfers USING btree (workspace_id, mode, found_at) WHERE (payment_id IS NULL);
+CREATE INDEX unexplained_transfers_of_wallet ON public.unexplained_transfers USING btree (workspace_id, mode, wallet_address, mined_at) INCLUDE (amount_micro) WHERE (payment_id IS NULL);
 
 create table users (
   id text not null,
@@ -781,13 +768,13 @@ create table users (
 CREATE INDEX users_never_joined ON public.users USING btree (created_at) WHERE (joined_at IS NULL);
 
 create table wallet_owners (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   wallet_address text not null,
   credential_id text not null,
   added_at timestamp with time zone not null,
   record_assertion jsonb,
-  constraint wallet_owners_pkey PRIMARY KEY (account_id, mode, wallet_address, credential_id)
+  constraint wallet_owners_pkey PRIMARY KEY (workspace_id, mode, wallet_address, credential_id)
 );
 CREATE INDEX wallet_owners_of_passkey ON public.wallet_owners USING btree (credential_id);
 
@@ -806,21 +793,21 @@ create table wallet_passkeys (
 CREATE INDEX wallet_passkeys_by_user ON public.wallet_passkeys USING btree (user_id, created_at);
 
 create table wallet_slots (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   wallet_address text not null,
   slot smallint not null,
   enclave_policy_id text not null,
   signer_id text not null,
   signer_private_key_sealed bytea not null,
-  constraint wallet_slots_pkey PRIMARY KEY (account_id, mode, wallet_address, slot),
+  constraint wallet_slots_pkey PRIMARY KEY (workspace_id, mode, wallet_address, slot),
   constraint wallet_slots_enclave_policy_id_key UNIQUE (enclave_policy_id),
   constraint wallet_slots_signer_id_key UNIQUE (signer_id),
   constraint wallet_slots_slot_check CHECK (((slot >= 1) AND (slot <= 50)))
 );
 
 create table wallets (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   address text not null,
   name text not null,
@@ -828,7 +815,7 @@ create table wallets (
   owner_quorum_id text not null,
   created_at timestamp with time zone not null,
   signer_change_until timestamp with time zone,
-  constraint wallets_pkey PRIMARY KEY (account_id, mode, address),
+  constraint wallets_pkey PRIMARY KEY (workspace_id, mode, address),
   constraint wallets_enclave_wallet_id_key UNIQUE (enclave_wallet_id),
   constraint wallets_address_check CHECK ((address ~ '^0x[0-9a-fA-F]{40}$'::text)),
   constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
@@ -837,7 +824,7 @@ CREATE UNIQUE INDEX wallets_by_address ON public.wallets USING btree (address);
 CREATE INDEX wallets_of_mode ON public.wallets USING btree (mode, address);
 
 create table webhook_endpoints (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   url text not null,
@@ -851,7 +838,7 @@ create table webhook_endpoints (
   disabled_because text,
   deleted_at timestamp with time zone,
   hangs boolean not null default false,
-  constraint webhook_endpoints_pkey PRIMARY KEY (account_id, id),
+  constraint webhook_endpoints_pkey PRIMARY KEY (workspace_id, id),
   constraint webhook_endpoints_check CHECK (((disabled_at IS NULL) = (disabled_because IS NULL))),
   constraint webhook_endpoints_check1 CHECK (((previous_secret_sealed IS NULL) = (previous_secret_until IS NULL))),
   constraint webhook_endpoints_disabled_because_check CHECK ((disabled_because = ANY (ARRAY['owner'::text, 'gone'::text, 'failing'::text]))),
@@ -859,58 +846,71 @@ create table webhook_endpoints (
   constraint webhook_endpoints_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint webhook_endpoints_url_check CHECK ((char_length(url) <= 2048))
 );
-CREATE INDEX webhook_endpoints_listed ON public.webhook_endpoints USING btree (account_id, mode, id) WHERE (deleted_at IS NULL);
-CREATE INDEX webhook_endpoints_stopped ON public.webhook_endpoints USING btree (account_id, id) WHERE ((deleted_at IS NOT NULL) OR (disabled_at IS NOT NULL));
+CREATE INDEX webhook_endpoints_listed ON public.webhook_endpoints USING btree (workspace_id, mode, id) WHERE (deleted_at IS NULL);
+CREATE INDEX webhook_endpoints_stopped ON public.webhook_endpoints USING btree (workspace_id, id) WHERE ((deleted_at IS NOT NULL) OR (disabled_at IS NOT NULL));
 
-alter table access_tokens add constraint access_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
-alter table accounts add constraint accounts_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
-alter table agents add constraint agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table allowances add constraint allowances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table api_keys add constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table api_keys add constraint api_keys_agent_fkey FOREIGN KEY (account_id, mode, agent_id) REFERENCES agents(account_id, mode, id);
+create table workspaces (
+  id text not null,
+  slug text not null,
+  name text not null,
+  plan text not null,
+  created_at timestamp with time zone not null,
+  created_by text,
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_slug_key UNIQUE (slug),
+  constraint workspaces_plan_check CHECK ((plan = ANY (ARRAY['developer'::text, 'pro'::text, 'scale'::text])))
+);
+CREATE INDEX workspaces_of_creator ON public.workspaces USING btree (created_by) WHERE (created_by IS NOT NULL);
+
+alter table access_tokens add constraint access_tokens_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
+alter table agents add constraint agents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table allowances add constraint allowances_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table api_keys add constraint api_keys_agent_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);
 alter table api_keys add constraint api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
-alter table authorization_codes add constraint authorization_codes_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
+alter table api_keys add constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table authorization_codes add constraint authorization_codes_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
 alter table authorization_requests add constraint authorization_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);
 alter table ceremonies add constraint ceremonies_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table connection_errors add constraint connection_errors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table connections add constraint connections_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table connections add constraint connections_account_id_mode_agent_id_fkey FOREIGN KEY (account_id, mode, agent_id) REFERENCES agents(account_id, mode, id);
+alter table connection_errors add constraint connection_errors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table connections add constraint connections_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);
 alter table connections add constraint connections_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table deliveries add constraint deliveries_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoints(account_id, id);
-alter table deliveries add constraint deliveries_account_id_event_id_fkey FOREIGN KEY (account_id, event_id) REFERENCES events(account_id, id);
-alter table delivery_attempts add constraint delivery_attempts_account_id_delivery_id_fkey FOREIGN KEY (account_id, delivery_id) REFERENCES deliveries(account_id, id) ON DELETE CASCADE;
-alter table deposits add constraint deposits_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
-alter table events add constraint events_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table grants add constraint grants_account_id_mode_agent_id_fkey FOREIGN KEY (account_id, mode, agent_id) REFERENCES agents(account_id, mode, id);
-alter table grants add constraint grants_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
-alter table grants add constraint grants_account_id_replaced_by_fkey FOREIGN KEY (account_id, replaced_by) REFERENCES grants(account_id, id);
-alter table grants add constraint grants_account_id_replaces_fkey FOREIGN KEY (account_id, replaces) REFERENCES grants(account_id, id);
+alter table connections add constraint connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table connections add constraint connections_workspace_id_mode_agent_id_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);
+alter table deliveries add constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES webhook_endpoints(workspace_id, id);
+alter table deliveries add constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id);
+alter table delivery_attempts add constraint delivery_attempts_workspace_id_delivery_id_fkey FOREIGN KEY (workspace_id, delivery_id) REFERENCES deliveries(workspace_id, id) ON DELETE CASCADE;
+alter table deposits add constraint deposits_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table events add constraint events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table grants add constraint grants_activated_by_fkey FOREIGN KEY (activated_by) REFERENCES users(id);
-alter table grants add constraint grants_slot_fkey FOREIGN KEY (account_id, mode, wallet_address, slot) REFERENCES wallet_slots(account_id, mode, wallet_address, slot);
-alter table hourly_host_sums add constraint hourly_host_sums_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table hourly_payment_sums add constraint hourly_payment_sums_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table invitations add constraint invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table grants add constraint grants_slot_fkey FOREIGN KEY (workspace_id, mode, wallet_address, slot) REFERENCES wallet_slots(workspace_id, mode, wallet_address, slot);
+alter table grants add constraint grants_workspace_id_mode_agent_id_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);
+alter table grants add constraint grants_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table grants add constraint grants_workspace_id_replaced_by_fkey FOREIGN KEY (workspace_id, replaced_by) REFERENCES grants(workspace_id, id);
+alter table grants add constraint grants_workspace_id_replaces_fkey FOREIGN KEY (workspace_id, replaces) REFERENCES grants(workspace_id, id);
+alter table hourly_host_sums add constraint hourly_host_sums_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table hourly_payment_sums add constraint hourly_payment_sums_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
-alter table members add constraint members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table invitations add constraint invitations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table members add constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table owner_requests add constraint owner_requests_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
+alter table members add constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table owner_requests add constraint owner_requests_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table passkeys add constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table payment_refusals add constraint payment_refusals_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table payments add constraint payments_account_id_grant_id_fkey FOREIGN KEY (account_id, grant_id) REFERENCES grants(account_id, id);
-alter table purchases add constraint purchases_account_id_payment_id_fkey FOREIGN KEY (account_id, payment_id) REFERENCES payments(account_id, id);
-alter table recipients add constraint recipients_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table payment_refusals add constraint payment_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table payments add constraint payments_workspace_id_grant_id_fkey FOREIGN KEY (workspace_id, grant_id) REFERENCES grants(workspace_id, id);
+alter table purchases add constraint purchases_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);
+alter table recipients add constraint recipients_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table refresh_tokens add constraint refresh_tokens_account_id_connection_id_fkey FOREIGN KEY (account_id, connection_id) REFERENCES connections(account_id, id);
+alter table refresh_tokens add constraint refresh_tokens_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table stored_bytes add constraint stored_bytes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table unexplained_transfers add constraint unexplained_transfers_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table unexplained_transfers add constraint unexplained_transfers_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
-alter table unexplained_transfers add constraint unexplained_transfers_account_id_payment_id_fkey FOREIGN KEY (account_id, payment_id) REFERENCES payments(account_id, id);
-alter table wallet_owners add constraint wallet_owners_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
+alter table stored_bytes add constraint stored_bytes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);
 alter table wallet_owners add constraint wallet_owners_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES wallet_passkeys(credential_id);
+alter table wallet_owners add constraint wallet_owners_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table wallet_passkeys add constraint wallet_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-alter table wallet_slots add constraint wallet_slots_account_id_mode_wallet_address_fkey FOREIGN KEY (account_id, mode, wallet_address) REFERENCES wallets(account_id, mode, address);
-alter table wallets add constraint wallets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-alter table webhook_endpoints add constraint webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+alter table wallet_slots add constraint wallet_slots_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table wallets add constraint wallets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table webhook_endpoints add constraint webhook_endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table workspaces add constraint workspaces_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);

@@ -36,12 +36,12 @@ export async function webhookSeries(world: World, { amount }: { amount: number }
     logger: createLogger('silent'),
   })
   world.onClose(close)
-  const accounts: string[] = []
+  const workspaces: string[] = []
   for (let index = 0; index < WORKSPACES; index += 1) {
     const urls = Array.from({ length: ENDPOINTS_PER_WORKSPACE }, (_, number) =>
       okUrl(port, index * ENDPOINTS_PER_WORKSPACE + number),
     )
-    accounts.push(await openWorkspace(context, urls))
+    workspaces.push(await openWorkspace(context, urls))
   }
   const events = Math.ceil(amount / WORKSPACES / ENDPOINTS_PER_WORKSPACE)
   const total = events * WORKSPACES * ENDPOINTS_PER_WORKSPACE
@@ -66,7 +66,7 @@ export async function webhookSeries(world: World, { amount }: { amount: number }
       endpoints: [worker],
       prepare: async () => {
         await receiver.ask<Arrivals>({ reset: true })
-        await announce(context, accounts, events)
+        await announce(context, workspaces, events)
         return async () => await countArrivals(receiver, total, () => waitUntilRecorded(world.databaseUrl))
       },
     },

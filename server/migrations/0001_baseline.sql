@@ -14,8 +14,8 @@
 ------------------------------------------------------------------------------------------------------------------------
 -- Workspaces and people
 
--- A workspace. In the code: account.
-create table accounts (
+-- A workspace. In the code: workspace.
+create table workspaces (
   id text primary key,
   slug text not null unique,
   name text not null,
@@ -26,10 +26,10 @@ create table accounts (
 -- The number of live payments of a workspace in one calendar month (UTC), which its plan limits (D27). A payment locks
 -- the row, so the number is exact.
 create table allowances (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   month date not null check (extract(day from month) = 1),
   used bigint not null default 0 check (used >= 0),
-  primary key (account_id, month)
+  primary key (workspace_id, month)
 );
 
 -- A person who signs in to the dashboard.
@@ -103,17 +103,17 @@ create index ceremonies_of_user on ceremonies (user_id) where user_id is not nul
 
 -- A person in a workspace.
 create table members (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   user_id text not null references users (id),
   role text not null check (role in ('owner', 'admin', 'viewer')),
   created_at timestamptz not null,
-  primary key (account_id, user_id)
+  primary key (workspace_id, user_id)
 );
 create index members_by_user on members (user_id);
 
 -- A link with which people join a workspace.
 create table invitations (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   secret_hash bytea not null check (length(secret_hash) = 32),
   role text not null check (role in ('owner', 'admin', 'viewer')),
@@ -123,7 +123,7 @@ create table invitations (
   created_at timestamptz not null,
   expires_at timestamptz not null,
   revoked_at timestamptz,
-  primary key (account_id, id)
+  primary key (workspace_id, id)
 );
 create unique index invitations_by_secret_hash on invitations (secret_hash);
 create index invitations_of_creator on invitations (created_by) where created_by is not null;
@@ -157,17 +157,17 @@ create trigger audit_entries_are_append_only before update or delete or truncate
 -- An agent: a name under which software pays. A deleted agent's row stays, because grants and payments refer to it. If
 -- an agent with the same id is created again, it uses the same row, so what it spent before still counts.
 create table agents (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   id text not null,
   created_at timestamptz not null,
   deleted_at timestamptz,
-  primary key (account_id, mode, id)
+  primary key (workspace_id, mode, id)
 );
 
 -- An address that holds USDC. The enclave has its key, and wallet passkeys own it.
 create table wallets (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   address text not null check (address ~ '^0x[0-9a-fA-F]{40}$'),
   name text not null,
@@ -177,7 +177,7 @@ create table wallets (
   created_at timestamptz not null,
   -- While a process changes the wallet at the enclave, no other process starts a change. Ends by itself.
   signer_change_until timestamptz,
-  primary key (account_id, mode, address)
+  primary key (workspace_id, mode, address)
 );
 create unique index wallets_by_address on wallets (address);
 -- All wallets of a mode, page by page, to look for their deposits.
@@ -204,15 +204,15 @@ create index wallet_passkeys_by_user on wallet_passkeys (user_id, created_at);
 
 -- A wallet passkey that owns a wallet. The row of a removed owner is deleted; the audit log keeps the fact.
 create table wallet_owners (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   wallet_address text not null,
   credential_id text not null references wallet_passkeys (credential_id),
   added_at timestamptz not null,
   -- The owner's signature on the wallet's record. Null until the owner has signed it.
   record_assertion jsonb,
-  primary key (account_id, mode, wallet_address, credential_id),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address)
+  primary key (workspace_id, mode, wallet_address, credential_id),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address)
 );
 create index wallet_owners_of_passkey on wallet_owners (credential_id);
 
@@ -220,20 +220,20 @@ create index wallet_owners_of_passkey on wallet_owners (credential_id);
 -- created with the wallet. A slot's policy belongs to the wallet's owner, and denies everything until an owner signs
 -- rules for it (decision 0034).
 create table wallet_slots (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null,
   wallet_address text not null,
   slot smallint not null check (slot between 1 and 50),
   enclave_policy_id text not null unique,
   signer_id text not null unique,
   signer_private_key_sealed bytea not null,
-  primary key (account_id, mode, wallet_address, slot),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address)
+  primary key (workspace_id, mode, wallet_address, slot),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address)
 );
 
 -- A change of a wallet's owners, or a withdrawal, that an owner was asked to sign. The signature is never stored.
 create table owner_requests (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   wallet_address text not null,
@@ -246,32 +246,32 @@ create table owner_requests (
   -- Who submitted the signature. Stored before the signature is sent.
   submitted_by jsonb,
   done_at timestamptz,
-  primary key (account_id, id),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address),
   check (expires_at > created_at),
   check (done_at is null or submitted_by is not null)
 );
 create index owner_requests_by_end on owner_requests (expires_at);
 create index owner_requests_of_creator on owner_requests (created_by) where created_by is not null;
 -- Without the withdrawals, so that a wallet with many withdrawals does not slow down a change of its owners.
-create index owner_requests_open on owner_requests (account_id, mode, wallet_address, id)
+create index owner_requests_open on owner_requests (workspace_id, mode, wallet_address, id)
   where kind <> 'withdraw' and done_at is null;
 
 -- The name that a workspace gives to an address that it pays.
 create table recipients (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   address text not null check (address ~ '^0x[0-9a-fA-F]{40}$'),
   label text not null check (char_length(label) between 1 and 100),
   created_at timestamptz not null,
-  primary key (account_id, mode, address)
+  primary key (workspace_id, mode, address)
 );
 
 ------------------------------------------------------------------------------------------------------------------------
 -- API keys, and rate limits
 
 create table api_keys (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   secret_hash bytea not null check (length(secret_hash) = 32),
@@ -293,16 +293,16 @@ create table api_keys (
   held_at timestamptz,
   -- When an owner confirmed the key. While `held_at` is set and this is null, the key gives no access.
   confirmed_at timestamptz,
-  primary key (account_id, id),
-  constraint api_keys_agent_fkey foreign key (account_id, mode, agent_id) references agents (account_id, mode, id),
+  primary key (workspace_id, id),
+  constraint api_keys_agent_fkey foreign key (workspace_id, mode, agent_id) references agents (workspace_id, mode, id),
   constraint api_keys_confirmed_check check (confirmed_at is null or held_at is not null)
 );
 create unique index api_keys_by_secret_hash on api_keys (secret_hash);
-create index api_keys_listed on api_keys (account_id, mode, id);
+create index api_keys_listed on api_keys (workspace_id, mode, id);
 -- A workspace may have revoked any number of keys, and has few others.
-create index api_keys_not_revoked on api_keys (account_id, mode, id) where revoked_at is null;
+create index api_keys_not_revoked on api_keys (workspace_id, mode, id) where revoked_at is null;
 create index api_keys_of_creator on api_keys (created_by) where created_by is not null;
-create index api_keys_held on api_keys (account_id, id)
+create index api_keys_held on api_keys (workspace_id, id)
   where held_at is not null and confirmed_at is null and revoked_at is null;
 
 -- The last requests of one caller that a rate limit (its bucket) counted: their times in Unix milliseconds, at most as
@@ -331,7 +331,7 @@ create index attempt_windows_by_end on attempt_windows (expires_at);
 -- The permission for one agent to spend from one wallet, under terms that an owner signed. Its rules are in the policy
 -- of its slot at the enclave.
 create table grants (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null,
   agent_id text not null,
@@ -356,37 +356,37 @@ create table grants (
   slot smallint not null,
   -- Whether the grant allows purchases (D67). If so, its policy also has the rule for EIP-3009.
   x402 boolean not null default false,
-  primary key (account_id, id),
-  foreign key (account_id, mode, agent_id) references agents (account_id, mode, id),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address),
-  foreign key (account_id, replaces) references grants (account_id, id),
-  foreign key (account_id, replaced_by) references grants (account_id, id),
-  constraint grants_slot_fkey foreign key (account_id, mode, wallet_address, slot)
-    references wallet_slots (account_id, mode, wallet_address, slot),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, mode, agent_id) references agents (workspace_id, mode, id),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address),
+  foreign key (workspace_id, replaces) references grants (workspace_id, id),
+  foreign key (workspace_id, replaced_by) references grants (workspace_id, id),
+  constraint grants_slot_fkey foreign key (workspace_id, mode, wallet_address, slot)
+    references wallet_slots (workspace_id, mode, wallet_address, slot),
   check (status <> 'active' or activated_at is not null),
   check ((status = 'revoked') = (revoked_at is not null)),
   check (replaced_by is null or status = 'revoked')
 );
-create index grants_by_wallet on grants (account_id, mode, wallet_address) where status <> 'revoked';
+create index grants_by_wallet on grants (workspace_id, mode, wallet_address) where status <> 'revoked';
 -- An agent has at most one active grant on a wallet, and beside it at most one pending grant, which replaces it (D14).
 create unique index grants_one_active_per_agent_and_wallet
-  on grants (account_id, mode, agent_id, wallet_address) where status = 'active';
+  on grants (workspace_id, mode, agent_id, wallet_address) where status = 'active';
 create unique index grants_one_pending_per_agent_and_wallet
-  on grants (account_id, mode, agent_id, wallet_address) where status = 'pending';
-create index grants_live_by_agent on grants (account_id, mode, agent_id, wallet_address) where status <> 'revoked';
-create index grants_listed on grants (account_id, mode, id);
+  on grants (workspace_id, mode, agent_id, wallet_address) where status = 'pending';
+create index grants_live_by_agent on grants (workspace_id, mode, agent_id, wallet_address) where status <> 'revoked';
+create index grants_listed on grants (workspace_id, mode, id);
 create index grants_of_activator on grants (activated_by) where activated_by is not null;
 -- A slot has at most one active grant and at most one pending grant. The condition `slot is not null` is always true.
 -- With it, PostgreSQL uses these indexes only for statements that name the slot. Without it, PostgreSQL may choose them
 -- for the grants of a workspace, for which other indexes are better.
 create unique index grants_one_active_per_slot
-  on grants (account_id, mode, wallet_address, slot) where status = 'active' and slot is not null;
+  on grants (workspace_id, mode, wallet_address, slot) where status = 'active' and slot is not null;
 create unique index grants_one_pending_per_slot
-  on grants (account_id, mode, wallet_address, slot) where status = 'pending' and slot is not null;
+  on grants (workspace_id, mode, wallet_address, slot) where status = 'pending' and slot is not null;
 -- A refused payment says whether the agent's grant was revoked. An agent can have any number of revoked grants, and this
 -- index finds one of them without reading the others.
 create index grants_revoked_by_agent
-  on grants (account_id, mode, agent_id, wallet_address) where status = 'revoked';
+  on grants (workspace_id, mode, agent_id, wallet_address) where status = 'revoked';
 
 ------------------------------------------------------------------------------------------------------------------------
 -- Payments
@@ -394,7 +394,7 @@ create index grants_revoked_by_agent
 -- USDC that leaves a wallet: a transfer or a purchase of an agent, or a withdrawal of an owner. The row exists before
 -- the enclave is asked to sign, and only proof from the chain ends it (D24a).
 create table payments (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null check (mode in ('test', 'live')),
   id text not null,
   agent_id text,
@@ -453,8 +453,8 @@ create table payments (
   -- When the payment was recorded from an unexplained transfer. No limit was checked for it then, because the money had
   -- already moved.
   recovered_at timestamptz,
-  primary key (account_id, id),
-  foreign key (account_id, grant_id) references grants (account_id, id),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, grant_id) references grants (workspace_id, id),
   check (amount_micro <= max_per_tx_micro),
   check (spent_24h_micro + amount_micro <= daily_cap_micro),
   check (status <> 'confirmed' or (tx_hash is not null and mined_block is not null)),
@@ -496,21 +496,21 @@ create table payments (
 ) with (fillfactor = 85);
 -- One idempotency key never makes two payments.
 create unique index payments_by_idempotency_key
-  on payments (account_id, mode, idempotency_key) where idempotency_key is not null;
+  on payments (workspace_id, mode, idempotency_key) where idempotency_key is not null;
 -- What an agent spent from a wallet in the last 24 hours (D16).
 create index payments_in_window
-  on payments (account_id, mode, wallet_address, agent_id, created_at) include (amount_micro) where status <> 'failed';
+  on payments (workspace_id, mode, wallet_address, agent_id, created_at) include (amount_micro) where status <> 'failed';
 -- What a wallet's balance at a block does not show yet (D26): payments that were confirmed in a later block.
 create index payments_confirmed_by_block
-  on payments (account_id, mode, wallet_address, mined_block) include (amount_micro) where status = 'confirmed';
-create index payments_listed on payments (account_id, mode, id);
+  on payments (workspace_id, mode, wallet_address, mined_block) include (amount_micro) where status = 'confirmed';
+create index payments_listed on payments (workspace_id, mode, id);
 -- One agent's payments, so that a busy agent does not slow down the list of another.
-create index payments_of_agent on payments (account_id, mode, agent_id, id);
+create index payments_of_agent on payments (workspace_id, mode, agent_id, id);
 -- The pending payments of one wallet, which the balance does not show yet either. Its condition is
 -- `settled_at is null`, which no other index has. So PostgreSQL never sums a wallet's payments with an index of what is
 -- pending in all workspaces.
 create index payments_holding_balance
-  on payments (account_id, mode, wallet_address, created_at, id) include (amount_micro, mined_block)
+  on payments (workspace_id, mode, wallet_address, created_at, id) include (amount_micro, mined_block)
   where settled_at is null;
 -- One Transfer log settles one payment (D24c). The index also finds the payments that share a transaction.
 create unique index payments_one_per_transfer_log on payments (mode, tx_hash, log_index) where tx_hash is not null;
@@ -520,10 +520,10 @@ create index payments_awaiting_chain
   on payments (mode, created_at, id) where status <> 'confirmed' and status <> 'failed' and tx_hash is not null;
 -- Withdrawals are listed by their time, because the id of a withdrawal is older than its row: it is made when the owner
 -- is asked to sign.
-create index payments_withdrawn on payments (account_id, mode, created_at, id) where kind = 'withdrawal';
+create index payments_withdrawn on payments (workspace_id, mode, created_at, id) where kind = 'withdrawal';
 -- Together with `payments_in_window`: the payments of one agent from one wallet.
 create index payments_failed
-  on payments (account_id, mode, wallet_address, agent_id, created_at) where status = 'failed';
+  on payments (workspace_id, mode, wallet_address, agent_id, created_at) where status = 'failed';
 -- One authorization is one purchase. A challenge of MPP prescribes its nonce, so it can be paid once.
 create unique index payments_by_authorization
   on payments (mode, wallet_address, authorization_nonce) where authorization_nonce is not null;
@@ -534,11 +534,11 @@ create index authorizations_awaiting_chain on payments (mode, next_look_at, id)
 create index payments_to_reconcile on payments (mode, next_look_at, id)
   where status = 'pending' and kind <> 'x402';
 -- The agents' payments from one wallet, for the ledger.
-create index payments_from_wallet on payments (account_id, mode, wallet_address, id) where kind <> 'withdrawal';
+create index payments_from_wallet on payments (workspace_id, mode, wallet_address, id) where kind <> 'withdrawal';
 
 -- What a purchase buys. The money is in the row of `payments` with the same id.
 create table purchases (
-  account_id text not null,
+  workspace_id text not null,
   mode text not null check (mode in ('test', 'live')),
   payment_id text not null,
   protocol text not null check (protocol in ('x402_v2', 'x402_v1', 'mpp')),
@@ -566,21 +566,21 @@ create table purchases (
   response_sealed bytea,
   responded_at timestamptz,
   created_at timestamptz not null,
-  primary key (account_id, payment_id),
-  foreign key (account_id, payment_id) references payments (account_id, id),
+  primary key (workspace_id, payment_id),
+  foreign key (workspace_id, payment_id) references payments (workspace_id, id),
   check (response_sealed is null or responded_at is not null),
   check (response_sealed is null or header_sealed is not null)
 );
 -- The answers whose time is over.
 create index purchases_kept on purchases (responded_at) where response_sealed is not null;
-create index purchases_by_time on purchases (account_id, mode, created_at) include (host, payment_id);
+create index purchases_by_time on purchases (workspace_id, mode, created_at) include (host, payment_id);
 -- The purchases whose goods have not come, newest first.
-create index purchases_undelivered on purchases (account_id, mode, payment_id) where delivery in ('failed', 'unknown');
+create index purchases_undelivered on purchases (workspace_id, mode, payment_id) where delivery in ('failed', 'unknown');
 
 -- A payment request that was refused before anything was reserved. It is not a payment, and no event reports it. The row
 -- is deleted after 30 days.
 create table payment_refusals (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   credential_id text,
@@ -597,15 +597,15 @@ create table payment_refusals (
   created_at timestamptz not null,
   -- The resource that the request would have bought, without its query. Null if it asked for a transfer.
   resource_url text,
-  primary key (account_id, id)
+  primary key (workspace_id, id)
 );
-create index payment_refusals_listed on payment_refusals (account_id, mode, id);
+create index payment_refusals_listed on payment_refusals (workspace_id, mode, id);
 create index payment_refusals_by_time on payment_refusals (created_at);
 
 -- USDC that left a wallet although no payment explains it. A database that was restored from a backup does not know the
 -- payments of the time that it lost. The chain does, so the two are compared (D96).
 create table unexplained_transfers (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   tx_hash text not null check (tx_hash ~ '^0x[0-9a-f]{64}$'),
   log_index bigint not null check (log_index >= 0),
@@ -622,13 +622,13 @@ create table unexplained_transfers (
   -- The payment that was recorded for this transfer when its idempotency key came back. Until then, the transfer counts
   -- towards the 24-hour limit of every grant of the wallet.
   payment_id text,
-  primary key (account_id, mode, tx_hash, log_index),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address),
-  foreign key (account_id, payment_id) references payments (account_id, id)
+  primary key (workspace_id, mode, tx_hash, log_index),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address),
+  foreign key (workspace_id, payment_id) references payments (workspace_id, id)
 );
-create index unexplained_transfers_of_wallet on unexplained_transfers (account_id, mode, wallet_address, mined_at)
+create index unexplained_transfers_of_wallet on unexplained_transfers (workspace_id, mode, wallet_address, mined_at)
   include (amount_micro) where payment_id is null;
-create index unexplained_transfers_by_find on unexplained_transfers (account_id, mode, found_at)
+create index unexplained_transfers_by_find on unexplained_transfers (workspace_id, mode, found_at)
   where payment_id is null;
 
 -- The last block of a mode's chain whose outgoing transfers were compared with the payments.
@@ -641,7 +641,7 @@ create table ledger_cursors (
 -- all of its payments are confirmed or failed, so a sum never changes. To have all sums made again, delete all rows of
 -- both tables in one transaction.
 create table hourly_payment_sums (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   -- The start of the hour. A payment belongs to the hour in which its id was made.
   hour timestamptz not null check (mod(extract(epoch from hour), 3600) = 0),
@@ -654,14 +654,14 @@ create table hourly_payment_sums (
   -- The lowest id that a payment of the next hour can have. All payments of this workspace and mode with lower ids are in
   -- a sum, or are older than 31 days.
   below_id text not null,
-  primary key (account_id, mode, hour, agent_id),
+  primary key (workspace_id, mode, hour, agent_id),
   check (confirmed + failed > 0),
   check ((confirmed = 0) = (spent_micro = 0))
 );
 
 -- What was spent on one host in one hour.
 create table hourly_host_sums (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   -- An hour is in this table only if it is also in hourly_payment_sums.
   hour timestamptz not null check (mod(extract(epoch from hour), 3600) = 0),
@@ -671,7 +671,7 @@ create table hourly_host_sums (
   purchases integer not null check (purchases > 0),
   -- Whether the agents fetched the resources themselves, so that the host is only their claim.
   is_claimed boolean not null,
-  primary key (account_id, mode, hour, host, is_claimed)
+  primary key (workspace_id, mode, hour, host, is_claimed)
 );
 
 ------------------------------------------------------------------------------------------------------------------------
@@ -679,7 +679,7 @@ create table hourly_host_sums (
 
 -- USDC that arrived in a wallet.
 create table deposits (
-  account_id text not null,
+  workspace_id text not null,
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   wallet_address text not null,
@@ -693,13 +693,13 @@ create table deposits (
   block_number bigint not null,
   block_hash text not null,
   created_at timestamptz not null,
-  primary key (account_id, id),
-  foreign key (account_id, mode, wallet_address) references wallets (account_id, mode, address)
+  primary key (workspace_id, id),
+  foreign key (workspace_id, mode, wallet_address) references wallets (workspace_id, mode, address)
 );
 -- A transfer is one deposit, however often its block is read.
 create unique index deposits_once on deposits (mode, tx_hash, wallet_address, position);
-create index deposits_of_wallet on deposits (account_id, mode, wallet_address, id);
-create index deposits_listed on deposits (account_id, mode, id);
+create index deposits_of_wallet on deposits (workspace_id, mode, wallet_address, id);
+create index deposits_listed on deposits (workspace_id, mode, id);
 
 -- The last block of a mode's chain that was read for deposits.
 create table deposit_cursors (
@@ -757,7 +757,7 @@ create index authorization_requests_by_client on authorization_requests (client_
 -- What one person's consent gave to one client. Its code and all its tokens belong to it, and are worth nothing once it
 -- is revoked. Every change of one of them locks this row.
 create table connections (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   agent_id text not null,
@@ -776,49 +776,49 @@ create table connections (
   connected_at timestamptz,
   revoked_at timestamptz,
   revoked_because text check (revoked_because in ('client', 'user', 'code_replay', 'refresh_reuse', 'restore')),
-  primary key (account_id, id),
-  foreign key (account_id, mode, agent_id) references agents (account_id, mode, id),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, mode, agent_id) references agents (workspace_id, mode, id),
   check ((revoked_at is null) = (revoked_because is null))
 );
 -- The connections that end when their agent is deleted.
-create index connections_of_agent on connections (account_id, mode, agent_id) where revoked_at is null;
+create index connections_of_agent on connections (workspace_id, mode, agent_id) where revoked_at is null;
 create index connections_never_exchanged on connections (expires_at) where connected_at is null;
 create index connections_of_user on connections (user_id);
-create index connections_not_exchanged on connections (account_id, mode, expires_at)
+create index connections_not_exchanged on connections (workspace_id, mode, expires_at)
   where connected_at is null and revoked_at is null;
 -- Whether a person connected the same client again. The index also finds what refers to a deleted client.
-create index connections_of_client_and_user on connections (client_id, user_id, account_id);
+create index connections_of_client_and_user on connections (client_id, user_id, workspace_id);
 
 -- The code that a client exchanges for tokens. It is kept for a day after its end, so that a second use is recognized.
 create table authorization_codes (
   code_hash bytea primary key check (length(code_hash) = 32),
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   redirect_uri text not null,
   code_challenge text not null check (char_length(code_challenge) = 43),
   expires_at timestamptz not null,
   taken_at timestamptz,
   failures integer not null default 0 check (failures between 0 and 5),
-  foreign key (account_id, connection_id) references connections (account_id, id)
+  foreign key (workspace_id, connection_id) references connections (workspace_id, id)
 );
 create index authorization_codes_by_end on authorization_codes (expires_at);
-create index authorization_codes_of_connection on authorization_codes (account_id, connection_id);
+create index authorization_codes_of_connection on authorization_codes (workspace_id, connection_id);
 
 create table access_tokens (
   token_hash bytea primary key check (length(token_hash) = 32),
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   scopes text[] not null check (cardinality(scopes) > 0),
   expires_at timestamptz not null,
-  foreign key (account_id, connection_id) references connections (account_id, id)
+  foreign key (workspace_id, connection_id) references connections (workspace_id, id)
 );
 create index access_tokens_by_end on access_tokens (expires_at);
-create index access_tokens_of_connection on access_tokens (account_id, connection_id);
+create index access_tokens_of_connection on access_tokens (workspace_id, connection_id);
 
 -- A token that was rotated is kept until it would have expired, so that a second use is recognized.
 create table refresh_tokens (
   token_hash bytea primary key check (length(token_hash) = 32),
-  account_id text not null,
+  workspace_id text not null,
   connection_id text not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
@@ -826,17 +826,17 @@ create table refresh_tokens (
   -- The database's own time when the token was used. Requests that use one token at the same time get the same new
   -- tokens, and all processes judge this by one clock (D38a). Null while the token is unused.
   rotated_at timestamptz,
-  foreign key (account_id, connection_id) references connections (account_id, id)
+  foreign key (workspace_id, connection_id) references connections (workspace_id, id)
 );
 create index refresh_tokens_by_end on refresh_tokens (expires_at);
 -- At most one refresh token of a connection can be used.
-create unique index refresh_tokens_one_current on refresh_tokens (account_id, connection_id) where taken_at is null;
-create index refresh_tokens_of_connection on refresh_tokens (account_id, connection_id);
+create unique index refresh_tokens_one_current on refresh_tokens (workspace_id, connection_id) where taken_at is null;
+create index refresh_tokens_of_connection on refresh_tokens (workspace_id, connection_id);
 
 -- Why a connection failed, so that people can read it on the dashboard: one row for each connection and kind of error.
 -- Only a connection to which a person consented has rows, so strangers cannot add any.
 create table connection_errors (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   connection_id text not null,
   code text not null,
   -- These are copied from the connection. A connection that was never used is deleted before its errors are.
@@ -846,7 +846,7 @@ create table connection_errors (
   client_id text not null,
   -- The last time. It is written at most once a minute.
   happened_at timestamptz not null,
-  primary key (account_id, connection_id, code)
+  primary key (workspace_id, connection_id, code)
 );
 create index connection_errors_by_time on connection_errors (happened_at);
 
@@ -856,7 +856,7 @@ create index connection_errors_by_time on connection_errors (happened_at);
 -- Something that happened in a workspace. It is written in the transaction that makes it true, together with its
 -- deliveries, so none is lost (D43).
 create table events (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   type text not null,
@@ -865,14 +865,14 @@ create table events (
   -- The same data as it is sent. `jsonb` keeps neither the order of members nor their spelling, and a webhook's
   -- signature is a signature of bytes.
   data_text text not null,
-  primary key (account_id, id)
+  primary key (workspace_id, id)
 );
 -- The events of one type. A list of several types merges them, so a rare type is found among many others.
-create index events_by_type on events (account_id, mode, type, id);
+create index events_by_type on events (workspace_id, mode, type, id);
 
 -- A URL to which a workspace wants its events sent.
 create table webhook_endpoints (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   id text not null,
   mode text not null check (mode in ('test', 'live')),
   url text not null check (char_length(url) <= 2048),
@@ -891,18 +891,18 @@ create table webhook_endpoints (
   -- Whether the last attempt got no prompt response. Such an endpoint gets one attempt at a time, apart from the others,
   -- so it slows down nobody else's webhooks (D45).
   hangs boolean not null default false,
-  primary key (account_id, id),
+  primary key (workspace_id, id),
   check ((disabled_at is null) = (disabled_because is null)),
   check ((previous_secret_sealed is null) = (previous_secret_until is null))
 );
-create index webhook_endpoints_listed on webhook_endpoints (account_id, mode, id) where deleted_at is null;
+create index webhook_endpoints_listed on webhook_endpoints (workspace_id, mode, id) where deleted_at is null;
 -- The endpoints that get nothing any more, whose deliveries are cleaned up.
-create index webhook_endpoints_stopped on webhook_endpoints (account_id, id)
+create index webhook_endpoints_stopped on webhook_endpoints (workspace_id, id)
   where deleted_at is not null or disabled_at is not null;
 
 -- One event on its way to one endpoint.
 create table deliveries (
-  account_id text not null,
+  workspace_id text not null,
   -- The id of a delivery that an event causes is made from the ids of the event and the endpoint, so there is one.
   id text not null,
   mode text not null check (mode in ('test', 'live')),
@@ -918,29 +918,29 @@ create table deliveries (
   leased_until timestamptz,
   created_at timestamptz not null,
   finished_at timestamptz,
-  primary key (account_id, id),
-  foreign key (account_id, endpoint_id) references webhook_endpoints (account_id, id),
-  foreign key (account_id, event_id) references events (account_id, id),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, endpoint_id) references webhook_endpoints (workspace_id, id),
+  foreign key (workspace_id, event_id) references events (workspace_id, id),
   check ((status = 'pending') = (next_attempt_at is not null)),
   check ((status = 'pending') = (finished_at is null)),
   check (status = 'pending' or leased_until is null)
 ) with (fillfactor = 80);
 -- What is due, by endpoint, so that a busy endpoint does not hide the others.
-create index deliveries_due on deliveries (account_id, endpoint_id, next_attempt_at) where status = 'pending';
-create index deliveries_leased on deliveries (account_id, endpoint_id) where leased_until is not null;
+create index deliveries_due on deliveries (workspace_id, endpoint_id, next_attempt_at) where status = 'pending';
+create index deliveries_leased on deliveries (workspace_id, endpoint_id) where leased_until is not null;
 -- The log of an endpoint. A workspace's log merges those of its endpoints, so that neither the other mode nor a busy
 -- endpoint slows it down.
-create index deliveries_of_endpoint on deliveries (account_id, endpoint_id, id);
-create index deliveries_failed on deliveries (account_id, endpoint_id, id) where status = 'failed';
-create index deliveries_of_event on deliveries (account_id, event_id);
+create index deliveries_of_endpoint on deliveries (workspace_id, endpoint_id, id);
+create index deliveries_failed on deliveries (workspace_id, endpoint_id, id) where status = 'failed';
+create index deliveries_of_event on deliveries (workspace_id, event_id);
 create index deliveries_finished on deliveries (finished_at) where finished_at is not null;
 -- While an endpoint has replays in the queue, no other range is replayed.
 create index deliveries_replays_pending
-  on deliveries (account_id, endpoint_id) where status = 'pending' and trigger = 'replay';
+  on deliveries (workspace_id, endpoint_id) where status = 'pending' and trigger = 'replay';
 
 -- One post of an event to an endpoint, and its result.
 create table delivery_attempts (
-  account_id text not null,
+  workspace_id text not null,
   delivery_id text not null,
   number integer not null check (number between 1 and 6),
   started_at timestamptz not null,
@@ -951,8 +951,8 @@ create table delivery_attempts (
   error text,
   -- The beginning of the response. Bytes, because the endpoint may send anything.
   response_body bytea check (length(response_body) <= 16384),
-  primary key (account_id, delivery_id, number),
-  foreign key (account_id, delivery_id) references deliveries (account_id, id) on delete cascade
+  primary key (workspace_id, delivery_id, number),
+  foreign key (workspace_id, delivery_id) references deliveries (workspace_id, id) on delete cascade
 );
 
 ------------------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ lock table purchases in access exclusive mode;
 -- and what is reserved for the responses that may still come. The budget is the one of the plan when something was
 -- reserved last.
 create table stored_bytes (
-  account_id text not null references accounts (id),
+  workspace_id text not null references workspaces (id),
   mode text not null check (mode in ('test', 'live')),
   kind text not null check (kind in ('answers')),
   used_bytes bigint not null check (used_bytes >= 0),
   budget_bytes bigint not null,
-  primary key (account_id, mode, kind),
+  primary key (workspace_id, mode, kind),
   constraint stored_bytes_budget check (used_bytes <= budget_bytes)
 ) with (fillfactor = 50);
 

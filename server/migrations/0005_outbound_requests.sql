@@ -3,7 +3,7 @@
 
 create table outbound_requests (
   -- The workspace whose agent chose the URL. Empty for a metadata document, which anybody can make the service fetch.
-  account_id text not null,
+  workspace_id text not null,
   -- Counts the requests of the workspace. Only the newest ones are kept.
   number bigint not null,
   mode text check (mode in ('test', 'live')),
@@ -16,12 +16,12 @@ create table outbound_requests (
   -- How much of the response's body was read.
   response_bytes integer not null,
   sent_at timestamptz not null,
-  primary key (account_id, number)
+  primary key (workspace_id, number)
 );
 create index outbound_requests_by_time on outbound_requests (sent_at);
 
 -- How many requests a workspace has sent so far.
 create table outbound_counts (
-  account_id text primary key,
+  workspace_id text primary key,
   requests bigint not null
 ) with (fillfactor = 50);

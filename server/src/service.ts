@@ -84,7 +84,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     chains,
     balances: new BalanceSnapshots(clock),
     ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
-    webhooksExamined: { hanging: { accountId: '', id: '' }, prompt: { accountId: '', id: '' } },
+    webhooksExamined: { hanging: { workspaceId: '', id: '' }, prompt: { workspaceId: '', id: '' } },
     walletSlots: config.walletSlots,
     outbound,
     resources,

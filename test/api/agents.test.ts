@@ -29,7 +29,7 @@ describe('agents over HTTP', () => {
       created_at: agent['created_at'],
       active_signers: 0,
       pending_signers: 0,
-      account_slug: seeded.account.slug,
+      account_slug: seeded.workspace.slug,
       wallets: [],
     })
     assert.equal(new Date(String(agent['created_at'])).toISOString(), agent['created_at'])
@@ -95,17 +95,17 @@ describe('agents over HTTP', () => {
   })
 
   test("when the plan's agents are used up, a new id is 400 agent_cap_reached, and an existing one is 201", async () => {
-    const account = await seed(given.context)
+    const workspace = await seed(given.context)
     let used = 1
     while (used < 100) {
-      const fresh = await given.issueKey(account)
+      const fresh = await given.issueKey(workspace)
       for (let index = 0; index < 55 && used < 100; index += 1, used += 1) {
         readBody(await given.call({ path: '/v1/agents', key: fresh, body: { id: `agent ${used}` } }), 201)
       }
     }
-    const over = await given.call({ path: '/v1/agents', key: account.key, body: { id: 'one more' } })
+    const over = await given.call({ path: '/v1/agents', key: workspace.key, body: { id: 'one more' } })
     expectError(over, { type: 'validation_failed', code: 'agent_cap_reached' })
-    readBody(await given.call({ path: '/v1/agents', key: account.key, body: { id: 'agent 1' } }), 201)
+    readBody(await given.call({ path: '/v1/agents', key: workspace.key, body: { id: 'agent 1' } }), 201)
   })
 
   test('an API key gets its own data from /v1/me (D30)', async () => {
@@ -116,8 +116,8 @@ describe('agents over HTTP', () => {
     assert.ok(before <= new Date(String(time)) && new Date(String(time)) <= given.clock.now())
     assert.deepEqual(me, {
       auth_type: 'api_key',
-      account_slug: seeded.account.slug,
-      account_name: seeded.account.name,
+      account_slug: seeded.workspace.slug,
+      account_name: seeded.workspace.name,
       mode: 'test',
       scopes: ['wallet:read', 'wallet:transfer', 'x402:pay'],
       agent_id: null,

@@ -56,7 +56,7 @@ describe('events over HTTP', () => {
         type: 'payment.created',
         created_at: event?.created_at,
         mode: 'test',
-        account_slug: seeded.account.slug,
+        account_slug: seeded.workspace.slug,
         data: { payment: { ...payment, tx_hash: null } },
       })
       assert.match(event?.created_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -70,13 +70,13 @@ describe('events over HTTP', () => {
       const made = await insert(seeded, { data })
       const text =
         `{"id":"${made.id}","type":"payment.confirmed","created_at":"${made.createdAt.toISOString()}","mode":"test",` +
-        `"account_slug":"${seeded.account.slug}","data":${JSON.stringify(data)}}`
+        `"account_slug":"${seeded.workspace.slug}","data":${JSON.stringify(data)}}`
       const listed = await given.call({ path: '/v1/events', key: seeded.key })
       assert.equal(listed.text, `{"events":[${text}],"next_cursor":null}`)
       const alone = await given.call({ path: `/v1/events/${made.id}`, key: seeded.key })
       assert.equal(alone.text, `{"event":${text}}`)
-      const stored = await given.context.db.read(findEvent(seeded.account.id, made.id))
-      assert.equal(stored && formatEvent(stored, seeded.account.slug), text, 'what a delivery sends')
+      const stored = await given.context.db.read(findEvent(seeded.workspace.id, made.id))
+      assert.equal(stored && formatEvent(stored, seeded.workspace.slug), text, 'what a delivery sends')
     })
 
     test('of another mode or workspace, or one that does not exist, is 404, and is in no list', async () => {
@@ -278,8 +278,8 @@ describe('events over HTTP', () => {
     for (const scope of ['wallet:read', 'wallet:transfer', 'x402:pay'] as const) {
       const { tokens, membership } = await seedTokens(given.context, { scopes: [scope] })
       const key = tokens.accessToken
-      const seen = await insert({ account: membership.account, mode: 'test' })
-      await insert({ account: membership.account, mode: 'live' })
+      const seen = await insert({ workspace: membership.workspace, mode: 'test' })
+      await insert({ workspace: membership.workspace, mode: 'live' })
       const answer = await given.call({ path: '/v1/events', key })
       assert.deepEqual(idsOf(readBody<Page>(answer, 200)), [seen.id])
       assert.equal((await given.call({ path: `/v1/events/${seen.id}`, key })).status, 200)
@@ -317,12 +317,12 @@ describe('events over HTTP', () => {
   }
 
   async function insert(
-    { account, mode }: Pick<Seed, 'account' | 'mode'>,
+    { workspace, mode }: Pick<Seed, 'workspace' | 'mode'>,
     { age = 30 * SECOND_MS, type = 'payment.confirmed', data }: Given = {},
   ): Promise<DomainEvent> {
     const createdAt = new Date(given.service.clock.now().getTime() - age)
     const made = data ?? eventData(type, createdAt)
-    const event = { accountId: account.id, id: createId('event', createdAt), mode, type, createdAt, data: made }
+    const event = { workspaceId: workspace.id, id: createId('event', createdAt), mode, type, createdAt, data: made }
     await given.context.db.write(insertEvents([event]))
     return event
   }

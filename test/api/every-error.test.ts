@@ -84,7 +84,7 @@ describe('every error of the contract', () => {
 
   /** Sends requests that the service rejects in every workspace, because of their form, credential, host or path. */
   async function breakRequests(): Promise<void> {
-    const held = await issueKey(given.context, { accountId: seeded.account.id, mode: 'test', actor: OPERATOR })
+    const held = await issueKey(given.context, { workspaceId: seeded.workspace.id, mode: 'test', actor: OPERATOR })
     await readRows(given.context.db, 'update api_keys set held_at = created_at where id = $1', [held.key.id])
     for (const call of CALLS) {
       await ask({ ...call, key: held.secret })
@@ -114,9 +114,9 @@ describe('every error of the contract', () => {
   /** Sends requests that a scope, an agent, a grant, a plan, a balance or a rate limit rejects. */
   async function breakLimits(): Promise<void> {
     const { context: ctx, chains } = given
-    const { account, agentId } = seeded
+    const { workspace, agentId } = seeded
     const reader = await issueKey(ctx, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: 'test',
       scopes: ['wallet:read'],
       actor: OPERATOR,
@@ -124,7 +124,7 @@ describe('every error of the contract', () => {
     for (const path of ['/v1/payments', PREVIEW]) await pay({ path, key: reader.secret })
     const order = { url: 'https://seller.example/', method: 'POST' }
     await ask({ path: '/v1/x402/check', body: order, key: reader.secret })
-    const bound = await issueKey(ctx, { accountId: account.id, mode: 'test', agentId, actor: OPERATOR })
+    const bound = await issueKey(ctx, { workspaceId: workspace.id, mode: 'test', agentId, actor: OPERATOR })
     await pay({ key: bound.secret }, { agent_id: 'another' })
     await ask({ path: '/v1/ledger?agent_id=another', key: bound.secret })
     await ask({ path: '/v1/agents', body: { id: 'another' }, key: bound.secret })
@@ -132,7 +132,7 @@ describe('every error of the contract', () => {
     await pay({}, { agent_id: 'nobody' })
     await pay({}, { wallet: RECIPIENT })
     const other = agent('ungranted')
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: other, actor: OPERATOR })
     await pay({}, { agent_id: other })
     await pay({}, { amount_usdc: '11' })
     const grants = [
@@ -145,8 +145,8 @@ describe('every error of the contract', () => {
     const [unfunded, used] = [await seed(ctx, { mode: 'live' }), await seed(ctx, { mode: 'live' })]
     chains.live.coinWei = 0n
     await payAs(unfunded)
-    const allowance = 'insert into allowances (account_id, month, used) values ($1, $2, 1000)'
-    await readRows(ctx.db, allowance, [used.account.id, monthOf(ctx.clock.now())])
+    const allowance = 'insert into allowances (workspace_id, month, used) values ($1, $2, 1000)'
+    await readRows(ctx.db, allowance, [used.workspace.id, monthOf(ctx.clock.now())])
     await payAs(used)
     const poor = await seed(ctx)
     chains.test.balances.set(poor.wallet.toLowerCase(), 0n)
@@ -154,7 +154,7 @@ describe('every error of the contract', () => {
 
     const full = await seed(ctx)
     for (let count = 1; count < PLANS.developer.agentsMax; count += 1) {
-      await createAgent(ctx, { accountId: full.account.id, mode: 'test', id: agent(`${count}`), actor: OPERATOR })
+      await createAgent(ctx, { workspaceId: full.workspace.id, mode: 'test', id: agent(`${count}`), actor: OPERATOR })
     }
     await ask({ path: '/v1/agents', body: { id: 'one more' }, key: full.key })
 
@@ -167,16 +167,21 @@ describe('every error of the contract', () => {
   /** Sends purchases that fail because of the resource, its seller, or a limit. */
   async function breakPurchases(): Promise<void> {
     const { context: ctx, chains } = given
-    const { account } = seeded
+    const { workspace } = seeded
     const reader = await issueKey(ctx, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: 'test',
       scopes: ['wallet:read'],
       actor: OPERATOR,
     })
-    const bound = await issueKey(ctx, { accountId: account.id, mode: 'test', agentId: seeded.agentId, actor: OPERATOR })
+    const bound = await issueKey(ctx, {
+      workspaceId: workspace.id,
+      mode: 'test',
+      agentId: seeded.agentId,
+      actor: OPERATOR,
+    })
     const other = agent('unable')
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: other, actor: OPERATOR })
     const buyer = await seedBuyer(given)
     const [poor, unlucky, used] = [
       await seedBuyer(given),
@@ -184,8 +189,8 @@ describe('every error of the contract', () => {
       await seedBuyer(given, { mode: 'live' }),
     ]
     chains.test.balances.set(poor.wallet.toLowerCase(), 0n)
-    const allowance = 'insert into allowances (account_id, month, used) values ($1, $2, 1000)'
-    await readRows(ctx.db, allowance, [used.account.id, monthOf(ctx.clock.now())])
+    const allowance = 'insert into allowances (workspace_id, month, used) values ($1, $2, 1000)'
+    await readRows(ctx.db, allowance, [used.workspace.id, monthOf(ctx.clock.now())])
     const limited = [
       { expiresAt: new Date(0) },
       { contracts: [RECIPIENT] },
@@ -234,7 +239,7 @@ describe('every error of the contract', () => {
       given.enclave.behave = () => 'sign'
     }
     const full = await seedBuyer(given)
-    await readRows(ctx.db, `insert into stored_bytes values ($1, 'test', 'answers', 9e9, 9e9)`, [full.account.id])
+    await readRows(ctx.db, `insert into stored_bytes values ($1, 'test', 'answers', 9e9, 9e9)`, [full.workspace.id])
     await ask({ path: '/v1/x402/pay', body: purchaseBody('/v1/x402/pay', full), key: await given.issueKey(full) })
     for (const path of ['/v1/x402/pay', '/v1/x402/check']) {
       const base = path === '/v1/x402/check' ? {} : purchaseBody(path, buyer)

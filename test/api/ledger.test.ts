@@ -36,10 +36,10 @@ describe('the ledger and wallets over HTTP', () => {
     const ctx = given.context
     seeded = await seed(ctx)
     const place = { ...seeded, agentId: agent('other'), wallet: await seedWallet(ctx, seeded) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: 'test', id: place.agentId, actor: OPERATOR })
     other = { ...place, grant: await seedGrant(ctx, place) }
-    const { account, mode, agentId } = seeded
-    token = (await seedTokens(ctx, { account, mode, agentId })).tokens.accessToken
+    const { workspace, mode, agentId } = seeded
+    token = (await seedTokens(ctx, { workspace, mode, agentId })).tokens.accessToken
     await seed(ctx)
   })
   after(() => given.close())

@@ -58,7 +58,7 @@ describe('outages', () => {
     proxy.restore()
     await untilServed()
     await retryUntilPaid(call)
-    const lost = referenceId({ accountId: seeded.account.id, mode: 'test', idempotencyKey: 'lost', id: '' })
+    const lost = referenceId({ workspaceId: seeded.workspace.id, mode: 'test', idempotencyKey: 'lost', id: '' })
     assert.equal(given.enclave.requests.filter((request) => request.referenceId === lost).length, 1)
   })
 

@@ -111,8 +111,8 @@ describe('overload', () => {
 
   test('a request that waits for its payment is not counted; one whose client has left is, until it is done', async () => {
     given.enclave.behave = () => 'sign without hash'
-    const { accountId, mode } = { accountId: other.account.id, mode: other.mode }
-    const key = (await issueKey(given.context, { accountId, mode, actor: OPERATOR })).secret
+    const { workspaceId, mode } = { workspaceId: other.workspace.id, mode: other.mode }
+    const key = (await issueKey(given.context, { workspaceId, mode, actor: OPERATOR })).secret
     const paid = await send(url, { path: '/v1/payments', key, body: paymentBody(other) })
     given.enclave.behave = () => 'sign'
     const { id } = readBody<{ payment: { id: string } }>(paid, 201).payment

@@ -34,7 +34,7 @@ describe('payments over HTTP', () => {
       status: 'pending',
       failure_code: null,
       tx_hash: given.enclave.accepted.get(
-        referenceId({ accountId: seeded.account.id, mode: 'test', idempotencyKey: 'order 7', id: '' }),
+        referenceId({ workspaceId: seeded.workspace.id, mode: 'test', idempotencyKey: 'order 7', id: '' }),
       ),
       amount_usdc: '1.50',
       to: RECIPIENT,
@@ -211,7 +211,11 @@ describe('payments over HTTP', () => {
     const poor = await seed(given.context)
     given.chains.test.balances.set(poor.wallet.toLowerCase(), 999_999n)
     const suspended = await seed(given.context)
-    await suspendGrant(given.context, { accountId: suspended.account.id, grantId: suspended.grant.id, actor: OPERATOR })
+    await suspendGrant(given.context, {
+      workspaceId: suspended.workspace.id,
+      grantId: suspended.grant.id,
+      actor: OPERATOR,
+    })
     const unbound = await seedWallet(given.context, limited)
     paymentOf(await pay(limited, { amount_usdc: '5' }))
     const before = await given.countRows()
@@ -250,8 +254,8 @@ describe('payments over HTTP', () => {
     const month = `${now.toISOString().slice(0, 7)}-01`
     await given.context.db.write({
       name: '',
-      text: 'insert into allowances (account_id, month, used) values ($1, $2, 999)',
-      values: [live.account.id, month],
+      text: 'insert into allowances (workspace_id, month, used) values ($1, $2, 999)',
+      values: [live.workspace.id, month],
       read: () => null,
     })
     paymentOf(await pay(live))

@@ -31,7 +31,12 @@ describe('restricted API keys on /v1', () => {
     given = await openTestService()
     seeded = await seed(given.context)
     other = agent('another agent')
-    await createAgent(given.context, { accountId: seeded.account.id, mode: seeded.mode, id: other, actor: OPERATOR })
+    await createAgent(given.context, {
+      workspaceId: seeded.workspace.id,
+      mode: seeded.mode,
+      id: other,
+      actor: OPERATOR,
+    })
     await seedGrant(given.context, { ...seeded, agentId: other })
     paymentOfOther = readBody<{ payment: Id }>(await pay(seeded.key, { agent_id: other }), 201).payment.id
     event = readBody<{ events: [Id] }>(await get('/v1/events', seeded.key), 200).events[0].id
@@ -100,8 +105,8 @@ describe('restricted API keys on /v1', () => {
     const { server_time: _, ...me } = readBody<Record<string, unknown>>(await get('/v1/me', key), 200)
     assert.deepEqual(me, {
       auth_type: 'api_key',
-      account_slug: seeded.account.slug,
-      account_name: seeded.account.name,
+      account_slug: seeded.workspace.slug,
+      account_name: seeded.workspace.name,
       mode: 'test',
       scopes: ['wallet:transfer'],
       agent_id: seeded.agentId,
@@ -172,23 +177,23 @@ describe('restricted API keys on /v1', () => {
   })
 
   test('a key is bound to the agent of its own workspace and mode, even if others have an agent with this id', async () => {
-    const { account, mode } = await seed(given.context)
-    await createAgent(given.context, { accountId: account.id, mode, id: seeded.agentId, actor: OPERATOR })
+    const { workspace, mode } = await seed(given.context)
+    await createAgent(given.context, { workspaceId: workspace.id, mode, id: seeded.agentId, actor: OPERATOR })
     const { secret } = await issueKey(given.context, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode,
       agentId: seeded.agentId,
       actor: OPERATOR,
     })
     const me = readBody<Me>(await get('/v1/me', secret), 200)
-    assert.deepEqual([me.agent_id, me.account_slug, me.wallets], [seeded.agentId, account.slug, []])
+    assert.deepEqual([me.agent_id, me.account_slug, me.wallets], [seeded.agentId, workspace.slug, []])
     expectError(await get(`/v1/payments/${paymentOfOther}`, secret), { type: 'not_found' })
     expectError(await pay(secret), { type: 'not_found', code: 'wallet_not_found' })
   })
 
   test('when the agent is deleted, its key is 401 at once, and stays so if the agent is created again', async () => {
-    const { account, mode } = seeded
-    const made = { accountId: account.id, mode, id: agent('short-lived'), actor: OPERATOR } as const
+    const { workspace, mode } = seeded
+    const made = { workspaceId: workspace.id, mode, id: agent('short-lived'), actor: OPERATOR } as const
     await createAgent(given.context, made)
     const key = await issue({ agentId: made.id })
     readBody(await get('/v1/me', key), 200)
@@ -206,8 +211,8 @@ describe('restricted API keys on /v1', () => {
   }
 
   async function issue(restriction: Restriction): Promise<string> {
-    const { account, mode } = seeded
-    const options = { accountId: account.id, mode, ...restriction, actor: OPERATOR }
+    const { workspace, mode } = seeded
+    const options = { workspaceId: workspace.id, mode, ...restriction, actor: OPERATOR }
     return (await issueKey(given.context, options)).secret
   }
 

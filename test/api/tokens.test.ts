@@ -33,7 +33,12 @@ describe('OAuth tokens on /v1', () => {
     given = await openTestService()
     seeded = await seed(given.context)
     other = agent('another agent')
-    await createAgent(given.context, { accountId: seeded.account.id, mode: seeded.mode, id: other, actor: OPERATOR })
+    await createAgent(given.context, {
+      workspaceId: seeded.workspace.id,
+      mode: seeded.mode,
+      id: other,
+      actor: OPERATOR,
+    })
     await seedGrant(given.context, { ...seeded, agentId: other })
   })
   after(() => given.close())
@@ -44,8 +49,8 @@ describe('OAuth tokens on /v1', () => {
     const { expires_at: expiresAt, server_time: _, ...rest } = me
     assert.deepEqual(rest, {
       auth_type: 'oauth',
-      account_slug: seeded.account.slug,
-      account_name: seeded.account.name,
+      account_slug: seeded.workspace.slug,
+      account_name: seeded.workspace.name,
       mode: 'test',
       scopes: ['wallet:read', 'wallet:transfer'],
       agent_id: seeded.agentId,
@@ -136,7 +141,7 @@ describe('OAuth tokens on /v1', () => {
 
   test('a token reads only its own mode and workspace', async () => {
     const live = await seed(given.context, { mode: 'live' })
-    const foreign = await seedTokens(given.context, { account: live.account, mode: 'live', agentId: live.agentId })
+    const foreign = await seedTokens(given.context, { workspace: live.workspace, mode: 'live', agentId: live.agentId })
     const { payment } = readBody<{ payment: { id: string } }>(await pay((await connect()).tokens.accessToken), 201)
     const path = `/v1/payments/${payment.id}`
     expectError(await get(path, foreign.tokens.accessToken), { type: 'not_found' })
@@ -245,8 +250,8 @@ describe('OAuth tokens on /v1', () => {
   })
 
   function connect(scopes?: readonly Scope[]): Promise<ConnectedClient> {
-    const { account, mode, agentId } = seeded
-    return seedTokens(given.context, { account, mode, agentId, ...(scopes === undefined ? {} : { scopes }) })
+    const { workspace, mode, agentId } = seeded
+    return seedTokens(given.context, { workspace, mode, agentId, ...(scopes === undefined ? {} : { scopes }) })
   }
 
   function get(path: string, key: string): Promise<Answer> {

@@ -189,9 +189,9 @@ describe('purchases over HTTP', () => {
     const transfer = { agent_id: buyer.agentId, wallet: buyer.wallet, to: RECIPIENT, amount_usdc: '1' }
     expectCode(await given.call({ path: '/v1/payments', key: buyer.key, body: transfer }), 403, 'amount_too_large')
     // A refusal is stored a moment after the response.
-    const text = 'select resource_url from payment_refusals where account_id = $1 order by amount_usdc'
+    const text = 'select resource_url from payment_refusals where workspace_id = $1 order by amount_usdc'
     const rows = await waitFor('both refusals', async () => {
-      const found = await readRows(given.context.db, text, [buyer.account.id])
+      const found = await readRows(given.context.db, text, [buyer.workspace.id])
       return found.length === 2 && found
     })
     assert.deepEqual(
@@ -261,8 +261,8 @@ describe('purchases over HTTP', () => {
     expectCode(await pay(buyer), 500, 'privy_call_failed')
     given.enclave.behave = () => 'reject'
     expectCode(await pay(buyer), 500, 'privy_call_failed')
-    const [row] = await readRows(given.context.db, 'select status from payments where account_id = $1', [
-      buyer.account.id,
+    const [row] = await readRows(given.context.db, 'select status from payments where workspace_id = $1', [
+      buyer.workspace.id,
     ])
     assert.equal(row?.['status'], 'pending')
   })
@@ -307,10 +307,10 @@ describe('purchases over HTTP', () => {
   test('a credential of another agent gets the payment, but not the goods, and causes no request', async () => {
     const buyer = await seedBuyer(given)
     readBody(await pay(buyer), 200)
-    const { account, mode } = buyer
-    await createAgent(given.context, { accountId: account.id, mode, id: agent('other'), actor: OPERATOR })
+    const { workspace, mode } = buyer
+    await createAgent(given.context, { workspaceId: workspace.id, mode, id: agent('other'), actor: OPERATOR })
     const { secret } = await issueKey(given.context, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode,
       agentId: agent('other'),
       actor: OPERATOR,
@@ -379,8 +379,8 @@ describe('purchases over HTTP', () => {
   })
 
   test('a credential that may only read asks for a price with GET and HEAD only, so it sends no orders (D64, D94)', async () => {
-    const { account } = await seedBuyer(given)
-    const issue = { accountId: account.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
+    const { workspace } = await seedBuyer(given)
+    const issue = { workspaceId: workspace.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
     const { secret } = await issueKey(given.context, issue)
     const { tokens } = await seedTokens(given.context, { scopes: ['wallet:read'] })
     for (const key of [secret, tokens.accessToken]) {

@@ -81,7 +81,7 @@ describe('API keys on hold, in a browser', () => {
   /** Holds the keys of one workspace, as `holdAllKeys` does it for all. Other files use the same sandbox. */
   async function hold(slug: string): Promise<void> {
     await fixture.query(
-      'update api_keys set held_at = created_at where account_id = (select id from accounts where slug = $1)',
+      'update api_keys set held_at = created_at where workspace_id = (select id from workspaces where slug = $1)',
       [slug],
     )
   }

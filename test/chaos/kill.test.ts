@@ -159,15 +159,15 @@ describe('a server that is killed in the middle of a payment', () => {
     await fixture.sandbox.killServer('SIGKILL')
     await lost
     const rows = await fixture.query(
-      'select id, account_id, enclave_transaction_id from payments where idempotency_key = $1',
+      'select id, workspace_id, enclave_transaction_id from payments where idempotency_key = $1',
       [key],
     )
     assert.equal(rows.length, 1, 'the reservation is committed')
     assert.equal(rows[0]?.['enclave_transaction_id'] !== null, step.isWritten)
     await fixture.sandbox.startServer()
     const id = String(rows[0]?.['id'])
-    const accountId = String(rows[0]?.['account_id'])
-    return { payer, key, hold, id, reference: referenceId({ id, accountId, mode: 'test', idempotencyKey: key }) }
+    const workspaceId = String(rows[0]?.['workspace_id'])
+    return { payer, key, hold, id, reference: referenceId({ id, workspaceId, mode: 'test', idempotencyKey: key }) }
   }
 
   /**

@@ -238,13 +238,13 @@ describe("the enclave enforces the signed policy, whatever the service's databas
   /** Sends a transfer directly to the enclave, as somebody who has stolen the service's keys could. */
   async function sendWithSlot({ wallet, agentId, recipient }: PayerFixture, reference: string, slot = 1) {
     const rows = await fixture.query(
-      `select w.account_id, w.enclave_wallet_id, s.signer_private_key_sealed from wallets w
+      `select w.workspace_id, w.enclave_wallet_id, s.signer_private_key_sealed from wallets w
         join wallet_slots s on s.wallet_address = w.address where w.address = $1 and s.slot = $2`,
       [wallet, slot],
     )
     const [row] = rows
     const config = readConfig(fixture.environment())
-    const place = { accountId: String(row?.['account_id']), mode: 'test', walletAddress: wallet } as const
+    const place = { workspaceId: String(row?.['workspace_id']), mode: 'test', walletAddress: wallet } as const
     const context = slotSealContext(place, slot)
     const clock = createClock(config.clockOffsetMs)
     const enclave = openEnclave({ ...config.enclave, timeoutMs: 5_000 }, { clock, logger: createLogger('silent') })

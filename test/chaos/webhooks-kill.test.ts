@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../server/src/config.ts'
-import { createAccount } from '../../server/src/domain/accounts/create-account.ts'
+import { createEmptyWorkspace } from '../../server/src/domain/workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
 import { appendEvent } from '../../server/src/domain/webhooks/append-event.ts'
@@ -76,11 +76,11 @@ describe('webhooks whose workers are killed', () => {
     const clock = createClock()
     const opened = openContext(readConfig(fixture.environment()), { clock, logger: createLogger('silent') })
     const { context } = opened
-    const { id: accountId } = await createAccount(context, { name: 'Killed', plan: 'scale', actor: OPERATOR })
+    const { id: workspaceId } = await createEmptyWorkspace(context, { name: 'Killed', plan: 'scale', actor: OPERATOR })
     const { port } = receiver.address() as AddressInfo
     for (let index = 0; index < ENDPOINTS; index += 1) {
       const url = `http://127.0.0.1:${port}/${index}`
-      await createEndpoint(context, { accountId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
+      await createEndpoint(context, { workspaceId, mode: 'test', url, events: EVENT_TYPES, actor: OPERATOR })
     }
     const createdAt = clock.now()
     for (let made = 0; made < EVENTS; made += 1) {
@@ -88,7 +88,7 @@ describe('webhooks whose workers are killed', () => {
         transaction.commit([
           ...appendEvent({
             id: createId('event', createdAt),
-            accountId,
+            workspaceId,
             mode: 'test',
             type: 'payment.created',
             createdAt,

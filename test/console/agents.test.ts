@@ -35,7 +35,12 @@ describe('agents in the dashboard', () => {
   beforeEach(async () => {
     owner = await openVisitor(server)
     seeded = await seed(server.context, { maxPerTx: '10', dailyCap: '25.5' })
-    await addMember(server.context, { account: seeded.account, userId: owner.userId, role: 'owner', actor: OPERATOR })
+    await addMember(server.context, {
+      workspace: seeded.workspace,
+      userId: owner.userId,
+      role: 'owner',
+      actor: OPERATOR,
+    })
   })
   after(() => server.close())
 
@@ -88,12 +93,12 @@ describe('agents in the dashboard', () => {
 
   test('an agent is active only while it can pay: not while its grants are suspended or expired', async () => {
     const { context } = server
-    const { account, grant, wallet } = seeded
+    const { workspace, grant, wallet } = seeded
     const expiresAt = new Date(context.clock.now().getTime() - 1_000)
     const late = agentId('late')
-    await createAgent(context, { accountId: account.id, mode: 'test', id: late, actor: OPERATOR })
+    await createAgent(context, { workspaceId: workspace.id, mode: 'test', id: late, actor: OPERATOR })
     await seedGrant(context, { ...seeded, agentId: late }, { expiresAt })
-    await suspendGrant(context, { accountId: account.id, grantId: grant.id, actor: OPERATOR })
+    await suspendGrant(context, { workspaceId: workspace.id, grantId: grant.id, actor: OPERATOR })
     const states = async () => {
       const { agents } = await owner.browser.ask<{ agents: WireAgent[] }>('GET', `${at('agents')}?mode=test`)
       return agents.map(({ state, status, active_signers, wallets }) => [state, status, active_signers, wallets.length])
@@ -131,14 +136,14 @@ describe('agents in the dashboard', () => {
 
   test('an agent without grants is deleted with its connections, and can be created again', async () => {
     await revoke()
-    const { tokens } = await seedTokens(server.context, { account: seeded.account, agentId: seeded.agentId })
+    const { tokens } = await seedTokens(server.context, { workspace: seeded.workspace, agentId: seeded.agentId })
     const before = await owner.browser.ask<{ agent: WireAgent }>('GET', oneAt(seeded.agentId))
     assert.deepEqual(await owner.browser.ask('DELETE', oneAt(seeded.agentId)), {})
     for (const method of ['GET', 'DELETE']) await owner.browser.refuse(method, oneAt(seeded.agentId), NO_AGENT)
     assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=test`), { agents: [] })
     assert.deepEqual(await owner.browser.ask('GET', at('connections')), { connections: [] })
     assert.equal(await isAlive(server.context, tokens.accessToken), false)
-    const rows = await readAudit(server.context.db, seeded.account.id)
+    const rows = await readAudit(server.context.db, seeded.workspace.id)
     const deleted = rows.filter((row) => ['agent.deleted', 'connection.revoked'].includes(String(row['action'])))
     assert.deepEqual(
       deleted.map((row) => [row['actor_kind'], row['actor_id']]),
@@ -176,7 +181,7 @@ describe('agents in the dashboard', () => {
   })
 
   function at(path: string): string {
-    return `/console/workspaces/${seeded.account.slug}/${path}`
+    return `/console/workspaces/${seeded.workspace.slug}/${path}`
   }
 
   function oneAt(id: string): string {
@@ -185,6 +190,6 @@ describe('agents in the dashboard', () => {
 
   async function revoke(): Promise<void> {
     const { db, clock } = server.context
-    await db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, clock.now()))
+    await db.write(markGrantRevoked(seeded.workspace.id, seeded.grant.id, clock.now()))
   }
 })

@@ -315,7 +315,7 @@ describe("bad input to the dashboard's endpoints is rejected with its own errors
   }
 
   async function countRows(): Promise<readonly unknown[]> {
-    const tables = ['users', 'passkeys', 'ceremonies', 'sessions', 'accounts', 'members', 'invitations', 'agents']
+    const tables = ['users', 'passkeys', 'ceremonies', 'sessions', 'workspaces', 'members', 'invitations', 'agents']
     const more = ['audit_entries', 'recovery_codes', 'webhook_endpoints', 'deliveries', 'events']
     const counts = [...tables, ...more].map((table) => `(select count(*) from ${table}) ${table}`)
     return await readRows(server.context.db, `select ${counts.join(', ')}`)

@@ -49,11 +49,11 @@ describe('changes are sent to open pages', () => {
     const cases = [
       ['payments', () => pay(seeded)],
       ['refusals', () => pay(seeded, { amount_usdc: '11' })],
-      ['payments', () => announce(server.context, seeded.account, { type: 'payment.confirmed' })],
-      ['payments', () => announce(server.context, seeded.account, { type: 'payment.failed' })],
-      ['deposits', () => announce(server.context, seeded.account, { type: 'inbound.received' })],
-      ['grants', () => announce(server.context, seeded.account, { type: 'permission.granted' })],
-      ['grants', () => announce(server.context, seeded.account, { type: 'permission.revoked' })],
+      ['payments', () => announce(server.context, seeded.workspace, { type: 'payment.confirmed' })],
+      ['payments', () => announce(server.context, seeded.workspace, { type: 'payment.failed' })],
+      ['deposits', () => announce(server.context, seeded.workspace, { type: 'inbound.received' })],
+      ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.granted' })],
+      ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.revoked' })],
     ] as const
     for (const [kind, make] of cases) {
       await make()
@@ -70,11 +70,11 @@ describe('changes are sent to open pages', () => {
     const { seeded, listen } = await openConsoleFixture()
     const source = await listen()
     await source.waitFor('ready')
-    await announce(server.context, seeded.account)
+    await announce(server.context, seeded.workspace)
     await source.waitFor('change')
     source.take()
     const then = new Date(server.clock.now().getTime() - 20_000)
-    await announce(server.context, seeded.account, { id: createId('event', then), createdAt: then })
+    await announce(server.context, seeded.workspace, { id: createId('event', then), createdAt: then })
     await source.waitFor('change')
   })
 
@@ -86,12 +86,12 @@ describe('changes are sent to open pages', () => {
     await source.waitFor('ready')
     const others = await other.listen()
     await others.waitFor('ready')
-    await announce(server.context, seeded.account, { mode: 'live' })
+    await announce(server.context, seeded.workspace, { mode: 'live' })
     await pay(other.seeded)
     await others.waitFor('change')
     // The poll that found the other workspace's change has also read the first workspace's changes in test mode, and
     // found none.
-    await announce(server.context, seeded.account, { type: 'inbound.received' })
+    await announce(server.context, seeded.workspace, { type: 'inbound.received' })
     await source.waitFor('change')
     assert.deepEqual(source.take(), [
       { event: 'ready', data: {} },
@@ -107,7 +107,7 @@ describe('changes are sent to open pages', () => {
     await first.waitFor('change')
     const second = await listen()
     await second.waitFor('ready')
-    await announce(server.context, seeded.account, { type: 'inbound.received' })
+    await announce(server.context, seeded.workspace, { type: 'inbound.received' })
     await Promise.all([first.waitFor('change', 2), second.waitFor('change')])
     assert.deepEqual(second.take().at(-1), { event: 'change', data: { kinds: ['deposits'] } })
   })
@@ -179,8 +179,8 @@ describe('changes are sent to open pages', () => {
   async function openConsoleFixture(of: ConsoleServer = server) {
     const seeded = await seed(of.context)
     const { browser, userId } = await openVisitor(of)
-    await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
-    const path = `/console/workspaces/${seeded.account.slug}/changes?mode=test`
+    await addMember(of.context, { workspace: seeded.workspace, userId, role: 'viewer', actor: OPERATOR })
+    const path = `/console/workspaces/${seeded.workspace.slug}/changes?mode=test`
     return { seeded, browser, path, listen: () => listen(of, browser, path) }
   }
 

@@ -16,7 +16,7 @@ describe('the errors of connections in the dashboard (D73a)', () => {
   test('a viewer reads the last errors of the workspace in one mode, without anything that the client sent', async () => {
     const ctx = server.context
     const fixture = await openConsoleFixture(server, { role: 'viewer' })
-    const seeded = await seedConnection(ctx, { account: fixture.account, mode: 'live' })
+    const seeded = await seedConnection(ctx, { workspace: fixture.workspace, mode: 'live' })
     const earliest = ctx.clock.now()
     await exchange(ctx, seeded, { codeVerifier: 'a'.repeat(43) })
     const list = async (mode: string) => {

@@ -89,8 +89,8 @@ export async function rotateKey(member: ConsoleFixture, { key }: IssuedApiKey): 
   return await member.browser.ask<IssuedApiKey>('POST', member.at(`keys/${key.id}/rotate`), {}, 201)
 }
 
-export function membershipOf({ context }: ConsoleServer, { userId, account }: ConsoleFixture) {
-  return getMembership(context, { userId, slug: account.slug, right: 'read' })
+export function membershipOf({ context }: ConsoleServer, { userId, workspace }: ConsoleFixture) {
+  return getMembership(context, { userId, slug: workspace.slug, right: 'read' })
 }
 
 export async function makeKeys({ member, agentId }: Maker): Promise<Credential[]> {

@@ -104,9 +104,9 @@ describe('requests from other sites', () => {
   })
 
   test('a bearer token is ignored: only the cookie shows who the caller is', async () => {
-    const { key, account } = await seed(server.context)
+    const { key, workspace } = await seed(server.context)
     const bearer = ['authorization', `Bearer ${key}`]
-    const path = `/console/workspaces/${account.slug}/members`
+    const path = `/console/workspaces/${workspace.slug}/members`
     const { browser } = visitor
     expectError(await browser.call('GET', path, undefined, bearer), { type: 'not_found' })
     const both = await browser.call('GET', '/console/session', undefined, bearer)

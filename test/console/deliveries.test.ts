@@ -41,7 +41,7 @@ describe('webhook deliveries in the dashboard', () => {
       }
       const body =
         `{"id":"${eventId}","type":"payment.confirmed","created_at":"${createdAt.toISOString()}","mode":"test",` +
-        `"account_slug":"${fixture.account.slug}","data":${JSON.stringify(data)}}`
+        `"account_slug":"${fixture.workspace.slug}","data":${JSON.stringify(data)}}`
       const waiting = { attempt_count: 0, next_attempt_at: createdAt.toISOString(), finished_at: null }
       assert.deepEqual(await fixture.browser.ask('GET', path), {
         delivery: { ...common, status: 'pending', ...waiting },
@@ -159,7 +159,7 @@ describe('webhook deliveries in the dashboard', () => {
     assert.ok(sentAgain !== undefined)
     await fixture.attempt(NO_CONTENT, { id: sentAgain.id })
     assert.deepEqual(await replay(4, 0, 'failed'), { replayed: 1 })
-    const replays = (await readAudit(server.context.db, fixture.account.id)).filter(
+    const replays = (await readAudit(server.context.db, fixture.workspace.id)).filter(
       (row) => row['action'] === 'webhook.replayed',
     )
     assert.equal(replays.length, 2)
@@ -192,16 +192,16 @@ describe('webhook deliveries in the dashboard', () => {
     const [one, two] = [await fixture.create(), await fixture.create({ events: ['payment.failed'] })]
     await fixture.create({ mode: 'live' })
     const now = server.clock.now().getTime()
-    const old = await announce(server.context, fixture.account, {
+    const old = await announce(server.context, fixture.workspace, {
       createdAt: new Date(now - DAY_MS),
       type: 'payment.failed',
     })
-    const young = await announce(server.context, fixture.account, {
+    const young = await announce(server.context, fixture.workspace, {
       createdAt: new Date(now - 1_000),
       type: 'payment.failed',
     })
-    const other = await announce(server.context, fixture.account, { type: 'inbound.received' })
-    await announce(server.context, fixture.account, { mode: 'live' })
+    const other = await announce(server.context, fixture.workspace, { type: 'inbound.received' })
+    await announce(server.context, fixture.workspace, { mode: 'live' })
     await fixture.attempt(NO_CONTENT, { id: `dlv_${young.id.slice(4)}_${two.id.slice(4)}` })
     const midday = encodeURIComponent(new Date(now - DAY_MS / 2).toISOString())
     const cases: readonly (readonly [string, readonly (readonly [event: string, webhook: string])[]])[] = [

@@ -68,8 +68,8 @@ describe('what a member leaves behind', () => {
   })
   beforeEach(async () => {
     seeded = await seed(server.context)
-    owner = await openConsoleFixture(server, { account: seeded.account })
-    maker = await openConsoleFixture(server, { account: seeded.account, role: 'admin', name: 'Max' })
+    owner = await openConsoleFixture(server, { workspace: seeded.workspace })
+    maker = await openConsoleFixture(server, { workspace: seeded.workspace, role: 'admin', name: 'Max' })
   })
   after(() => server.close())
 
@@ -117,7 +117,7 @@ describe('what a member leaves behind', () => {
     assert.deepEqual([await isUsable(kept), await isUsable(lost), await isUsable(live)], [true, false, true])
     const row = { actor_kind: 'user', actor_id: owner.userId }
     const about = { name: 'Key', created_by: maker.userId }
-    assert.deepEqual((await readAudit(server.context.db, owner.account.id)).slice(-4), [
+    assert.deepEqual((await readAudit(server.context.db, owner.workspace.id)).slice(-4), [
       {
         ...{ ...row, action: 'member.removed', subject: maker.userId },
         details: { keys_revoked: [lost.key.id], keys_kept: [kept.key.id, live.key.id] },
@@ -210,12 +210,12 @@ describe('what a member leaves behind', () => {
   test('does not come back when the person joins again', async () => {
     const key = await createKey(maker, 'test')
     await remove(owner, maker)
-    await openConsoleFixture(server, { account: seeded.account })
-    const again = { account_id: seeded.account.id, user_id: maker.userId }
+    await openConsoleFixture(server, { workspace: seeded.workspace })
+    const again = { workspace_id: seeded.workspace.id, user_id: maker.userId }
     await readRows(
       server.context.db,
-      'insert into members (account_id, user_id, role, created_at) values ($1, $2, $3, $4)',
-      [again.account_id, again.user_id, 'owner', server.clock.now()],
+      'insert into members (workspace_id, user_id, role, created_at) values ($1, $2, $3, $4)',
+      [again.workspace_id, again.user_id, 'owner', server.clock.now()],
     )
     assert.equal(await isUsable(key), false)
   })
@@ -247,8 +247,8 @@ describe('what a member leaves behind', () => {
     assert.ok(ids.some((status) => status >= 400))
     const rows = await readRows(
       server.context.db,
-      'select id from api_keys where account_id = $1 and created_by = $2 and revoked_at is null',
-      [seeded.account.id, maker.userId],
+      'select id from api_keys where workspace_id = $1 and created_by = $2 and revoked_at is null',
+      [seeded.workspace.id, maker.userId],
     )
     assert.deepEqual(rows, [])
   })

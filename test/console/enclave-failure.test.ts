@@ -36,12 +36,12 @@ describe('the enclave fails while a person creates a wallet or signs a grant', (
     test(`${told} is ${ofWallet[0]} for a wallet, and ${ofGrant[0]} for a grant`, async () => {
       status = told
       const fixture = await openConsoleFixture(server)
-      const { account } = fixture
+      const { workspace } = fixture
       const { credentialId } = await addWalletOwner(server.context, fixture.userId)
       const agentId = agent('payer')
-      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
-      const wallet = await seedWallet(server.context, { account, mode: 'test' })
-      const grant = await seedGrant(server.context, { account, mode: 'test', agentId, wallet })
+      await createAgent(server.context, { workspaceId: workspace.id, mode: 'test', id: agentId, actor: OPERATOR })
+      const wallet = await seedWallet(server.context, { workspace, mode: 'test' })
+      const grant = await seedGrant(server.context, { workspace, mode: 'test', agentId, wallet })
       for (const [path, body, [code, message]] of [
         ['wallets', { mode: 'test', name: 'Treasury', credential_id: credentialId }, ofWallet],
         [`grants/${grant.id}/signing-request`, { change: 'revoke' }, ofGrant],
@@ -50,10 +50,10 @@ describe('the enclave fails while a person creates a wallet or signs a grant', (
         const error = expectError(answered, { type: 'internal', code })
         assert.match(error.message, message)
       }
-      const wallets = 'select address from wallets where account_id = $1'
-      assert.deepEqual(await readRows(server.context.db, wallets, [account.id]), [{ address: wallet }])
-      const grants = 'select status, signing_request from grants where account_id = $1'
-      assert.deepEqual(await readRows(server.context.db, grants, [account.id]), [
+      const wallets = 'select address from wallets where workspace_id = $1'
+      assert.deepEqual(await readRows(server.context.db, wallets, [workspace.id]), [{ address: wallet }])
+      const grants = 'select status, signing_request from grants where workspace_id = $1'
+      assert.deepEqual(await readRows(server.context.db, grants, [workspace.id]), [
         { status: 'active', signing_request: null },
       ])
     })

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { enforceAccess } from '../../server/src/console/enforce-access.ts'
 import { READS } from '../../server/src/console/contract/route.ts'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { may } from '../../server/src/values/role.ts'
 import { openHttp } from '../../server/src/http/open-http.ts'
 import { ATTEMPT_LIMITS } from '../../server/src/limiter/attempts.ts'
-import { seedAccount } from '../support/context/connection-rows.ts'
+import { seedWorkspace } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -24,14 +24,14 @@ const OWNER_TABLES = ['wallet_passkeys', 'wallet_owners', 'owner_requests']
  */
 describe('every endpoint of the dashboard', () => {
   let server: ConsoleServer
-  let account: Account
+  let workspace: Workspace
   let viewer: Browser
   let stranger: Browser
   before(async () => {
     server = await openConsoleServer()
-    account = await seedAccount(server.context)
+    workspace = await seedWorkspace(server.context)
     const visitor = await openVisitor(server, 'viewer')
-    await addMember(server.context, { account, userId: visitor.userId, role: 'viewer', actor: OPERATOR })
+    await addMember(server.context, { workspace, userId: visitor.userId, role: 'viewer', actor: OPERATOR })
     viewer = visitor.browser
     stranger = (await openVisitor(server, 'stranger')).browser
   })
@@ -105,11 +105,11 @@ describe('every endpoint of the dashboard', () => {
    * any id is looked up.
    */
   function fill(path: string): string {
-    return path.replace(':slug', account.slug).replace(':address', ADDRESS).replaceAll(/:\w+/g, 'x')
+    return path.replace(':slug', workspace.slug).replace(':address', ADDRESS).replaceAll(/:\w+/g, 'x')
   }
 
   async function readState(): Promise<string> {
-    const tables = ['accounts', 'members', 'invitations', 'agents', 'wallets', 'grants', 'api_keys', 'recipients']
+    const tables = ['workspaces', 'members', 'invitations', 'agents', 'wallets', 'grants', 'api_keys', 'recipients']
     const more = [
       'webhook_endpoints',
       'deliveries',

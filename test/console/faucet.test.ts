@@ -30,7 +30,7 @@ describe('the faucet in the dashboard', () => {
     asked = []
     answer = (response) => answerJson(response, { tx_hash: HASH }, 201)
     fixture = await openConsoleFixture(server)
-    wallet = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
+    wallet = await seedWallet(server.context, { workspace: fixture.workspace, mode: 'test' })
   })
   after(async () => {
     await server.close()
@@ -46,8 +46,8 @@ describe('the faucet in the dashboard', () => {
 
   test('does not send to wallets of others or to addresses that are not wallets: they are not found', async () => {
     const other = await openConsoleFixture(server)
-    const theirs = await seedWallet(server.context, { account: other.account, mode: 'test' })
-    const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
+    const theirs = await seedWallet(server.context, { workspace: other.workspace, mode: 'test' })
+    const live = await seedWallet(server.context, { workspace: fixture.workspace, mode: 'live' })
     for (const text of [theirs, live, 'x', '0x0']) {
       const missing = { type: 'not_found', code: 'wallet_not_found' } as const
       await fixture.browser.refuse('POST', pathOf(text), missing, { mode: 'test' })
@@ -62,8 +62,8 @@ describe('the faucet in the dashboard', () => {
   })
 
   test('sends ten times an hour for a workspace, whichever member and wallet', async () => {
-    const other = await openConsoleFixture(server, { account: fixture.account, role: 'admin' })
-    const second = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
+    const other = await openConsoleFixture(server, { workspace: fixture.workspace, role: 'admin' })
+    const second = await seedWallet(server.context, { workspace: fixture.workspace, mode: 'test' })
     const calls = Array.from({ length: FAUCETS_AN_HOUR + 2 }, (_, index) => {
       const { browser } = index % 2 === 0 ? fixture : other
       return browser.call('POST', pathOf(index % 3 === 0 ? wallet : second), { mode: 'test' })
@@ -76,7 +76,7 @@ describe('the faucet in the dashboard', () => {
     expectError(refused, limited)
     assert.ok(Number(refused.headers['retry-after']) > 3_000)
     const neighbour = await openConsoleFixture(server)
-    const theirs = await seedWallet(server.context, { account: neighbour.account, mode: 'test' })
+    const theirs = await seedWallet(server.context, { workspace: neighbour.workspace, mode: 'test' })
     const path = neighbour.at(`wallets/${theirs}/faucet`)
     await neighbour.browser.ask('POST', path, { mode: 'test' }, 201)
   })
@@ -104,7 +104,7 @@ describe('the faucet in the dashboard', () => {
     for (const given of [null, { kind: 'site', url: 'https://faucet.example' } as const]) {
       const without = await openConsoleServer((config) => ({ ...config, faucet: given }))
       const there = await openConsoleFixture(without)
-      const address = await seedWallet(without.context, { account: there.account, mode: 'test' })
+      const address = await seedWallet(without.context, { workspace: there.workspace, mode: 'test' })
       await there.browser.refuse('POST', there.at(`wallets/${address}/faucet`), NONE, { mode: 'test' })
       await without.close()
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
@@ -8,7 +8,7 @@ import type { Role } from '../../server/src/values/role.ts'
 import { createWallet } from '../../server/src/domain/wallets/create-wallet.ts'
 import type { Address } from '../../server/src/values/address.ts'
 import type { Mode } from '../../server/src/values/mode.ts'
-import { seedAccount } from '../support/context/connection-rows.ts'
+import { seedWorkspace } from '../support/context/connection-rows.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 import { addWalletOwner, answer } from '../support/context/people.ts'
 import { agent } from '../support/context/seed.ts'
@@ -46,7 +46,7 @@ export const TERMS = {
  */
 export class GrantFixture {
   readonly server: ConsoleServer
-  readonly account: Account
+  readonly workspace: Workspace
   readonly person: Visitor
   /** The person's wallet passkey, which owns the wallet. */
   readonly owner: SoftwarePasskey
@@ -55,11 +55,11 @@ export class GrantFixture {
 
   private constructor(
     server: ConsoleServer,
-    account: Account,
+    workspace: Workspace,
     { person, owner, wallet }: { person: Visitor; owner: SoftwarePasskey; wallet: Address },
   ) {
     this.server = server
-    this.account = account
+    this.workspace = workspace
     this.person = person
     this.owner = owner
     this.wallet = wallet
@@ -67,26 +67,26 @@ export class GrantFixture {
 
   static async open(server: ConsoleServer, mode: Mode = 'test'): Promise<GrantFixture> {
     const ctx = server.context
-    const account = await seedAccount(ctx)
+    const workspace = await seedWorkspace(ctx)
     const person = await openVisitor(server)
-    await addMember(ctx, { account, userId: person.userId, role: 'owner', actor: OPERATOR })
+    await addMember(ctx, { workspace, userId: person.userId, role: 'owner', actor: OPERATOR })
     const owner = await addWalletOwner(ctx, person.userId)
     const { credentialId } = owner
-    const owned = { accountId: account.id, mode, name: 'Treasury', credentialId, actor: OPERATOR }
+    const owned = { workspaceId: workspace.id, mode, name: 'Treasury', credentialId, actor: OPERATOR }
     const { address: wallet } = await createWallet(ctx, owned)
-    const fixture = new GrantFixture(server, account, { person, owner, wallet })
-    await createAgent(ctx, { accountId: account.id, mode, id: fixture.agentId, actor: OPERATOR })
+    const fixture = new GrantFixture(server, workspace, { person, owner, wallet })
+    await createAgent(ctx, { workspaceId: workspace.id, mode, id: fixture.agentId, actor: OPERATOR })
     return fixture
   }
 
   at(path: string): string {
-    return `/console/workspaces/${this.account.slug}/${path}`
+    return `/console/workspaces/${this.workspace.slug}/${path}`
   }
 
   /** Signs up another person, and makes them a member of the workspace. */
   async join(role: Role): Promise<Visitor> {
     const visitor = await openVisitor(this.server, 'Grace')
-    await addMember(this.server.context, { account: this.account, userId: visitor.userId, role, actor: OPERATOR })
+    await addMember(this.server.context, { workspace: this.workspace, userId: visitor.userId, role, actor: OPERATOR })
     return visitor
   }
 

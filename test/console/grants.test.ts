@@ -128,7 +128,7 @@ describe('grants in the dashboard', () => {
     await fixture.person.browser.refuse('POST', fixture.at(`grants/${id}/signing-request`), refusal, {
       change: 'revoke',
     })
-    const rows = (await readAudit(server.context.db, fixture.account.id)).filter((row) =>
+    const rows = (await readAudit(server.context.db, fixture.workspace.id)).filter((row) =>
       String(row['action']).startsWith('grant.'),
     )
     assert.deepEqual(
@@ -205,9 +205,9 @@ describe('grants in the dashboard', () => {
     const dropped = await fixture.create()
     await fixture.requestSignature(dropped.id, 'revoke')
     const kept = await fixture.create()
-    const { account, agentId } = fixture
-    const wallet = await seedWallet(server.context, { account, mode: 'test' })
-    const other = await seedGrant(server.context, { account, mode: 'test', agentId, wallet })
+    const { workspace, agentId } = fixture
+    const wallet = await seedWallet(server.context, { workspace, mode: 'test' })
+    const other = await seedGrant(server.context, { workspace, mode: 'test', agentId, wallet })
     const ids = async (query = '') => (await fixture.list(query)).map(({ id }) => id)
     assert.deepEqual(await ids(), [other.id, kept.id, dropped.id])
     assert.deepEqual(await ids(`&agent=${encodeURIComponent(agentId)}`), [other.id, kept.id, dropped.id])
@@ -223,12 +223,12 @@ describe('grants in the dashboard', () => {
     const kept = await fixture.create()
     await readRows(
       db,
-      `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+      `insert into grants (workspace_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
           recipient_allowlist, contract_allowlist, status, slot, created_at, revoked_at)
-        select account_id, 'grt_' || lpad(n::text, 26, 'Z'), mode, agent_id, wallet_address, 1, 1, '{}',
+        select workspace_id, 'grt_' || lpad(n::text, 26, 'Z'), mode, agent_id, wallet_address, 1, 1, '{}',
           contract_allowlist, 'revoked', slot, created_at, created_at
-        from grants, generate_series(1, 250) n where account_id = $1 and id = $2`,
-      [fixture.account.id, kept.id],
+        from grants, generate_series(1, 250) n where workspace_id = $1 and id = $2`,
+      [fixture.workspace.id, kept.id],
     )
     const listed = await fixture.list()
     assert.equal(listed.length, 200)
@@ -381,12 +381,16 @@ describe('grants in the dashboard', () => {
   }
 
   async function countGrants(): Promise<number> {
-    const rows = await readRows(server.context.db, 'select id from grants where account_id = $1', [fixture.account.id])
+    const rows = await readRows(server.context.db, 'select id from grants where workspace_id = $1', [
+      fixture.workspace.id,
+    ])
     return rows.length
   }
 
   function readState() {
-    return readRows(server.context.db, 'select * from grants where account_id = $1 order by id', [fixture.account.id])
+    return readRows(server.context.db, 'select * from grants where workspace_id = $1 order by id', [
+      fixture.workspace.id,
+    ])
   }
 
   async function listStatuses(id: string): Promise<unknown[]> {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createInvitation } from '../../server/src/domain/members/create-invitation.ts'
 import { revokeInvitation } from '../../server/src/domain/members/revoke-invitation.ts'
-import { seedAccount } from '../support/context/connection-rows.ts'
+import { seedWorkspace } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { Browser } from './browser.ts'
 
@@ -17,8 +17,12 @@ describe('SIGN_UP=invited', () => {
   after(() => server.close())
 
   test('a sign-up requires a valid invitation, and the sign-up page can show this beforehand', async () => {
-    const account = await seedAccount(server.context)
-    const { invitation, secret } = await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })
+    const workspace = await seedWorkspace(server.context)
+    const { invitation, secret } = await createInvitation(server.context, {
+      workspace,
+      role: 'viewer',
+      actor: OPERATOR,
+    })
     const browser = new Browser(server)
     assert.deepEqual(await browser.ask('GET', '/console/session'), { session: null, sign_up: 'invited' })
     const refused = { type: 'forbidden', code: 'sign_up_invited_only' } as const
@@ -26,7 +30,7 @@ describe('SIGN_UP=invited', () => {
     await browser.refuse('POST', PATH, refused, { name: 'Ada' })
     await browser.refuse('POST', PATH, unknown, { name: 'Ada', invitation: 'svc_inv_x' })
     await browser.ask('POST', PATH, { name: 'Ada', invitation: secret })
-    await revokeInvitation(server.context, { accountId: account.id, id: invitation.id, actor: OPERATOR })
+    await revokeInvitation(server.context, { workspaceId: workspace.id, id: invitation.id, actor: OPERATOR })
     await browser.refuse('POST', PATH, unknown, { name: 'Ada', invitation: secret })
   })
 })

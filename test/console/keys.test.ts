@@ -49,7 +49,7 @@ describe('API keys in the dashboard', () => {
     const at = new Date(lastUsedAt ?? 0).getTime()
     assert.ok(at >= used && at <= server.clock.now().getTime(), String(lastUsedAt))
     assert.ok(!JSON.stringify(await list()).includes(made.secret))
-    const rows = await readAudit(server.context.db, fixture.account.id)
+    const rows = await readAudit(server.context.db, fixture.workspace.id)
     assert.deepEqual(rows.at(-1), {
       ...{ actor_kind: 'user', actor_id: fixture.userId, action: 'key.issued', subject: id },
       details: { mode: 'test', name: 'Payroll' },
@@ -57,7 +57,7 @@ describe('API keys in the dashboard', () => {
   })
 
   test('a key that the operator created shows no creator', async () => {
-    await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
+    await issueKey(server.context, { workspaceId: fixture.workspace.id, mode: 'test', actor: OPERATOR })
     const [key] = await list()
     assert.deepEqual([key?.name, key?.created_by], ['API key', null])
   })
@@ -134,7 +134,7 @@ describe('API keys in the dashboard', () => {
     assert.equal((await callApi(secret)).status, 401)
     const second = await fixture.browser.ask<{ key: ApiKey }>('POST', path, {})
     assert.equal(second.key.revoked_at, first.key.revoked_at)
-    const actions = (await readAudit(server.context.db, fixture.account.id)).map((row) => row['action'])
+    const actions = (await readAudit(server.context.db, fixture.workspace.id)).map((row) => row['action'])
     assert.equal(actions.filter((action) => action === 'key.revoked').length, 1)
     const gone = { type: 'conflict', code: 'key_not_rotatable' } as const
     await fixture.browser.refuse('POST', fixture.at(`keys/${key.id}/rotate`), gone, {})
@@ -149,7 +149,11 @@ describe('API keys in the dashboard', () => {
       [second.key.id, first.key.id, third.key.id],
     )
     for (let left = KEYS_LISTED_MAX; left > 0; left -= 1) {
-      const { key } = await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
+      const { key } = await issueKey(server.context, {
+        workspaceId: fixture.workspace.id,
+        mode: 'test',
+        actor: OPERATOR,
+      })
       await readRows(server.context.db, 'update api_keys set revoked_at = created_at where id = $1', [key.id])
     }
     const many = await list()
@@ -184,7 +188,7 @@ describe('API keys in the dashboard', () => {
       (await fixture.browser.call('POST', fixture.at('keys'), { mode: 'live', name: 'Other mode' })).status,
       201,
     )
-    await issueKey(server.context, { accountId: fixture.account.id, mode: 'test', actor: OPERATOR })
+    await issueKey(server.context, { workspaceId: fixture.workspace.id, mode: 'test', actor: OPERATOR })
   })
 
   test('creating a key requires a proof of identity in both modes, and revoking one never does', async () => {

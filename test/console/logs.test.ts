@@ -45,8 +45,8 @@ describe('deposits, events and connections in the dashboard', () => {
 
   describe('deposits', () => {
     test('are listed as events report them, the newest first, for one mode', async () => {
-      const wallet = await seedWallet(server.context, { account: fixture.account, mode: 'test' })
-      const live = await seedWallet(server.context, { account: fixture.account, mode: 'live' })
+      const wallet = await seedWallet(server.context, { workspace: fixture.workspace, mode: 'test' })
+      const live = await seedWallet(server.context, { workspace: fixture.workspace, mode: 'live' })
       const [first] = await record([wallet])
       const [second] = await record([wallet])
       await record([live], 'live')
@@ -107,7 +107,7 @@ describe('deposits, events and connections in the dashboard', () => {
     }
 
     function newWallet(): Promise<Address> {
-      return seedWallet(server.context, { account: fixture.account, mode: 'test' })
+      return seedWallet(server.context, { workspace: fixture.workspace, mode: 'test' })
     }
 
     /** Records one deposit to each of the wallets, in this order. Returns the deposits' ids. */
@@ -128,9 +128,9 @@ describe('deposits, events and connections in the dashboard', () => {
   describe('events', () => {
     test('are listed as receivers get them, the newest first', async () => {
       // The events have different times, because ids of the same millisecond are in random order.
-      const first = await announce(later(server.context, -1), fixture.account)
-      const second = await announce(server.context, fixture.account, { type: 'payment.failed' })
-      await announce(server.context, fixture.account, { mode: 'live' })
+      const first = await announce(later(server.context, -1), fixture.workspace)
+      const second = await announce(server.context, fixture.workspace, { type: 'payment.failed' })
+      await announce(server.context, fixture.workspace, { mode: 'live' })
       const { events, next } = await readEvents()
       assert.deepEqual(
         events.map(({ id, type }) => [id, type]),
@@ -142,7 +142,7 @@ describe('deposits, events and connections in the dashboard', () => {
       assert.equal(next, null)
       assert.deepEqual(events[1], {
         ...{ id: first.id, type: first.type, created_at: first.createdAt.toISOString(), mode: 'test' },
-        ...{ account_slug: fixture.account.slug, data: first.data },
+        ...{ account_slug: fixture.workspace.slug, data: first.data },
       })
       assert.deepEqual(
         (await readEvents('type=payment.failed')).events.map(({ id }) => id),
@@ -153,7 +153,7 @@ describe('deposits, events and connections in the dashboard', () => {
 
     test('have pages without gaps and duplicates', async () => {
       const from = new Date(server.clock.now().getTime() - 1_000_000)
-      await announceMany(server.context, fixture.account, { count: PAGE + 3, from })
+      await announceMany(server.context, fixture.workspace, { count: PAGE + 3, from })
       const page = await readEvents()
       assert.equal(page.events.length, PAGE)
       const rest = await readEvents(`before=${page.next}`)
@@ -164,7 +164,7 @@ describe('deposits, events and connections in the dashboard', () => {
 
     test('each one has the body that is sent, byte for byte, and its deliveries', async () => {
       const endpoint = await seedEndpoint(server.context, fixture)
-      const event = await announce(server.context, fixture.account)
+      const event = await announce(server.context, fixture.workspace)
       const detail = await fixture.browser.ask<EventDetail>('GET', `${fixture.at(`events/${event.id}`)}?mode=test`)
       assert.ok(detail.body.endsWith(`"data":${JSON.stringify(event.data)}}`))
       assert.deepEqual(JSON.parse(detail.body), detail.event)
@@ -175,9 +175,9 @@ describe('deposits, events and connections in the dashboard', () => {
     })
 
     test('of another workspace or mode, older than 30 days, or with an unknown id, are not found', async () => {
-      const event = await announce(server.context, fixture.account)
+      const event = await announce(server.context, fixture.workspace)
       const old = new Date(server.clock.now().getTime() - EVENT_RETENTION_MS - 1_000)
-      const gone = await announce(server.context, fixture.account, { createdAt: old })
+      const gone = await announce(server.context, fixture.workspace, { createdAt: old })
       const other = await openConsoleFixture(server)
       await other.browser.refuse('GET', `${other.at(`events/${event.id}`)}?mode=test`, NO_EVENT)
       await fixture.browser.refuse('GET', `${fixture.at(`events/${event.id}`)}?mode=live`, NO_EVENT)
@@ -200,7 +200,7 @@ describe('deposits, events and connections in the dashboard', () => {
 
   describe('connections', () => {
     test('show when they were last used, and can be filtered by mode', async () => {
-      const { slug } = fixture.account
+      const { slug } = fixture.workspace
       const membership = await getMembership(server.context, { userId: fixture.userId, slug, right: 'manageOwners' })
       const used = await seedTokens(server.context, { membership })
       await seedTokens(server.context, { membership, mode: 'live' })

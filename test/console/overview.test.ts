@@ -144,10 +144,10 @@ describe('the overview in the dashboard', () => {
     }
   })
 
-  async function openConsoleFixture({ account }: Seed) {
+  async function openConsoleFixture({ workspace }: Seed) {
     const { browser, userId } = await openVisitor(server)
-    await addMember(server.context, { account, userId, role: 'viewer', actor: OPERATOR })
-    const path = `/console/workspaces/${account.slug}/overview`
+    await addMember(server.context, { workspace, userId, role: 'viewer', actor: OPERATOR })
+    const path = `/console/workspaces/${workspace.slug}/overview`
     const read = async (query: string, mode = 'test') =>
       (await browser.ask<{ overview: Wire }>('GET', `${path}?mode=${mode}&${query}`)).overview
     return { browser, path, read }
@@ -159,7 +159,7 @@ describe('the overview in the dashboard', () => {
   }
 
   /** Inserts a deposit in the same way as the service's deposit watcher. Returns the deposit in the form of the API. */
-  async function seedDeposit({ account, wallet }: Seed): Promise<Wire> {
+  async function seedDeposit({ workspace, wallet }: Seed): Promise<Wire> {
     const told = {
       id: 'dep_01M7ZJDS8P0000000000030D0F',
       wallet,
@@ -171,10 +171,10 @@ describe('the overview in the dashboard', () => {
     }
     await readRows(
       server.context.db,
-      `insert into deposits (account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
+      `insert into deposits (workspace_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
           block_number, block_hash, created_at)
         values ($1, $2, 'test', $3, $4, 12500000, $5, 0, 7, '0x1', $6)`,
-      [account.id, told.id, wallet, told.from, told.tx_hash, told.created_at],
+      [workspace.id, told.id, wallet, told.from, told.tx_hash, told.created_at],
     )
     return told
   }

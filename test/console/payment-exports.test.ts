@@ -37,7 +37,7 @@ describe('exports of payments', () => {
     const answer = await browser.call('GET', path)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8; header=present')
-    const name = `payments-${seeded.account.slug}-test-${today}.csv`
+    const name = `payments-${seeded.workspace.slug}-test-${today}.csv`
     assert.equal(answer.headers['content-disposition'], `attachment; filename="${name}"`)
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
     const lines = answer.text.split('\r\n')
@@ -136,8 +136,8 @@ describe('exports of payments', () => {
   async function openConsoleFixture(of: ConsoleServer = server) {
     const seeded = await seed(of.context)
     const { browser, userId } = await openVisitor(of)
-    await addMember(of.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
-    return { seeded, browser, path: `/console/workspaces/${seeded.account.slug}/payments/export?mode=test` }
+    await addMember(of.context, { workspace: seeded.workspace, userId, role: 'viewer', actor: OPERATOR })
+    return { seeded, browser, path: `/console/workspaces/${seeded.workspace.slug}/payments/export?mode=test` }
   }
 })
 

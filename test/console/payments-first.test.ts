@@ -51,9 +51,9 @@ describe('a dashboard that reads much data', () => {
     }
   })
 
-  async function openConsoleFixture({ account }: Seed) {
+  async function openConsoleFixture({ workspace }: Seed) {
     const { browser, userId } = await openVisitor(server)
-    await addMember(server.context, { account, userId, role: 'viewer', actor: OPERATOR })
-    return { browser, path: `/console/workspaces/${account.slug}` }
+    await addMember(server.context, { workspace, userId, role: 'viewer', actor: OPERATOR })
+    return { browser, path: `/console/workspaces/${workspace.slug}` }
   }
 })

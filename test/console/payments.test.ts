@@ -37,11 +37,11 @@ describe('payments in the dashboard', () => {
 
   test('a payment by an API key is shown with everything that is known about it', async () => {
     const fixture = await openConsoleFixture()
-    const { endpoint } = await makeEndpoint(server.context, fixture.seeded.account)
+    const { endpoint } = await makeEndpoint(server.context, fixture.seeded.workspace)
     const made = paymentOf(await fixture.pay({ memo: 'lunch', idempotency_key: 'k', amount_usdc: '1.50' }))
     const detail = await fixture.read(String(made['id']))
-    const [key] = await readRows(server.context.db, 'select id from api_keys where account_id = $1', [
-      fixture.seeded.account.id,
+    const [key] = await readRows(server.context.db, 'select id from api_keys where workspace_id = $1', [
+      fixture.seeded.workspace.id,
     ])
     const payment: Wire = detail.payment
     const credential = payment['credential'] as Wire
@@ -76,8 +76,8 @@ describe('payments in the dashboard', () => {
 
   test('reading a payment updates it from the chain, and shows its events with their deliveries', async () => {
     const fixture = await openConsoleFixture()
-    await makeEndpoint(server.context, fixture.seeded.account)
-    await makeEndpoint(server.context, fixture.seeded.account, { events: ['payment.confirmed'] })
+    await makeEndpoint(server.context, fixture.seeded.workspace)
+    await makeEndpoint(server.context, fixture.seeded.workspace, { events: ['payment.confirmed'] })
     const made = paymentOf(await fixture.pay())
     // This second payment must not be affected by the confirmation of the first one.
     await fixture.pay()
@@ -98,14 +98,18 @@ describe('payments in the dashboard', () => {
       ],
     )
     const first = String(events[0]?.deliveries[0]?.['id'])
-    await replayDelivery(server.context, { accountId: fixture.seeded.account.id, deliveryId: first, actor: OPERATOR })
+    await replayDelivery(server.context, {
+      workspaceId: fixture.seeded.workspace.id,
+      deliveryId: first,
+      actor: OPERATOR,
+    })
     const again = await fixture.read(String(made['id']))
     assert.deepEqual(
       again.events[0]?.deliveries.map((delivery) => delivery['trigger']),
       ['event', 'replay'],
     )
     assert.equal(
-      (await listEndpoints(server.context, { accountId: fixture.seeded.account.id, mode: 'test' })).length,
+      (await listEndpoints(server.context, { workspaceId: fixture.seeded.workspace.id, mode: 'test' })).length,
       2,
     )
   })
@@ -129,7 +133,7 @@ describe('payments in the dashboard', () => {
   test('a payment by a connection names its client; a payment without a credential names none', async () => {
     const fixture = await openConsoleFixture()
     const connected = await seedTokens(server.context, {
-      account: fixture.seeded.account,
+      workspace: fixture.seeded.workspace,
       agentId: fixture.seeded.agentId,
     })
     const made = paymentOf(await fixture.pay({}, connected.tokens.accessToken))
@@ -286,7 +290,10 @@ describe('payments in the dashboard', () => {
 
   test('bad input, a missing credential and an agent of another connection are not stored as rejected requests', async () => {
     const fixture = await openConsoleFixture()
-    const { tokens } = await seedTokens(server.context, { account: fixture.seeded.account, scopes: ['wallet:read'] })
+    const { tokens } = await seedTokens(server.context, {
+      workspace: fixture.seeded.workspace,
+      scopes: ['wallet:read'],
+    })
     expectError(await fixture.pay({ amount_usdc: '-1' }), { type: 'validation_failed', code: 'amount_invalid' })
     expectError(await fixture.pay({ to: '0x1' }), { type: 'validation_failed', code: 'address_invalid' })
     expectError(await fixture.pay({}, 'svc_test_none'), { type: 'unauthenticated' })
@@ -302,8 +309,8 @@ describe('payments in the dashboard', () => {
   async function openConsoleFixture() {
     const seeded = await seed(server.context)
     const { browser, userId } = await openVisitor(server)
-    await addMember(server.context, { account: seeded.account, userId, role: 'viewer', actor: OPERATOR })
-    const at = (path: string) => `/console/workspaces/${seeded.account.slug}/${path}`
+    await addMember(server.context, { workspace: seeded.workspace, userId, role: 'viewer', actor: OPERATOR })
+    const at = (path: string) => `/console/workspaces/${seeded.workspace.slug}/${path}`
     return {
       seeded,
       browser,

@@ -35,7 +35,7 @@ describe('recipients in the dashboard', () => {
     assert.deepEqual(await remove(RECIPIENT.toLowerCase()), {})
     assert.deepEqual(await list(), [])
     const by = { actor_kind: 'user', actor_id: fixture.userId, subject: RECIPIENT }
-    assert.deepEqual((await readAudit(server.context.db, fixture.account.id)).slice(-3), [
+    assert.deepEqual((await readAudit(server.context.db, fixture.workspace.id)).slice(-3), [
       { ...by, action: 'recipient.labeled', details: { mode: 'test', label: 'Shop' } },
       { ...by, action: 'recipient.labeled', details: { mode: 'test', label: 'Corner shop', before: 'Shop' } },
       { ...by, action: 'recipient.removed', details: { mode: 'test', label: 'Corner shop' } },
@@ -60,7 +60,7 @@ describe('recipients in the dashboard', () => {
       server.context.db,
       `insert into recipients select $1, 'test', '0x' || lpad(to_hex(n), 40, '0'), 'Seeded ' || n, $2
         from generate_series(1, $3::integer) as n`,
-      [fixture.account.id, server.clock.now(), SAVED_RECIPIENTS_MAX - 2],
+      [fixture.workspace.id, server.clock.now(), SAVED_RECIPIENTS_MAX - 2],
     )
     await openConnections(server.context.db)
     const answers = await Promise.all(

@@ -68,7 +68,7 @@ describe('after the database was restored', () => {
   })
   beforeEach(async () => {
     seeded = await seed(ctx)
-    owner = await openConsoleFixture(server, { account: seeded.account })
+    owner = await openConsoleFixture(server, { workspace: seeded.workspace })
   })
   after(() => server.close())
 
@@ -86,7 +86,7 @@ describe('after the database was restored', () => {
     await owner.browser.ask('POST', '/console/verification/options', {})
     await openConnections(ctx.db, other.db)
     assert.deepEqual(await listWhere(false, made, [ctx, other]), [])
-    const logged = (await readAudit(ctx.db, seeded.account.id)).length
+    const logged = (await readAudit(ctx.db, seeded.workspace.id)).length
     const restoredAt = ctx.clock.now()
     const done = await endAll(ctx, restoredAt)
     assert.deepEqual(await listWhere(true, made, [ctx, other]), [])
@@ -96,7 +96,7 @@ describe('after the database was restored', () => {
       JSON.stringify(done),
     )
     assert.deepEqual(await readRows(ctx.db, 'select kind from ceremonies'), [])
-    const rows = (await readAudit(ctx.db, seeded.account.id)).slice(logged)
+    const rows = (await readAudit(ctx.db, seeded.workspace.id)).slice(logged)
     assert.deepEqual(new Set(rows.map((row) => row['actor_kind'])), new Set(['operator']))
     assert.deepEqual(
       new Set(rows.map((row) => row['action'])),
@@ -126,8 +126,8 @@ describe('after the database was restored', () => {
     }
     expectError(await pay(seeded.key), HELD)
     expectError(await send(server.url, { path: '/v1/agents', key: seeded.key, body: { id: 'a' } }), HELD)
-    const [payments] = await readRows(ctx.db, 'select count(*)::int as made from payments where account_id = $1', [
-      seeded.account.id,
+    const [payments] = await readRows(ctx.db, 'select count(*)::int as made from payments where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     assert.equal(payments?.['made'], 1)
     assert.deepEqual(await readRows(ctx.db, 'select hits from rate_windows where cardinality(hits) > 0'), used)
@@ -155,7 +155,7 @@ describe('after the database was restored', () => {
   })
 
   test('an owner confirms keys of both modes by name; the others are revoked, and the audit log lists both', async () => {
-    const former = await openConsoleFixture(server, { account: seeded.account, role: 'admin', name: 'Max' })
+    const former = await openConsoleFixture(server, { workspace: seeded.workspace, role: 'admin', name: 'Max' })
     const [test, live, theirs] = [
       await createKey(owner, 'test', { agent_id: seeded.agentId }),
       await createKey(owner, 'live'),
@@ -164,7 +164,7 @@ describe('after the database was restored', () => {
     await owner.browser.ask('DELETE', owner.at(`members/${former.userId}?keep_keys=${theirs.key.id}`))
     assert.deepEqual([await hasHeldKeys(owner), await listHeld(owner)], [false, []])
     await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: ctx.clock.now() })
-    const viewer = await openConsoleFixture(server, { account: seeded.account, role: 'viewer' })
+    const viewer = await openConsoleFixture(server, { workspace: seeded.workspace, role: 'viewer' })
     const held = await listHeld(viewer)
     assert.deepEqual(await hasHeldKeys(viewer), true)
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe('after the database was restored', () => {
         [theirs.key.id, 'test', 'Key', theirs.secret.slice(-4), 'Max', true, 'held'],
       ].toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
     )
-    const logged = (await readAudit(ctx.db, seeded.account.id)).length
+    const logged = (await readAudit(ctx.db, seeded.workspace.id)).length
     const chosen = [test.key.id, live.key.id]
     const decided = await owner.browser.ask<{ confirmed: string[]; revoked: string[] }>('POST', owner.at('held-keys'), {
       confirm: chosen,
@@ -195,7 +195,7 @@ describe('after the database was restored', () => {
     assert.deepEqual(await Promise.all([test, live, theirs].map(({ secret }) => works(secret))), [200, 200, 401])
     assert.equal(await works(seeded.key), 401)
     assert.deepEqual([await hasHeldKeys(owner), await listHeld(owner)], [false, []])
-    const rows = (await readAudit(ctx.db, seeded.account.id)).slice(logged)
+    const rows = (await readAudit(ctx.db, seeded.workspace.id)).slice(logged)
     assert.deepEqual(
       new Set(rows.map((row) => `${String(row['actor_id'])} ${String(row['action'])} ${String(row['subject'])}`)),
       new Set([
@@ -206,8 +206,8 @@ describe('after the database was restored', () => {
   })
 
   test('only an owner with a recent proof confirms, and a decision that another owner has made is not overwritten', async () => {
-    const admin = await openConsoleFixture(server, { account: seeded.account, role: 'admin' })
-    const second = await openConsoleFixture(server, { account: seeded.account })
+    const admin = await openConsoleFixture(server, { workspace: seeded.workspace, role: 'admin' })
+    const second = await openConsoleFixture(server, { workspace: seeded.workspace })
     const other = await createKey(owner, 'test')
     await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: ctx.clock.now() })
     const id = await keyId()
@@ -249,7 +249,7 @@ describe('after the database was restored', () => {
     const future = later(ctx, 1_000)
     await readRows(ctx.db, 'update api_keys set created_at = $2 where id = $1', [await keyId(), future.clock.now()])
     await holdAllKeys(future, { actor: OPERATOR, restoredAt })
-    const rows = await readRows(ctx.db, 'select held_at from api_keys where account_id = $1', [seeded.account.id])
+    const rows = await readRows(ctx.db, 'select held_at from api_keys where workspace_id = $1', [seeded.workspace.id])
     assert.deepEqual(
       rows.map((row) => row['held_at']),
       [null, null, null],
@@ -260,14 +260,14 @@ describe('after the database was restored', () => {
     const now = ctx.clock.now()
     await readRows(
       ctx.db,
-      `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
+      `insert into api_keys (workspace_id, id, mode, secret_hash, last4, created_at)
         select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256((i || $1)::bytea), 'abcd', $2 from generate_series(1, 2100) i`,
-      [seeded.account.id, now],
+      [seeded.workspace.id, now],
     )
     const { keys } = await holdAllKeys(ctx, { actor: OPERATOR, restoredAt: now })
     assert.ok(keys >= 2_101, String(keys))
-    const left = 'select count(*)::int as keys from api_keys where account_id = $1 and held_at is null'
-    assert.equal((await readRows(ctx.db, left, [seeded.account.id]))[0]?.['keys'], 0)
+    const left = 'select count(*)::int as keys from api_keys where workspace_id = $1 and held_at is null'
+    assert.equal((await readRows(ctx.db, left, [seeded.workspace.id]))[0]?.['keys'], 0)
   })
 
   test('people can sign in again', async () => {
@@ -300,12 +300,12 @@ describe('after the database was restored', () => {
 
   async function hasHeldKeys(by: ConsoleFixture): Promise<boolean | undefined> {
     const { session } = await by.browser.ask<{ session: Session }>('GET', '/console/session')
-    return session.workspaces.find(({ slug }) => slug === seeded.account.slug)?.has_held_keys
+    return session.workspaces.find(({ slug }) => slug === seeded.workspace.slug)?.has_held_keys
   }
 
   async function keyId(): Promise<string> {
-    const [row] = await readRows(ctx.db, 'select id from api_keys where account_id = $1 and created_by is null', [
-      seeded.account.id,
+    const [row] = await readRows(ctx.db, 'select id from api_keys where workspace_id = $1 and created_by is null', [
+      seeded.workspace.id,
     ])
     return String(row?.['id'])
   }

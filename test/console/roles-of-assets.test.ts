@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
 import { labelRecipient } from '../../server/src/domain/recipients/label-recipient.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
-import { seedAccount } from '../support/context/connection-rows.ts'
+import { seedWorkspace } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { announce } from '../support/context/delivery-rows.ts'
 import { answerJson, startFakeServer, type FakeServer } from '../support/wires/fake-server.ts'
@@ -33,7 +33,7 @@ const CROSS_SITE = ['sec-fetch-site', 'cross-site', 'origin', 'https://evil.exam
 describe('who may do what with keys, wallets, recipients and logs', () => {
   let faucet: FakeServer
   let server: ConsoleServer
-  let account: Account
+  let workspace: Workspace
   let callers: Readonly<Record<'owner' | 'admin' | 'viewer' | 'stranger' | 'nobody', Browser>>
   /** The credential id of each person's wallet passkey. */
   const walletPasskeys = new Map<string, string>()
@@ -45,10 +45,10 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
     })
     const endpoint = { kind: 'endpoint', url: faucet.url } as const
     server = await openConsoleServer((config) => ({ ...config, faucet: endpoint }))
-    account = { ...(await seedAccount(server.context)) }
-    await readRows(server.context.db, `update accounts set plan = 'scale' where id = $1`, [account.id])
+    workspace = { ...(await seedWorkspace(server.context)) }
+    await readRows(server.context.db, `update workspaces set plan = 'scale' where id = $1`, [workspace.id])
     const browserOf = async (role: 'owner' | 'admin' | 'viewer') => {
-      const { browser, userId } = await openConsoleFixture(server, { account, role })
+      const { browser, userId } = await openConsoleFixture(server, { workspace, role })
       walletPasskeys.set(role, (await addWalletOwner(server.context, userId)).credentialId)
       return browser
     }
@@ -143,25 +143,25 @@ describe('who may do what with keys, wallets, recipients and logs', () => {
   }
 
   function at(path: string): string {
-    return `/console/workspaces/${account.slug}${path === '' ? '' : `/${path}`}`
+    return `/console/workspaces/${workspace.slug}${path === '' ? '' : `/${path}`}`
   }
 
   async function newKey(): Promise<string> {
-    return (await issueKey(server.context, { accountId: account.id, mode: 'test', actor: OPERATOR })).key.id
+    return (await issueKey(server.context, { workspaceId: workspace.id, mode: 'test', actor: OPERATOR })).key.id
   }
 
   async function newWallet(): Promise<string> {
-    return await seedWallet(server.context, { account, mode: 'test' })
+    return await seedWallet(server.context, { workspace, mode: 'test' })
   }
 
   async function newRecipient(): Promise<string> {
     const to = address(recipient().address)
-    const request = { accountId: account.id, mode: 'test', address: to, label: 'L', actor: OPERATOR } as const
+    const request = { workspaceId: workspace.id, mode: 'test', address: to, label: 'L', actor: OPERATOR } as const
     return (await labelRecipient(server.context, request)).address
   }
 
   async function newEvent(): Promise<string> {
-    return (await announce(server.context, account)).id
+    return (await announce(server.context, workspace)).id
   }
 
   /** Reads everything that the endpoints could change, including the number of faucet calls. */

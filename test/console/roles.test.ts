@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { createAgent as makeAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
@@ -11,7 +11,7 @@ import type { Role } from '../../server/src/values/role.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { AgentId } from '../../server/src/values/agent-id.ts'
 import type { ProblemType } from '../../server/src/values/problem.ts'
-import { seedAccount, seedMember, seedRequest, seedTokens } from '../support/context/connection-rows.ts'
+import { seedWorkspace, seedMember, seedRequest, seedTokens } from '../support/context/connection-rows.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, readBody } from '../support/http-client.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -35,7 +35,7 @@ interface Call {
 }
 
 const TABLES = [
-  ...['members', 'invitations', 'agents', 'connections', 'accounts', 'recovery_codes', 'passkeys'],
+  ...['members', 'invitations', 'agents', 'connections', 'workspaces', 'recovery_codes', 'passkeys'],
   ...['webhook_endpoints', 'deliveries', 'events'],
   'grants',
 ]
@@ -45,15 +45,15 @@ const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated'
 /** What owners, admins and viewers may change about each other (D46). */
 describe('who may do what in a workspace', () => {
   let server: ConsoleServer
-  let account: Account
+  let workspace: Workspace
   let callers: Readonly<Record<Caller, Browser>>
   before(async () => {
     server = await openConsoleServer()
-    account = await seedAccount(server.context)
+    workspace = await seedWorkspace(server.context)
     const visitors: Visitor[] = []
     for (const role of ['owner', 'admin', 'viewer'] as const) {
       const visitor = await openVisitor(server, role)
-      await addMember(server.context, { account, userId: visitor.userId, role, actor: OPERATOR })
+      await addMember(server.context, { workspace, userId: visitor.userId, role, actor: OPERATOR })
       visitors.push(visitor)
     }
     const [owner, admin, viewer, stranger] = [...visitors, await openVisitor(server, 'stranger')].map(
@@ -149,11 +149,11 @@ describe('who may do what in a workspace', () => {
   }
 
   test('every member may leave, except the last owner', async () => {
-    const workspace = await seedAccount(server.context)
+    const workspace = await seedWorkspace(server.context)
     const people: Visitor[] = []
     for (const role of ['viewer', 'admin', 'owner', 'owner'] as const) {
       const visitor = await openVisitor(server)
-      await addMember(server.context, { account: workspace, userId: visitor.userId, role, actor: OPERATOR })
+      await addMember(server.context, { workspace: workspace, userId: visitor.userId, role, actor: OPERATOR })
       people.push(visitor)
     }
     for (const [index, { browser, userId }] of people.entries()) {
@@ -168,7 +168,7 @@ describe('who may do what in a workspace', () => {
   test('a role that was removed has no effect from the next request on', async () => {
     const visitor = await openVisitor(server)
     const { userId } = visitor
-    await addMember(server.context, { account, userId, role: 'admin', actor: OPERATOR })
+    await addMember(server.context, { workspace, userId, role: 'admin', actor: OPERATOR })
     await visitor.browser.ask('GET', at('invitations'))
     await callers.owner.ask('PATCH', at(`members/${userId}`), { role: 'viewer' })
     await visitor.browser.refuse('GET', at('invitations'), { type: 'forbidden', code: 'role_insufficient' })
@@ -178,15 +178,19 @@ describe('who may do what in a workspace', () => {
 
   test('items of another workspace are not found in one’s own', async () => {
     const other = await seedTokens(server.context)
-    const [row] = await readRows(server.context.db, 'select id from connections where account_id = $1', [
-      other.membership.account.id,
+    const [row] = await readRows(server.context.db, 'select id from connections where workspace_id = $1', [
+      other.membership.workspace.id,
     ])
     await callers.owner.refuse('DELETE', at(`connections/${String(row?.['id'])}`), {
       type: 'not_found',
       code: 'connection_not_found',
     })
-    const { account: theirs, userId } = other.membership
-    const { invitation } = await createInvitation(server.context, { account: theirs, role: 'viewer', actor: OPERATOR })
+    const { workspace: theirs, userId } = other.membership
+    const { invitation } = await createInvitation(server.context, {
+      workspace: theirs,
+      role: 'viewer',
+      actor: OPERATOR,
+    })
     await callers.owner.refuse('DELETE', at(`invitations/${invitation.id}`), {
       type: 'not_found',
       code: 'invitation_not_found',
@@ -201,7 +205,7 @@ describe('who may do what in a workspace', () => {
   })
 
   function at(path: string): string {
-    return `/console/workspaces/${account.slug}/${path}`
+    return `/console/workspaces/${workspace.slug}/${path}`
   }
 
   async function changeRole(from: Role, role: Role): Promise<Call> {
@@ -213,11 +217,11 @@ describe('who may do what in a workspace', () => {
   }
 
   async function newMember(role: Role): Promise<string> {
-    return at(`members/${(await seedMember(server.context, account, role)).userId}`)
+    return at(`members/${(await seedMember(server.context, workspace, role)).userId}`)
   }
 
   async function takeInvitationBack(): Promise<Call> {
-    const { invitation } = await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })
+    const { invitation } = await createInvitation(server.context, { workspace, role: 'viewer', actor: OPERATOR })
     return { method: 'DELETE', path: at(`invitations/${invitation.id}`) }
   }
 
@@ -231,55 +235,55 @@ describe('who may do what in a workspace', () => {
 
   async function newAgent(): Promise<AgentId> {
     const id = agent(`agent-${randomBytes(4).toString('hex')}`)
-    await makeAgent(server.context, { accountId: account.id, mode: 'test', id, actor: OPERATOR })
+    await makeAgent(server.context, { workspaceId: workspace.id, mode: 'test', id, actor: OPERATOR })
     return id
   }
 
   async function newGrant(): Promise<string> {
-    const wallet = await seedWallet(server.context, { account, mode: 'test' })
-    return (await seedGrant(server.context, { account, mode: 'test', agentId: await newAgent(), wallet })).id
+    const wallet = await seedWallet(server.context, { workspace, mode: 'test' })
+    return (await seedGrant(server.context, { workspace, mode: 'test', agentId: await newAgent(), wallet })).id
   }
 
   async function disconnect(): Promise<Call> {
     const [owner] = await readRows(
       server.context.db,
-      `select user_id from members where account_id = $1 and role = 'owner' order by created_at limit 1`,
-      [account.id],
+      `select user_id from members where workspace_id = $1 and role = 'owner' order by created_at limit 1`,
+      [workspace.id],
     )
-    const { slug } = account
+    const { slug } = workspace
     const membership = await getMembership(server.context, {
       userId: String(owner?.['user_id']),
       slug,
       right: 'manageOwners',
     })
     await seedTokens(server.context, { membership })
-    const sql = 'select id from connections where account_id = $1 and revoked_at is null order by id desc limit 1'
-    const [row] = await readRows(server.context.db, sql, [account.id])
+    const sql = 'select id from connections where workspace_id = $1 and revoked_at is null order by id desc limit 1'
+    const [row] = await readRows(server.context.db, sql, [workspace.id])
     return { method: 'DELETE', path: at(`connections/${String(row?.['id'])}`) }
   }
 
   async function endpointId(): Promise<string> {
-    return (await seedEndpoint(server.context, { account })).id
+    return (await seedEndpoint(server.context, { workspace })).id
   }
 
   async function changeWebhook(): Promise<Call> {
-    const { id } = await seedEndpoint(server.context, { account })
+    const { id } = await seedEndpoint(server.context, { workspace })
     const url = `https://hooks.example/${randomBytes(4).toString('hex')}`
     return { method: 'PATCH', path: at(`webhooks/${id}`), body: { url } }
   }
 
   async function deleteWebhook(): Promise<Call> {
-    const { endpoint } = await createEndpoint(server.context, { accountId: account.id, ...HOOK, actor: OPERATOR })
+    const { endpoint } = await createEndpoint(server.context, { workspaceId: workspace.id, ...HOOK, actor: OPERATOR })
     return { method: 'DELETE', path: at(`webhooks/${endpoint.id}`) }
   }
 
   async function postToWebhook(verb: string): Promise<Call> {
-    const { id } = await seedEndpoint(server.context, { account })
+    const { id } = await seedEndpoint(server.context, { workspace })
     return { path: at(`webhooks/${id}/${verb}`), body: {} }
   }
 
   async function replayRange(): Promise<Call> {
-    const { id } = await seedEndpoint(server.context, { account })
+    const { id } = await seedEndpoint(server.context, { workspace })
     const deliveryId = await newDelivery()
     await readRows(
       server.context.db,
@@ -297,12 +301,12 @@ describe('who may do what in a workspace', () => {
   }
 
   async function newDelivery(): Promise<string> {
-    const endpoint = await seedEndpoint(server.context, { account })
+    const endpoint = await seedEndpoint(server.context, { workspace })
     return (await seedDelivery(server.context, endpoint)).id
   }
 
   async function invite(): Promise<string> {
-    return (await createInvitation(server.context, { account, role: 'viewer', actor: OPERATOR })).secret
+    return (await createInvitation(server.context, { workspace, role: 'viewer', actor: OPERATOR })).secret
   }
 
   async function openRequest(): Promise<string> {

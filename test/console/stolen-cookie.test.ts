@@ -41,10 +41,10 @@ describe('a thief of a session cookie', () => {
   before(async () => {
     server = await openConsoleServer()
     owner = await openConsoleFixture(server, { name: 'Owner' })
-    admin = await openConsoleFixture(server, { account: owner.account, role: 'admin' })
-    viewer = await openConsoleFixture(server, { account: owner.account, role: 'viewer' })
-    const { key } = await issueKey(server.context, { accountId: owner.account.id, mode: 'test', actor: OPERATOR })
-    const endpoint = await seedEndpoint(server.context, { account: owner.account })
+    admin = await openConsoleFixture(server, { workspace: owner.workspace, role: 'admin' })
+    viewer = await openConsoleFixture(server, { workspace: owner.workspace, role: 'viewer' })
+    const { key } = await issueKey(server.context, { workspaceId: owner.workspace.id, mode: 'test', actor: OPERATOR })
+    const endpoint = await seedEndpoint(server.context, { workspace: owner.workspace })
     ids = { keys: key.id, webhooks: endpoint.id }
     await letProofGrowOld(owner)
     thief = new Browser(server)
@@ -74,7 +74,7 @@ describe('a thief of a session cookie', () => {
   })
 
   test("cannot remove an owner or admin or lower their role, not even that of the cookie's owner", async () => {
-    const second = await openConsoleFixture(server, { account: owner.account })
+    const second = await openConsoleFixture(server, { workspace: owner.workspace })
     for (const { userId } of [owner, second, admin]) {
       await thief.refuse('PATCH', owner.at(`members/${userId}`), UNPROVED, { role: 'viewer' })
       await thief.refuse('DELETE', owner.at(`members/${userId}`), UNPROVED)
@@ -102,7 +102,7 @@ describe('a thief of a session cookie', () => {
     } else {
       test(`needs no proof to call ${name}, which ${proof.notNeeded}`, async () => {
         // Each request uses another person's session, because signing out would end the thief's own session.
-        const stale = await openConsoleFixture(server, { account: owner.account })
+        const stale = await openConsoleFixture(server, { workspace: owner.workspace })
         await letProofGrowOld(stale)
         const answer = await stale.browser.call(method, fill(method, path), body)
         if (answer.status >= 400) assert.notEqual(readError(answer).code, UNPROVED.code)
@@ -138,7 +138,7 @@ describe('a thief of a session cookie', () => {
   function fill(method: string, path: string): string {
     const kind = /(keys|webhooks)\/:id/.exec(path)?.[1] ?? ''
     return path
-      .replace(':slug', owner.account.slug)
+      .replace(':slug', owner.workspace.slug)
       .replace(':address', ADDRESS)
       .replace(':user_id', method === 'PATCH' ? viewer.userId : admin.userId)
       .replace(':id', ids[kind] ?? 'x')

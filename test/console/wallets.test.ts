@@ -50,7 +50,7 @@ describe('wallets in the dashboard', () => {
     assert.deepEqual(await get(made.address), expected)
     assert.deepEqual(await get(made.address.toLowerCase()), expected)
     assert.deepEqual(await list('live'), [])
-    assert.deepEqual((await readAudit(server.context.db, fixture.account.id)).at(-1), {
+    assert.deepEqual((await readAudit(server.context.db, fixture.workspace.id)).at(-1), {
       ...{ actor_kind: 'user', actor_id: fixture.userId, action: 'wallet.created', subject: made.address },
       details: { mode: 'test', name: 'Treasury', credential_id: owner.credentialId },
     })
@@ -136,8 +136,8 @@ describe('wallets in the dashboard', () => {
   })
 
   test('of very many wallets, the balances of the newest hundred are read', async () => {
-    const account = fixture.account
-    for (let count = 0; count < 105; count += 1) await seedWallet(server.context, { account, mode: 'test' })
+    const workspace = fixture.workspace
+    for (let count = 0; count < 105; count += 1) await seedWallet(server.context, { workspace, mode: 'test' })
     const balances = (await list()).map(({ balance_usdc: balance }) => balance)
     assert.equal(balances.length, 105)
     assert.ok(balances.slice(0, 5).every((balance) => balance === null))
@@ -146,8 +146,8 @@ describe('wallets in the dashboard', () => {
 
   test('a wallet shows its grants, except the revoked ones', async () => {
     const seeded = await seed(server.context)
-    const { browser } = await openConsoleFixture(server, { account: seeded.account, role: 'viewer' })
-    const path = `/console/workspaces/${seeded.account.slug}/wallets/${seeded.wallet}?mode=test`
+    const { browser } = await openConsoleFixture(server, { workspace: seeded.workspace, role: 'viewer' })
+    const path = `/console/workspaces/${seeded.workspace.slug}/wallets/${seeded.wallet}?mode=test`
     const count = async () => (await browser.ask<{ wallet: Wallet }>('GET', path)).wallet.grants
     assert.equal(await count(), 1)
     const revoke = `update grants set status = 'revoked', revoked_at = created_at where id = $1`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../server/src/domain/events/event.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from '../../server/src/domain/webhooks/endpoint.
 import { finishAttempts } from '../../server/src/domain/webhooks/finish-attempts.ts'
 import { getEndpoint } from '../../server/src/domain/webhooks/queries.ts'
 import { releaseDeliveries } from '../../server/src/domain/webhooks/release-deliveries.ts'
-import { seedAccount } from '../support/context/connection-rows.ts'
+import { seedWorkspace } from '../support/context/connection-rows.ts'
 import type { ConsoleServer } from '../support/service/console-server.ts'
 import { ALL_FREE } from '../support/context/delivery-rows.ts'
 import { later } from '../support/context/moved-clock.ts'
@@ -46,30 +46,30 @@ export interface Log {
  */
 export class WebhookDesk {
   readonly server: ConsoleServer
-  readonly account: Account
+  readonly workspace: Workspace
   readonly browser: Browser
   readonly userId: string
 
   private constructor(
     server: ConsoleServer,
-    account: Account,
+    workspace: Workspace,
     { browser, userId }: Pick<WebhookDesk, 'browser' | 'userId'>,
   ) {
     this.server = server
-    this.account = account
+    this.workspace = workspace
     this.browser = browser
     this.userId = userId
   }
 
   static async open(server: ConsoleServer): Promise<WebhookDesk> {
     const visitor = await openVisitor(server)
-    const account = await seedAccount(server.context)
-    await addMember(server.context, { account, userId: visitor.userId, role: 'owner', actor: OPERATOR })
-    return new WebhookDesk(server, account, visitor)
+    const workspace = await seedWorkspace(server.context)
+    await addMember(server.context, { workspace, userId: visitor.userId, role: 'owner', actor: OPERATOR })
+    return new WebhookDesk(server, workspace, visitor)
   }
 
   at(path: string): string {
-    return `/console/workspaces/${this.account.slug}/${path}`
+    return `/console/workspaces/${this.workspace.slug}/${path}`
   }
 
   async create(wanted: object = {}): Promise<WireWebhook> {
@@ -91,7 +91,7 @@ export class WebhookDesk {
 
   async createEndpoint(wanted: object = {}): Promise<WebhookEndpoint> {
     const { id } = await this.create(wanted)
-    return await getEndpoint(this.server.context, { accountId: this.account.id, id })
+    return await getEndpoint(this.server.context, { workspaceId: this.workspace.id, id })
   }
 
   /**
@@ -103,7 +103,7 @@ export class WebhookDesk {
     const bounds = { hangs: false, inFlightMax: CLAIMED_MAX, limit: CLAIMED_MAX, places: ALL_FREE, leaseMs: LEASE_MS }
     const claimed = await claimDeliveries(ctx, bounds)
     const wanted = claimed.find(({ delivery }) =>
-      id === undefined ? delivery.accountId === this.account.id : delivery.id === id,
+      id === undefined ? delivery.workspaceId === this.workspace.id : delivery.id === id,
     )
     await releaseDeliveries(
       ctx,

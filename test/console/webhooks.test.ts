@@ -77,7 +77,7 @@ describe('a webhook endpoint in the dashboard', () => {
     assert.match(String(fresh), /^whsec_[0-9A-Za-z]{40,}$/)
     assert.notEqual(fresh, secret)
     assert.deepEqual(rest, made)
-    await announce(server.context, fixture.account)
+    await announce(server.context, fixture.workspace)
     assert.deepEqual((await fixture.claim()).secrets, [fresh, secret])
   })
 
@@ -152,7 +152,7 @@ describe('a webhook endpoint in the dashboard', () => {
       await fixture.browser.refuse('POST', fixture.at(`deliveries/${odd}/replay`), NO_DELIVERY, {})
     }
     assert.deepEqual((await fixture.readLog(`webhook=${id}`)).deliveries, [])
-    assert.equal((await getEndpoint(server.context, { accountId: other.account.id, id })).url, URL_OF_HOOK)
+    assert.equal((await getEndpoint(server.context, { workspaceId: other.workspace.id, id })).url, URL_OF_HOOK)
   })
 
   test('has its changes in the audit log, with who made them and without secrets', async () => {
@@ -166,12 +166,12 @@ describe('a webhook endpoint in the dashboard', () => {
     )
     const delivery = await seedDelivery(
       server.context,
-      await getEndpoint(server.context, { accountId: fixture.account.id, id }),
+      await getEndpoint(server.context, { workspaceId: fixture.workspace.id, id }),
     )
     await fixture.browser.ask('POST', fixture.at(`webhooks/${id}/test`), {}, 201)
     await fixture.browser.ask('POST', fixture.at(`deliveries/${delivery.id}/replay`), {}, 201)
     await fixture.browser.ask('DELETE', fixture.at(`webhooks/${id}`))
-    const rows = (await readAudit(server.context.db, fixture.account.id)).filter((row) =>
+    const rows = (await readAudit(server.context.db, fixture.workspace.id)).filter((row) =>
       String(row['action']).startsWith('webhook.'),
     )
     assert.deepEqual(

@@ -74,7 +74,7 @@ describe('withdrawals in the dashboard', () => {
     // A withdrawal is not a payment of an agent, so no credential of an agent can read it.
     const read = await send(server.url, { method: 'GET', path: `/v1/payments/${id}`, key: seeded.key })
     expectError(read, { status: 404, type: 'not_found' })
-    const place = { accountId: seeded.account.id, mode: 'test' } as const
+    const place = { workspaceId: seeded.workspace.id, mode: 'test' } as const
     const changes = await listRecentChanges(server.context, { places: [place, { ...place, mode: 'live' }] })
     assert.deepEqual(
       changes.map((change) => [change.kind, change.mode]),
@@ -120,8 +120,8 @@ describe('withdrawals in the dashboard', () => {
       })
       if (member !== undefined) assert.equal((error.details as { path: string }[])[0]?.path, member)
     }
-    const rows = await readRows(server.context.db, 'select 1 from owner_requests where account_id = $1', [
-      seeded.account.id,
+    const rows = await readRows(server.context.db, 'select 1 from owner_requests where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     assert.deepEqual(rows, [])
   })
@@ -145,13 +145,13 @@ describe('withdrawals in the dashboard', () => {
     const ctx = server.context
     const seeded = given ?? (await seed(ctx))
     const { browser, userId } = await openVisitor(server)
-    await addMember(ctx, { account: seeded.account, userId, role, actor: OPERATOR })
+    await addMember(ctx, { workspace: seeded.workspace, userId, role, actor: OPERATOR })
     const owner = await addWalletOwner(ctx, userId)
     if (given === undefined) {
-      const wallet = { accountId: seeded.account.id, mode: seeded.mode, address: seeded.wallet }
+      const wallet = { workspaceId: seeded.workspace.id, mode: seeded.mode, address: seeded.wallet }
       await ctx.db.write(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
     }
-    const at = (path: string) => `/console/workspaces/${seeded.account.slug}/${path}`
+    const at = (path: string) => `/console/workspaces/${seeded.workspace.slug}/${path}`
     return { seeded, browser, owner, at }
   }
 
@@ -160,7 +160,7 @@ describe('withdrawals in the dashboard', () => {
   }
 
   function issue(seeded: Seed, browser: Browser): Promise<Issued> {
-    const path = `/console/workspaces/${seeded.account.slug}/withdrawals`
+    const path = `/console/workspaces/${seeded.workspace.slug}/withdrawals`
     return browser.ask('POST', path, wanted(seeded), 201)
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { PlanUse, WorkspaceDetail } from '../../server/src/console/contract/workspaces.ts'
-import { changePlan } from '../../server/src/domain/accounts/change-plan.ts'
+import { changePlan } from '../../server/src/domain/workspaces/change-plan.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { nextMonthOf } from '../../server/src/domain/plans/plan.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
@@ -22,7 +22,7 @@ describe('the facts of a workspace in the dashboard', () => {
   after(() => server.close())
 
   test("show its plan, the person's role, its chains and the address of the API", async () => {
-    const { slug, name } = fixture.account
+    const { slug, name } = fixture.workspace
     const { test: testChain, live } = server.config.chains
     assert.deepEqual(await readWorkspace(), {
       ...{ slug, name, role: 'viewer', plan: 'developer', base_url: server.config.baseUrl },
@@ -50,7 +50,7 @@ describe('the facts of a workspace in the dashboard', () => {
   })
 
   test('show what is used of its plan: live payments of this month, agents and wallets of each mode', async () => {
-    const { account } = fixture
+    const { workspace } = fixture
     const before = await readUse()
     const none = { used: 0, limit: 100 }
     const noWallets = { used: 0, limit: 3 }
@@ -67,18 +67,18 @@ describe('the facts of a workspace in the dashboard', () => {
       ...small,
     })
     for (const id of ['a', 'b', 'gone']) {
-      await createAgent(server.context, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
+      await createAgent(server.context, { workspaceId: workspace.id, mode: 'test', id: agent(id), actor: OPERATOR })
     }
-    await createAgent(server.context, { accountId: account.id, mode: 'live', id: agent('a'), actor: OPERATOR })
+    await createAgent(server.context, { workspaceId: workspace.id, mode: 'live', id: agent('a'), actor: OPERATOR })
     await readRows(
       server.context.db,
-      `update agents set deleted_at = created_at where account_id = $1 and id = 'gone'`,
-      [account.id],
+      `update agents set deleted_at = created_at where workspace_id = $1 and id = 'gone'`,
+      [workspace.id],
     )
-    await seedWallet(server.context, { account, mode: 'live' })
-    await seedWallet(server.context, { account: (await openConsoleFixture(server)).account, mode: 'live' })
-    await readRows(server.context.db, `insert into allowances values ($1, '2020-01-01', 7)`, [account.id])
-    await changePlan(server.context, { account, plan: 'pro', allowanceUsed: 41, actor: OPERATOR })
+    await seedWallet(server.context, { workspace, mode: 'live' })
+    await seedWallet(server.context, { workspace: (await openConsoleFixture(server)).workspace, mode: 'live' })
+    await readRows(server.context.db, `insert into allowances values ($1, '2020-01-01', 7)`, [workspace.id])
+    await changePlan(server.context, { workspace, plan: 'pro', allowanceUsed: 41, actor: OPERATOR })
     assert.deepEqual(await readUse(), {
       plan: 'pro',
       allowance: { used: 41, limit: 50_000, resets_at: resetsAt },
@@ -87,7 +87,7 @@ describe('the facts of a workspace in the dashboard', () => {
       responses: { test: { used: 0, limit: 536_870_912 }, live: { used: 0, limit: 4_294_967_296 } },
       ...small,
     })
-    await changePlan(server.context, { account, plan: 'scale', actor: OPERATOR })
+    await changePlan(server.context, { workspace, plan: 'scale', actor: OPERATOR })
     const { allowance, agents, wallets } = await readUse()
     assert.deepEqual([allowance.limit, agents.test.limit, wallets.live.limit], [null, null, null])
   })

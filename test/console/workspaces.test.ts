@@ -204,10 +204,10 @@ describe('workspaces in the dashboard', () => {
 
   test('the audit log also names people who have left, and marks them; the operator has no name', async () => {
     const member = await openVisitor(server, 'Lea')
-    const account = (
+    const joined = (
       await getMembership(server.context, { userId: owner.userId, slug: workspace.slug, right: 'manageOwners' })
-    ).account
-    await addMember(server.context, { account, userId: member.userId, role: 'viewer', actor: OPERATOR })
+    ).workspace
+    await addMember(server.context, { workspace: joined, userId: member.userId, role: 'viewer', actor: OPERATOR })
     await member.browser.ask('DELETE', at(`members/${member.userId}`))
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
     const told = entries.slice(0, 2).map(({ action, actor, subject_user }) => [action, actor, subject_user])

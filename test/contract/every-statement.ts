@@ -58,14 +58,14 @@ const RANGE = { from: '', below: '', limit: 1 }
 const VARIANTS: readonly Query<unknown>[] = [
   countTokenRequests('default', [{ tokenHash: HASH, requiredScope: null, now: NOW }]),
   countKeyRequests('default', [{ secretHash: HASH, requiredScope: null, now: NOW }]),
-  findAgents([{ accountId: '', mode: 'test', id: '', now: NOW }]),
-  listSpendableGrants([{ accountId: '', mode: 'test', agentId: null, now: NOW }]),
-  listSpendablePage({ accountId: '', mode: 'test', now: NOW }, null),
+  findAgents([{ workspaceId: '', mode: 'test', id: '', now: NOW }]),
+  listSpendableGrants([{ workspaceId: '', mode: 'test', agentId: null, now: NOW }]),
+  listSpendablePage({ workspaceId: '', mode: 'test', now: NOW }, null),
   countAttempt(HASH, 'sign_in', NOW),
   findClientsAndCount('token', [{ id: '', subject: HASH, now: NOW }]),
   ...(['code', 'refresh_token', 'access_token'] as const).map((kind) => findPresented(kind, HASH, NOW)),
   insertWallet({
-    accountId: '',
+    workspaceId: '',
     mode: 'test',
     address: ZERO_ADDRESS,
     name: '',
@@ -75,14 +75,14 @@ const VARIANTS: readonly Query<unknown>[] = [
   }),
   insertWalletPasskey({ userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW }),
   ...[null, ''].flatMap((agentId) => {
-    const place = { accountId: '', mode: 'test', agentId, now: NOW } as const
+    const place = { workspaceId: '', mode: 'test', agentId, now: NOW } as const
     return [listWalletRows(place, { after: null, limit: 1 }), findWalletRow(place, ZERO_ADDRESS)]
   }),
   ...[null, ZERO_ADDRESS].map((wallet) =>
-    listDepositRows({ accountId: '', mode: 'test', wallet, before: null, limit: 1 }),
+    listDepositRows({ workspaceId: '', mode: 'test', wallet, before: null, limit: 1 }),
   ),
   ...(['failed', 'all'] as const).map((only) =>
-    insertReplays({ accountId: '', endpointId: '', ...RANGE, only, ids: [], now: NOW }),
+    insertReplays({ workspaceId: '', endpointId: '', ...RANGE, only, ids: [], now: NOW }),
   ),
   ...[
     { eventId: null, status: null },
@@ -90,7 +90,7 @@ const VARIANTS: readonly Query<unknown>[] = [
     { eventId: '', status: null },
   ].map((filter) => listDeliveryRows('', 'test', { endpointId: null, eventType: null, ...filter, ...RANGE }, 1)),
   ...MODES.flatMap((mode) => {
-    const place = { accountId: '', mode, ...RANGE, scanRowsMax: 1 }
+    const place = { workspaceId: '', mode, ...RANGE, scanRowsMax: 1 }
     const selections = [null, ''].map((agentId) => ({
       ...place,
       agentId,
@@ -103,7 +103,7 @@ const VARIANTS: readonly Query<unknown>[] = [
       undeliveredAt: null,
     }))
     const range = { from: NOW, after: { createdAt: NOW, id: '' } }
-    const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ accountId: '', mode, wallet, range, limit: 1 }))
+    const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ workspaceId: '', mode, wallet, range, limit: 1 }))
     return [
       ...ledgers.flatMap((ledger) => [
         ...[null, ''].map((agentId) => listLedgerPayments({ ...ledger, agentId })),
@@ -116,12 +116,12 @@ const VARIANTS: readonly Query<unknown>[] = [
       sumSpend({ ...place, barStarts: [], end: NOW, agentsMax: 1 }),
       listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
       sumHour({ ...place, hour: NOW, keptSince: NOW }),
-      deleteSumsSince({ accountId: '', mode, since: NOW }),
+      deleteSumsSince({ workspaceId: '', mode, since: NOW }),
       countRefusals('', mode, '', ''),
       listFullestCaps({ ...place, now: NOW, windowStart: NOW }),
       findSteps('', mode),
-      sumSpendByHost({ accountId: '', mode }, { since: NOW, hostsMax: 1 }),
-      countUndelivered({ accountId: '', mode }, { from: '', rowsMax: 1, now: NOW }),
+      sumSpendByHost({ workspaceId: '', mode }, { since: NOW, hostsMax: 1 }),
+      countUndelivered({ workspaceId: '', mode }, { from: '', rowsMax: 1, now: NOW }),
     ]
   }),
 ]

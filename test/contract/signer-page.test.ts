@@ -60,8 +60,8 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     const owned = await openOwned(ctx)
     await signRecord(owned, owned.owner)
     const { id: grantId } = await openPending(ctx, owned)
-    const { accountId, actor } = owned
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
+    const { workspaceId, actor } = owned
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change: 'activate', actor })
     assert.ok(request !== null)
     const decoded = decodeRequest(request.payload)
     assert.ok(decoded.kind === 'policy' && decoded.terms !== null)
@@ -102,7 +102,7 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     return await findRecord(signed, { credentials, rpId: ctx.signer?.id ?? '' })
   }
 
-  function placeOf({ accountId, mode, wallet: { address } }: Owned) {
-    return { accountId, mode, address }
+  function placeOf({ workspaceId, mode, wallet: { address } }: Owned) {
+    return { workspaceId, mode, address }
   }
 })

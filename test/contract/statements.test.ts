@@ -68,7 +68,7 @@ describe('the statements of the stores, prepared against a migrated database', (
     },
     {
       fault: 'wrong returns name more than once',
-      text: 'select u.name, a.name from users u, accounts a',
+      text: 'select u.name, a.name from users u, workspaces a',
       read: all(pick(tables.users, 'name'), String),
     },
   ]

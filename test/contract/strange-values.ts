@@ -105,7 +105,7 @@ const memos = texts((memo) => {
   return parsePurchaseTerms(body, CALLER, 'a').memo
 })
 const isMemo = new Ajv().compile(PayResourceBody.properties.memo)
-const CALLER = { accountId: 'a', mode: 'test', credentialId: 'a', agentId: null } as Parameters<
+const CALLER = { workspaceId: 'a', mode: 'test', credentialId: 'a', agentId: null } as Parameters<
   typeof parsePurchaseTerms
 >[1]
 
@@ -204,7 +204,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   // A person.
   'webhook_endpoints.url': () => keep(URLS, (url) => toHref(checkWebhookUrl(url, POLICY))),
   'sessions.device': texts(parseDeviceName),
-  'accounts.name': names,
+  'workspaces.name': names,
   'users.name': names,
   'passkeys.name': names,
   'wallet_passkeys.name': names,

@@ -78,7 +78,7 @@ describe('MCP clients whose token expires during parallel calls', () => {
   async function expire(clientId: string): Promise<void> {
     await fixture.query(
       `update access_tokens t set expires_at = c.created_at from connections c
-        where c.client_id = $1 and t.account_id = c.account_id and t.connection_id = c.id`,
+        where c.client_id = $1 and t.workspace_id = c.workspace_id and t.connection_id = c.id`,
       [clientId],
     )
   }

@@ -97,7 +97,7 @@ describe('a payment, from the first signature to the chain', () => {
     const payer = await createPayer(fixture)
     const { payment } = (await pay(fixture, payer)).body
     const { workspace } = (await fixture.control('/workspaces', { name: 'Stranger' })).body
-    const rows = await fixture.query('select slug from accounts where slug = $1', [payer.slug])
+    const rows = await fixture.query('select slug from workspaces where slug = $1', [payer.slug])
     assert.equal(rows.length, 1)
     const live = (await fixture.control(`/workspaces/${payer.slug}/keys`, { mode: 'live' })).body.key.secret
     for (const key of [workspace.keys.test, live]) {
@@ -165,13 +165,17 @@ describe('a payment, from the first signature to the chain', () => {
     const payer = await createPayer(fixture)
     assert.equal((await pay(fixture, payer)).status, 201)
     // In production, an admin of the workspace makes this change in the dashboard.
-    const rows = await fixture.query('select id from accounts where slug = $1', [payer.slug])
+    const rows = await fixture.query('select id from workspaces where slug = $1', [payer.slug])
     const ways = openContext(readConfig(fixture.environment()), {
       clock: createClock(),
       logger: createLogger('silent'),
     })
     try {
-      await suspendGrant(ways.context, { accountId: String(rows[0]?.['id']), grantId: payer.grantId, actor: OPERATOR })
+      await suspendGrant(ways.context, {
+        workspaceId: String(rows[0]?.['id']),
+        grantId: payer.grantId,
+        actor: OPERATOR,
+      })
     } finally {
       await ways.close()
     }

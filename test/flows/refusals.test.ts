@@ -195,7 +195,7 @@ describe('a rejected payment', () => {
 
   async function countRecords({ slug }: PayerFixture): Promise<number> {
     const rows = await fixture.query(
-      'select p.id from payments p join accounts a on a.id = p.account_id where a.slug = $1',
+      'select p.id from payments p join workspaces a on a.id = p.workspace_id where a.slug = $1',
       [slug],
     )
     return rows.length

@@ -95,15 +95,15 @@ describe('a payment while its policy is replaced', () => {
     return owned
   }
 
-  function pay({ accountId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
+  function pay({ workspaceId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
     const amountMicro = parseAmount(amountUsdc) ?? assert.fail(amountUsdc)
     const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null }
     const credential = { credentialId: null, boundAgentId: null }
-    return createPayment(ctx, { accountId, mode, agentId, wallet: wallet.address, ...what, ...credential })
+    return createPayment(ctx, { workspaceId, mode, agentId, wallet: wallet.address, ...what, ...credential })
   }
 
-  async function readSpent({ accountId, actor }: Owned, { id: grantId }: Pick<Grant, 'id'>): Promise<string | null> {
-    const { spent24hMicro } = await getGrantSummary(ctx, { accountId, grantId, userId: actor.id })
+  async function readSpent({ workspaceId, actor }: Owned, { id: grantId }: Pick<Grant, 'id'>): Promise<string | null> {
+    const { spent24hMicro } = await getGrantSummary(ctx, { workspaceId, grantId, userId: actor.id })
     return spent24hMicro === null ? null : formatAmount(spent24hMicro)
   }
 })

@@ -39,7 +39,7 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
         'default',
         repeat(size, (index) => ({ secretHash: hashOf(index), requiredScope: 'wallet:read', now: NOW })),
       ),
-    indexes: ['accounts_pkey', 'api_keys_by_secret_hash', 'rate_windows_pkey'],
+    indexes: ['workspaces_pkey', 'api_keys_by_secret_hash', 'rate_windows_pkey'],
   },
   {
     make: (size) =>
@@ -47,12 +47,12 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
         'default',
         repeat(size, (index) => ({ tokenHash: hashOf(index), requiredScope: 'wallet:read', now: NOW })),
       ),
-    indexes: ['access_tokens_pkey', 'accounts_pkey', 'connections_pkey', 'members_pkey', 'rate_windows_pkey'],
+    indexes: ['access_tokens_pkey', 'workspaces_pkey', 'connections_pkey', 'members_pkey', 'rate_windows_pkey'],
   },
   {
     make: (size) =>
       findAgents(
-        repeat(size, (index) => ({ accountId: `acc_${index}`, mode: 'test', id: `agent ${index}`, now: NOW })),
+        repeat(size, (index) => ({ workspaceId: `acc_${index}`, mode: 'test', id: `agent ${index}`, now: NOW })),
       ),
     indexes: ['agents_pkey', 'grants_live_by_agent', 'payments_in_window', 'unexplained_transfers_of_wallet'],
   },
@@ -60,7 +60,7 @@ const STATEMENTS: readonly { make: (size: number) => Query<unknown>; indexes: re
     make: (size) =>
       listSpendableGrants(
         repeat(size, (index) => ({
-          accountId: `acc_${index}`,
+          workspaceId: `acc_${index}`,
           mode: 'test',
           agentId: index % 2 === 0 ? null : 'agent',
           now: NOW,
@@ -172,7 +172,7 @@ describe('the plans of the statements that most requests run', () => {
 })
 
 const TABLES = [
-  'accounts',
+  'workspaces',
   'users',
   'members',
   'oauth_clients',
@@ -190,39 +190,39 @@ const TABLES = [
 ]
 
 /** The rows up to `HUGE` belong to the first workspace. Each later row belongs to a workspace of its own. */
-const ACCOUNT = `'acc_' || case when n between 1 and ${HUGE} then 0 else n end`
+const WORKSPACE = `'acc_' || case when n between 1 and ${HUGE} then 0 else n end`
 const HASH = `sha256(n::text::bytea)`
 const NUMBERS = `generate_series($1::int, $2::int - 1) n where $3::timestamptz is not null`
 const WALLET = `'0x' || lpad(to_hex(n), 40, '0')`
 
 const INSERTS: readonly string[] = [
-  `insert into accounts (id, slug, name, plan, created_at) select 'acc_' || n, 'w' || n, 'Name', 'pro', $3 from ${NUMBERS}`,
+  `insert into workspaces (id, slug, name, plan, created_at) select 'acc_' || n, 'w' || n, 'Name', 'pro', $3 from ${NUMBERS}`,
   `insert into users (id, name, user_handle, created_at, joined_at) select 'usr_' || n, 'Name', sha256((n || 'h')::bytea), $3, $3 from ${NUMBERS}`,
-  `insert into members (account_id, user_id, role, created_at) select ${ACCOUNT}, 'usr_' || n, 'owner', $3 from ${NUMBERS}`,
+  `insert into members (workspace_id, user_id, role, created_at) select ${WORKSPACE}, 'usr_' || n, 'owner', $3 from ${NUMBERS}`,
   `insert into oauth_clients (id, name, redirect_uris, scopes, created_at)
     select 'cli_' || n, 'Name', '{https://example.com}', '{wallet:read}', $3 from ${NUMBERS}`,
-  `insert into agents (account_id, mode, id, created_at) select ${ACCOUNT}, 'test', 'agent ' || n, $3 from ${NUMBERS}`,
-  `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
-    select ${ACCOUNT}, 'test', ${WALLET}, 'Name', 'wal_' || n, 'quorum', $3 from ${NUMBERS}`,
-  `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+  `insert into agents (workspace_id, mode, id, created_at) select ${WORKSPACE}, 'test', 'agent ' || n, $3 from ${NUMBERS}`,
+  `insert into wallets (workspace_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+    select ${WORKSPACE}, 'test', ${WALLET}, 'Name', 'wal_' || n, 'quorum', $3 from ${NUMBERS}`,
+  `insert into wallet_slots (workspace_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
       signer_private_key_sealed)
-    select ${ACCOUNT}, 'test', ${WALLET}, 1, 'pol_' || n, 'sig_' || n, 'x' from ${NUMBERS}`,
-  `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+    select ${WORKSPACE}, 'test', ${WALLET}, 1, 'pol_' || n, 'sig_' || n, 'x' from ${NUMBERS}`,
+  `insert into grants (workspace_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
       recipient_allowlist, contract_allowlist, status, slot, created_at, activated_at)
-    select ${ACCOUNT}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 1, $3, $3
+    select ${WORKSPACE}, 'grt_' || n, 'test', 'agent ' || n, ${WALLET}, 1, 1, '{}', '{0x}', 'active', 1, $3, $3
     from ${NUMBERS}`,
-  `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at)
-    select ${ACCOUNT}, 'key_' || n, 'test', ${HASH}, 'abcd', $3 from ${NUMBERS}`,
-  `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+  `insert into api_keys (workspace_id, id, mode, secret_hash, last4, created_at)
+    select ${WORKSPACE}, 'key_' || n, 'test', ${HASH}, 'abcd', $3 from ${NUMBERS}`,
+  `insert into connections (workspace_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
       created_at, expires_at)
-    select ${ACCOUNT}, 'con_' || n, 'test', 'agent ' || n, 'usr_' || n, $3, 'cli_' || n, '{wallet:read}', ${HASH}, $3,
+    select ${WORKSPACE}, 'con_' || n, 'test', 'agent ' || n, 'usr_' || n, $3, 'cli_' || n, '{wallet:read}', ${HASH}, $3,
       'infinity' from ${NUMBERS}`,
-  `insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
-    select ${HASH}, ${ACCOUNT}, 'con_' || n, '{wallet:read}', 'infinity' from ${NUMBERS}`,
-  `insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
-    select ${HASH}, ${ACCOUNT}, 'con_' || n, $3, 'infinity' from ${NUMBERS}`,
-  `insert into authorization_codes (code_hash, account_id, connection_id, redirect_uri, code_challenge, expires_at)
-    select ${HASH}, ${ACCOUNT}, 'con_' || n, '', repeat('x', 43), 'infinity' from ${NUMBERS}`,
+  `insert into access_tokens (token_hash, workspace_id, connection_id, scopes, expires_at)
+    select ${HASH}, ${WORKSPACE}, 'con_' || n, '{wallet:read}', 'infinity' from ${NUMBERS}`,
+  `insert into refresh_tokens (token_hash, workspace_id, connection_id, created_at, expires_at)
+    select ${HASH}, ${WORKSPACE}, 'con_' || n, $3, 'infinity' from ${NUMBERS}`,
+  `insert into authorization_codes (code_hash, workspace_id, connection_id, redirect_uri, code_challenge, expires_at)
+    select ${HASH}, ${WORKSPACE}, 'con_' || n, '', repeat('x', 43), 'infinity' from ${NUMBERS}`,
   `insert into attempt_windows (subject, bucket, hits, expires_at)
     select ${HASH}, 'token', '{}', 'infinity' from ${NUMBERS}`,
   `insert into rate_windows (subject, bucket) select ${HASH}, unnest('{default,payments}'::text[]) from ${NUMBERS}`,

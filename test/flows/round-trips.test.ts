@@ -76,8 +76,8 @@ describe('round trips to the database', () => {
   for (const [name, tripsMax] of Object.entries(TOOL_TRIPS_MAX)) {
     test(`the tool ${name} makes at most ${tripsMax}`, async () => {
       const seeded = await seed(given.context)
-      const { account, mode, agentId, wallet } = seeded
-      const { accessToken } = (await seedTokens(given.context, { account, mode, agentId })).tokens
+      const { workspace, mode, agentId, wallet } = seeded
+      const { accessToken } = (await seedTokens(given.context, { workspace, mode, agentId })).tokens
       const { id } = await payAndConfirm(seeded)
       let count = 0
       await checkTrips(tripsMax, async () => {

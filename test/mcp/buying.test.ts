@@ -55,8 +55,8 @@ describe('buying over MCP', () => {
   })
 
   test('a key that may only read asks for a price with GET and HEAD only, so it sends no orders (D94)', async () => {
-    const { account } = await seedBuyer(given)
-    const issue = { accountId: account.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
+    const { workspace } = await seedBuyer(given)
+    const issue = { workspaceId: workspace.id, mode: 'test', scopes: ['wallet:read'], actor: OPERATOR } as const
     const { secret } = await issueKey(given.context, issue)
     const ask = async (method: string): Promise<Bought> =>
       (await callTool(given, secret, 'check_price', { url: `${seller.url}/goods`, method })) as Bought

@@ -75,16 +75,21 @@ describe('credentials of the MCP server', () => {
   })
 
   test('an API key that is bound to an agent acts as this agent, and needs the scopes too (D56)', async () => {
-    const { account, mode, agentId } = seeded
+    const { workspace, mode, agentId } = seeded
     const restriction = { agentId, scopes: ['wallet:read'] } as const
-    const issued = await issueKey(given.context, { accountId: account.id, mode, ...restriction, actor: OPERATOR })
+    const issued = await issueKey(given.context, { workspaceId: workspace.id, mode, ...restriction, actor: OPERATOR })
     assert.equal((await callTool(given, issued.secret, 'get_budget'))['agent_id'], agentId)
   })
 
   test('an API key without the scope gets a result that the model can read, on /v1 the 403 with a challenge', async () => {
-    const { account, mode, agentId } = seeded
+    const { workspace, mode, agentId } = seeded
     const restriction = { agentId, scopes: ['wallet:read'] } as const
-    const { secret } = await issueKey(given.context, { accountId: account.id, mode, ...restriction, actor: OPERATOR })
+    const { secret } = await issueKey(given.context, {
+      workspaceId: workspace.id,
+      mode,
+      ...restriction,
+      actor: OPERATOR,
+    })
     for (const version of PROTOCOL_VERSIONS) {
       for (const name of ['send_payment', 'preview_payment']) {
         const args = { purchase_id: 'one', to: RECIPIENT, amount_usdc: '1' }
@@ -94,8 +99,8 @@ describe('credentials of the MCP server', () => {
         assert.match(error.next, /an API key that has the scope wallet:transfer/)
       }
     }
-    const sql = "select id from payments where account_id = $1 and idempotency_key = 'one'"
-    assert.deepEqual(await readRows(given.context.db, sql, [account.id]), [])
+    const sql = "select id from payments where workspace_id = $1 and idempotency_key = 'one'"
+    assert.deepEqual(await readRows(given.context.db, sql, [workspace.id]), [])
     const refused = await given.call({ key: secret, path: '/v1/payments', body: {} })
     expectError(refused, { type: 'forbidden', code: 'insufficient_scope' })
     assert.match(String(refused.headers['www-authenticate']), /error="insufficient_scope"/)
@@ -126,7 +131,7 @@ describe('credentials of the MCP server', () => {
   for (const [resource, isAccepted] of resources) {
     test(`a token for ${resource ?? 'no resource'} is ${isAccepted ? 'accepted' : 'rejected, since the resource is not ours'}`, async () => {
       const { accessToken } = (await connect()).tokens
-      const connections = `select id from connections where account_id = '${seeded.account.id}' order by id desc limit 1`
+      const connections = `select id from connections where workspace_id = '${seeded.workspace.id}' order by id desc limit 1`
       const value = resource === null ? 'null' : `'${resource}'`
       await readRows(
         given.context.db,
@@ -173,7 +178,7 @@ describe('credentials of the MCP server', () => {
   })
 
   function connect(scopes: readonly Scope[] = ['wallet:read', 'wallet:transfer']) {
-    const { account, mode, agentId } = seeded
-    return seedTokens(given.context, { account, mode, agentId, scopes })
+    const { workspace, mode, agentId } = seeded
+    return seedTokens(given.context, { workspace, mode, agentId, scopes })
   }
 })

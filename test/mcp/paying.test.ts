@@ -60,7 +60,12 @@ describe('paying over MCP', () => {
       assert.match(error.next, /new purchase_id/)
     }
     const other = agent('another agent')
-    await createAgent(given.context, { accountId: seeded.account.id, mode: seeded.mode, id: other, actor: OPERATOR })
+    await createAgent(given.context, {
+      workspaceId: seeded.workspace.id,
+      mode: seeded.mode,
+      id: other,
+      actor: OPERATOR,
+    })
     const args = { purchase_id: 'one', to: RECIPIENT, amount_usdc: '1', agent_id: other }
     const { error } = await callTool(given, seeded.key, 'send_payment', args)
     assert.equal(error?.code, 'purchase_id_used')
@@ -279,7 +284,7 @@ describe('paying over MCP', () => {
 
   test('a suspended grant is a reason that the model can tell its user', async () => {
     const { seeded, token, pay } = await connect()
-    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
+    await suspendGrant(given.context, { workspaceId: seeded.workspace.id, grantId: seeded.grant.id, actor: OPERATOR })
     const { error } = await pay()
     assert.deepEqual([error?.code, error?.details], ['no_wallet', { reason: 'suspended' }])
     assert.match(error?.next ?? '', /stopped your payments.*resumed the grant/)
@@ -297,8 +302,8 @@ describe('paying over MCP', () => {
 
   async function connect(options: SeedOptions = {}) {
     const seeded = await seed(given.context, options)
-    const { account, mode, agentId } = seeded
-    const { accessToken } = (await seedTokens(given.context, { account, mode, agentId })).tokens
+    const { workspace, mode, agentId } = seeded
+    const { accessToken } = (await seedTokens(given.context, { workspace, mode, agentId })).tokens
     const pay = async (change: Record<string, unknown> = {}): Promise<PaidContent> => {
       const args = { purchase_id: 'one', to: RECIPIENT, amount_usdc: '1', ...change }
       return (await callTool(given, accessToken, 'send_payment', args)) as PaidContent
@@ -308,7 +313,7 @@ describe('paying over MCP', () => {
     return { seeded, token: accessToken, pay, preview }
   }
 
-  async function countPayments({ account }: Seed): Promise<number> {
-    return (await readRows(given.context.db, 'select id from payments where account_id = $1', [account.id])).length
+  async function countPayments({ workspace }: Seed): Promise<number> {
+    return (await readRows(given.context.db, 'select id from payments where workspace_id = $1', [workspace.id])).length
   }
 })

@@ -31,10 +31,10 @@ describe('reading over MCP', () => {
     given = await openTestService()
     seeded = await seed(given.context, { recipients: [RECIPIENT] })
     other = agent('another agent')
-    const { account, mode, agentId } = seeded
-    await createAgent(given.context, { accountId: account.id, mode, id: other, actor: OPERATOR })
+    const { workspace, mode, agentId } = seeded
+    await createAgent(given.context, { workspaceId: workspace.id, mode, id: other, actor: OPERATOR })
     await seedGrant(given.context, { ...seeded, agentId: other })
-    token = (await seedTokens(given.context, { account, mode, agentId })).tokens.accessToken
+    token = (await seedTokens(given.context, { workspace, mode, agentId })).tokens.accessToken
   })
   after(() => given.close())
 
@@ -92,9 +92,9 @@ describe('reading over MCP', () => {
 
   test('get_budget says what the limits allow, and the balance of the wallet', async () => {
     const budget = async (micro: bigint) => {
-      const { account, mode, agentId, wallet } = await seed(given.context, { maxPerTx: '5', dailyCap: '8' })
+      const { workspace, mode, agentId, wallet } = await seed(given.context, { maxPerTx: '5', dailyCap: '8' })
       given.chains.test.balances.set(wallet.toLowerCase(), micro)
-      const { accessToken } = (await seedTokens(given.context, { account, mode, agentId })).tokens
+      const { accessToken } = (await seedTokens(given.context, { workspace, mode, agentId })).tokens
       const { summary, ...answer } = await callTool(given, accessToken, 'get_budget')
       const [first] = answer['wallets'] as { balance_usdc: string | null }[]
       return [first?.balance_usdc, String(summary).replace(wallet, 'W')]
@@ -139,7 +139,7 @@ describe('reading over MCP', () => {
     }
     const empty = agent('an agent without wallets')
     await createAgent(given.context, {
-      accountId: seeded.account.id,
+      workspaceId: seeded.workspace.id,
       mode: seeded.mode,
       id: empty,
       actor: OPERATOR,

@@ -169,19 +169,19 @@ describe('the consent form', () => {
   test('approving for a workspace of others, or as a viewer, is rejected', async () => {
     const handle = await given.openRequest(client)
     const others = await seed(given.context)
-    const viewer = await seedOwner(given.context, given.seeded.account, 'viewer')
+    const viewer = await seedOwner(given.context, given.seeded.workspace, 'viewer')
     const stranger = await signUpPerson(given.context)
-    const changes = { workspace: others.account.slug, agent_id: others.agentId }
+    const changes = { workspace: others.workspace.slug, agent_id: others.agentId }
     expectPage(await given.consent(handle, changes), { status: 404, error: 'not_found' })
     expectPage(await given.consent(handle, { agent_id: others.agentId }), { status: 404, error: 'agent_not_found' })
     expectPage(await given.consent(handle, {}, { person: stranger }), { status: 404, error: 'not_found' })
     expectPage(await given.consent(handle, {}, { person: viewer }), { status: 403, error: 'role_insufficient' })
-    const admin = await seedOwner(given.context, given.seeded.account, 'admin')
+    const admin = await seedOwner(given.context, given.seeded.workspace, 'admin')
     locationOf(await given.consent(handle, {}, { person: admin }), 303)
   })
 
   test('an approval requires a proof of the last ten minutes, in both modes; a denial requires none', async () => {
-    const person = await seedOwner(given.context, given.seeded.account)
+    const person = await seedOwner(given.context, given.seeded.workspace)
     const tenMinutesAgo = new Date(given.clock.now().getTime() - RECENT_PROOF_MS)
     const sql = 'update sessions set verified_at = $1 where user_id = $2'
     await readRows(given.context.db, sql, [tenMinutesAgo, person.userId])

@@ -51,7 +51,7 @@ export function rows(table: string, per: number, values: Readonly<Record<string,
   return `insert into ${table} (${names})\nselect ${list}\nfrom tenants t cross join lateral generate_series(1, t.size * ${per}) n ${suffix}`
 }
 
-export const own = { account_id: 't.id' }
+export const own = { workspace_id: 't.id' }
 export const user = (n: string): string => `'usr_' || t.k || '_' || ${n}`
 /** True for every second row. These rows belong to one agent, one wallet or one endpoint. */
 export const HOT = 'n % 2 = 1'

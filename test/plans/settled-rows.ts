@@ -19,7 +19,7 @@ import {
 
 /** The rows that exist when the tables are analyzed for the first time. Hardly any of them are pending. */
 export const SETTLED: readonly string[] = [
-  `insert into accounts (id, slug, name, plan, created_at) select id, 'slug-' || k, id, 'scale', ${now} from tenants`,
+  `insert into workspaces (id, slug, name, plan, created_at) select id, 'slug-' || k, id, 'scale', ${now} from tenants`,
   rows('users', 1, {
     id: user('n'),
     name: `'Ann'`,

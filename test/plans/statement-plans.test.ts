@@ -38,11 +38,11 @@ const HELP = `Name the index in backticks in the comment of the function that ma
  * (a generic plan). The statistics do not contain the new workspace.
  */
 const RUNS = [
-  { account: HUGE, planMode: 'force_generic_plan' },
-  { account: HUGE, planMode: 'force_custom_plan' },
-  { account: SMALL, planMode: 'force_generic_plan' },
-  { account: SMALL, planMode: 'force_custom_plan' },
-  { account: NEW, planMode: 'force_custom_plan' },
+  { workspace: HUGE, planMode: 'force_generic_plan' },
+  { workspace: HUGE, planMode: 'force_custom_plan' },
+  { workspace: SMALL, planMode: 'force_generic_plan' },
+  { workspace: SMALL, planMode: 'force_custom_plan' },
+  { workspace: NEW, planMode: 'force_custom_plan' },
 ] as const
 
 type Statement = Pick<Query<unknown>, 'name' | 'text'>
@@ -73,7 +73,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
   test('the test finds an index over all workspaces that PostgreSQL prefers, because few were pending', async () => {
     const index = `create index payments_unsettled on payments (mode, created_at) where status = 'pending'`
     const text = `select amount_micro from payments
-      where account_id = $1 and mode = $2 and wallet_address = $3 and status = 'pending' and created_at > $4`
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and status = 'pending' and created_at > $4`
     const found = await findFaults({ name: 'sum_unmined_payments', text }, index)
     assert.match(found.join('\n'), /uses payments_unsettled, which its comment does not name/)
     assert.match(found.join('\n'), /Index Scan payments_unsettled reads \d+ entries/)
@@ -98,7 +98,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     await workload.client.query(
       `update pg_statistic set stadistinct = -1, stakind1 = 0, stakind2 = 0, stakind3 = 0, stakind4 = 0, stakind5 = 0
         where (starelid, staattnum) in (select attrelid, attnum from pg_attribute
-          where attrelid = 'payments'::regclass and attname in ('account_id', 'wallet_address', 'agent_id'))`,
+          where attrelid = 'payments'::regclass and attname in ('workspace_id', 'wallet_address', 'agent_id'))`,
     )
     const faults = await findAllFaults([...limits, get('find_releasing_payment')])
     await workload.client.query('analyze payments')
@@ -179,13 +179,13 @@ describe('the plans of all statements, for a huge workspace among small ones', (
       `select parameter_types::text[] as types from pg_prepared_statements where name = 'statement'`,
     )
     const faults: string[] = []
-    for (const { account, planMode } of RUNS) {
-      const sample = workload.samples.get(account) ?? new Map<string, never>()
+    for (const { workspace, planMode } of RUNS) {
+      const sample = workload.samples.get(workspace) ?? new Map<string, never>()
       const values = literalsOf({ name, text }, rows[0]?.types ?? [], sample)
-      const run = `${name} (${account}, ${planMode})`
+      const run = `${name} (${workspace}, ${planMode})`
       try {
         const plan = await explain(`${change}; set local plan_cache_mode = ${planMode}`, values)
-        faults.push(...findFaultsOfPlan(name, plan, account).map((fault) => `${run}: ${fault}`))
+        faults.push(...findFaultsOfPlan(name, plan, workspace).map((fault) => `${run}: ${fault}`))
       } catch (error) {
         await workload.client.query('rollback')
         const message = error instanceof Error ? error.message : String(error)
@@ -218,7 +218,7 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     return rows.find((row) => 'QUERY PLAN' in row)?.['QUERY PLAN'][0]?.Plan ?? assert.fail('no plan')
   }
 
-  function findFaultsOfPlan(name: string, plan: PlanNode, account: string): string[] {
+  function findFaultsOfPlan(name: string, plan: PlanNode, workspace: string): string[] {
     for (const index of listIndexes(plan)) used.add(index)
     if (name in MAY_SCAN) return []
     const named = new Set(commentsOf(name).flatMap(namesInBackticks))
@@ -227,8 +227,8 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     return [
       ...listTablesScanned(plan).map((table) => `reads the whole table ${table}`),
       // The other workspaces have so few rows that several indexes are equally good for them.
-      ...(account === HUGE ? others.map((index) => `uses ${index}, which its comment does not name`) : []),
-      ...findWaste(plan, account === HUGE ? slackOfHuge : OWN_ROWS),
+      ...(workspace === HUGE ? others.map((index) => `uses ${index}, which its comment does not name`) : []),
+      ...findWaste(plan, workspace === HUGE ? slackOfHuge : OWN_ROWS),
     ]
   }
 })

@@ -19,7 +19,7 @@ const MONTH_START = at(-30 * 24 * 60)
 const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
 
 /**
- * The accounts, modes, wallets and agents of two requests. Both requests use the values of the same payment in the
+ * The workspaces, modes, wallets and agents of two requests. Both requests use the values of the same payment in the
  * sample.
  */
 const parties = (sample: Sample): Values => {
@@ -27,17 +27,17 @@ const parties = (sample: Sample): Values => {
     const value = get(sample, 'payments', column)
     return listOf(value, value)
   }
-  return { 1: list('account_id'), 2: list('mode'), 3: list('wallet_address'), 4: list('agent_id') }
+  return { 1: list('workspace_id'), 2: list('mode'), 3: list('wallet_address'), 4: list('agent_id') }
 }
 const times = (minutes: number): string => listOf(at(minutes), at(minutes))
 
 const allowances = (sample: Sample): Values => ({
-  1: listOf(get(sample, 'allowances', 'account_id')),
+  1: listOf(get(sample, 'allowances', 'workspace_id')),
   2: listOf(get(sample, 'allowances', 'month')),
 })
 
 const acceptances = (sample: Sample): Values => ({
-  1: listOf(get(sample, 'payments', 'account_id')),
+  1: listOf(get(sample, 'payments', 'workspace_id')),
   2: listOf(get(sample, 'payments', 'id')),
   3: '{NULL}',
   4: '{NULL}',
@@ -59,12 +59,12 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   delete_users: () => ({ 1: listOf('new_0_1') }),
   delete_wallet_passkey: () => ({ 2: 'unknown' }),
   find_agents: (sample) => {
-    const { 1: accounts = null, 2: modes = null, 4: agents = null } = parties(sample)
-    return { 1: accounts, 2: modes, 3: agents, 4: times(0), 5: times(-24 * 60) }
+    const { 1: workspaces = null, 2: modes = null, 4: agents = null } = parties(sample)
+    return { 1: workspaces, 2: modes, 3: agents, 4: times(0), 5: times(-24 * 60) }
   },
-  explain_transfer: (sample) => ({ 1: get(sample, 'payments', 'account_id'), 5: get(sample, 'payments', 'id') }),
+  explain_transfer: (sample) => ({ 1: get(sample, 'payments', 'workspace_id'), 5: get(sample, 'payments', 'id') }),
   finish_delivery_successes: (sample) => ({
-    1: listOf(get(sample, 'deliveries', 'account_id')),
+    1: listOf(get(sample, 'deliveries', 'workspace_id')),
     2: listOf(get(sample, 'deliveries', 'id')),
     3: listOf(at(1)),
     4: '{1}',
@@ -77,14 +77,14 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     11: '{false}',
   }),
   insert_deliveries: (sample) => ({
-    1: listOf(get(sample, 'events', 'account_id')),
+    1: listOf(get(sample, 'events', 'workspace_id')),
     2: listOf(get(sample, 'events', 'id')),
     3: '{test}',
     4: '{type1}',
     5: listOf(at(0)),
   }),
   insert_outbound_requests: (sample) => ({
-    1: listOf(get(sample, 'accounts', 'id')),
+    1: listOf(get(sample, 'workspaces', 'id')),
     2: '{test}',
     3: '{key_1}',
     4: '{a.example}',
@@ -95,8 +95,8 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     9: '100',
   }),
   list_spendable_grants: (sample) => {
-    const { 1: accounts = null, 2: modes = null } = parties(sample)
-    return { 1: accounts, 2: modes, 3: listOf(get(sample, 'payments', 'agent_id')), 4: times(0) }
+    const { 1: workspaces = null, 2: modes = null } = parties(sample)
+    return { 1: workspaces, 2: modes, 3: listOf(get(sample, 'payments', 'agent_id')), 4: times(0) }
   },
   lock_allowances: allowances,
   lock_free_allowances: allowances,
@@ -106,7 +106,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_payments_accepted: acceptances,
   mark_free_payments_accepted: acceptances,
   postpone_authorization_lookups: (sample) => ({
-    1: listOf(get(sample, 'payments', 'account_id')),
+    1: listOf(get(sample, 'payments', 'workspace_id')),
     2: listOf(get(sample, 'payments', 'id')),
     3: listOf(at(1)),
     4: '{NULL}',
@@ -118,8 +118,8 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     7: times(-24 * 60),
   }),
   find_payments_by_keys: (sample) => {
-    const { 1: accounts = null, 2: modes = null } = parties(sample)
-    return { 1: accounts, 2: modes, 3: '{unknown,NULL}' }
+    const { 1: workspaces = null, 2: modes = null } = parties(sample)
+    return { 1: workspaces, 2: modes, 3: '{unknown,NULL}' }
   },
   ...Object.fromEntries(
     ['access_token', 'code', 'refresh_token'].map((kind) => [`find_presented_${kind}`, () => ({ 2: at(-60) })]),
@@ -162,13 +162,13 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     6: listOf(get(sample, 'events', 'id'), get(sample, 'events', 'id')),
   }),
   list_recent_changes: (sample) => ({
-    1: listOf(get(sample, 'accounts', 'id')),
+    1: listOf(get(sample, 'workspaces', 'id')),
     2: '{test}',
     3: '{type1,type2}',
     7: LATELY_ID,
   }),
   list_settled_payments: (sample) => ({
-    1: listOf(get(sample, 'payments', 'account_id')),
+    1: listOf(get(sample, 'payments', 'workspace_id')),
     2: listOf(get(sample, 'payments', 'id')),
   }),
   lock_due_deliveries: () => ({ 1: listOf(HUGE, SMALL), 2: '{whk_1,whk_1}', 4: '4', 6: '{}', 7: '400' }),

@@ -91,19 +91,19 @@ async function readColumns(client: pg.Client): Promise<Columns> {
 }
 
 /** Reads one of the workspace's rows from each table. The rows belong to the same agent, wallet, person and so on. */
-async function readSample(client: pg.Client, columns: Columns, account: string, number: number): Promise<Sample> {
+async function readSample(client: pg.Client, columns: Columns, workspace: string, number: number): Promise<Sample> {
   const address = `0x${(number * 1_000_000 + 1).toString(16).padStart(40, '0')}`
   const [person, oauthClient] = [`usr_${number}_1`, `cli_${number}_1`]
   const shared = {
-    account_id: account,
-    log_id: account,
+    workspace_id: workspace,
+    log_id: workspace,
     mode: 'test',
     wallet_address: address,
     user_id: person,
     endpoint_id: 'whk_1',
   }
   const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    accounts: { id: account },
+    workspaces: { id: workspace },
     users: { id: person },
     agents: { id: 'agent1' },
     wallets: { address },

@@ -51,7 +51,7 @@ describe('while others wait for a silent seller', () => {
 
   for (const { path, people, each } of ATTACKS) {
     test(`eight buyers get their goods: ${people} with ${each} workspaces each, at ${path}`, async (t) => {
-      const accounts = await seedWorkspaces(people, each)
+      const workspaces = await seedWorkspaces(people, each)
       await buyAll(`before ${path} ${people} ${each}`)
       const before = silent.length
       const answers: Answer[] = []
@@ -61,10 +61,10 @@ describe('while others wait for a silent seller', () => {
         await Promise.all(calls)
       }
       t.after(endAttack)
-      for (const accountId of accounts) {
+      for (const workspaceId of workspaces) {
         const answered = new Set<number>()
         for (let sent = 0; sent < CALLS_OF_WORKSPACE_MAX && answered.size === 0; sent += CALLS_OF_KEY) {
-          const key = await issueKey(given.context, { accountId, mode: 'test', actor: OPERATOR })
+          const key = await issueKey(given.context, { workspaceId, mode: 'test', actor: OPERATOR })
           const batch = Array.from({ length: CALLS_OF_KEY }, async (_, index) => {
             const payer = path.endsWith('pay') ? payerFor(`attack ${sent + index}`) : {}
             const body = { url: `${seller.url}/silent`, ...payer }
@@ -89,14 +89,14 @@ describe('while others wait for a silent seller', () => {
   /** Signs up people who each create so many workspaces. Returns the ids of the workspaces. */
   async function seedWorkspaces(people: number, each: number): Promise<string[]> {
     const { context } = given
-    const accounts: string[] = []
+    const workspaces: string[] = []
     for (let person = 0; person < people; person += 1) {
       const { userId } = await signUpPerson(context)
       for (let index = 0; index < each; index += 1) {
-        accounts.push((await createWorkspace(context, { userId, name: 'Many' })).account.id)
+        workspaces.push((await createWorkspace(context, { userId, name: 'Many' })).workspace.id)
       }
     }
-    return accounts
+    return workspaces
   }
 
   /** Buys once as each of the eight, at the same time. A 503 is repeated, as a client would. */

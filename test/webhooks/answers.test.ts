@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
-import { makeAccount } from '../support/context/delivery-rows.ts'
+import { makeWorkspace } from '../support/context/delivery-rows.ts'
 import {
   deliverOne,
   openSenderFixture,
@@ -93,14 +93,14 @@ const FAILURES: Readonly<Record<string, readonly [Answer | number, Expected]>> =
 
 describe('the response of an endpoint', () => {
   let sending: SenderFixture
-  let account: Account
+  let workspace: Workspace
   let subscription: Subscription
   before(async () => {
     sending = await openSenderFixture()
   })
   beforeEach(async () => {
-    account = await makeAccount(sending.ctx)
-    subscription = await sending.subscribe(account)
+    workspace = await makeWorkspace(sending.ctx)
+    subscription = await sending.subscribe(workspace)
   })
   afterEach(() => sending.reset())
   after(() => sending.close())
@@ -109,7 +109,7 @@ describe('the response of an endpoint', () => {
     test(`with ${what} is a success, and its body is stored`, async () => {
       sending.startSender()
       subscription.receiver.reply(answer)
-      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      const { delivery, attempts } = await deliverOne(sending, workspace, subscription)
       assert.equal(delivery.status, 'succeeded')
       assertAttempt(attempts, { status, error: null, body: Buffer.from(body).subarray(0, CAP) })
     })
@@ -119,7 +119,7 @@ describe('the response of an endpoint', () => {
     test(`with ${what} is a failure`, async () => {
       sending.startSender()
       subscription.receiver.reply(reply)
-      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      const { delivery, attempts } = await deliverOne(sending, workspace, subscription)
       assert.deepEqual([delivery.status, delivery.attempts], ['pending', 1])
       assertAttempt(attempts, expected)
       assert.equal(subscription.receiver.received.length, 1)
@@ -128,11 +128,11 @@ describe('the response of an endpoint', () => {
 
   test('that is a redirect is not followed, neither to ourselves nor anywhere else', async () => {
     sending.startSender()
-    const elsewhere = await sending.subscribe(await makeAccount(sending.ctx))
+    const elsewhere = await sending.subscribe(await makeWorkspace(sending.ctx))
     const headers = { location: elsewhere.receiver.url }
     for (const status of [301, 302, 303, 307, 308]) {
       subscription.receiver.reply((response) => response.writeHead(status, headers).end())
-      const { attempts } = await deliverOne(sending, account, subscription)
+      const { attempts } = await deliverOne(sending, workspace, subscription)
       assertAttempt(attempts, { status, error: 'redirect', body: '' })
     }
     assert.equal(elsewhere.receiver.received.length, 0)
@@ -150,7 +150,7 @@ describe('the response of an endpoint', () => {
     ]
     for (const [answer, status] of cases) {
       subscription.receiver.reply(answer)
-      const { delivery, attempts } = await deliverOne(sending, account, subscription)
+      const { delivery, attempts } = await deliverOne(sending, workspace, subscription)
       assert.equal(delivery.status, 'pending')
       const [attempt] = attempts
       assert.deepEqual(

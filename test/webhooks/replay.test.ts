@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { EVENT_RETENTION_MS } from '../../server/src/domain/events/event.ts'
@@ -11,7 +11,7 @@ import { getDelivery } from '../../server/src/domain/webhooks/queries.ts'
 import { replayDelivery } from '../../server/src/domain/webhooks/replay-delivery.ts'
 import { replayRange } from '../../server/src/domain/webhooks/replay-range.ts'
 import { sendTestEvent } from '../../server/src/domain/webhooks/send-test-event.ts'
-import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import { announce, makeWorkspace } from '../support/context/delivery-rows.ts'
 import {
   deliverOne,
   openSenderFixture,
@@ -27,32 +27,32 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 describe('a replay', () => {
   let sending: SenderFixture
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let subscription: Subscription
   before(async () => {
     sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {
-    account = await makeAccount(ctx)
-    subscription = await sending.subscribe(account)
+    workspace = await makeWorkspace(ctx)
+    subscription = await sending.subscribe(workspace)
     sending.startSender()
   })
   afterEach(() => sending.reset())
   after(() => sending.close())
 
   const replay = ({ id }: Delivery): Promise<Delivery> =>
-    replayDelivery(ctx, { accountId: account.id, deliveryId: id, actor: OPERATOR })
+    replayDelivery(ctx, { workspaceId: workspace.id, deliveryId: id, actor: OPERATOR })
 
   const ended = ({ id }: Delivery): Promise<Log> =>
     waitFor('the delivery to end', async () => {
-      const log = await getDelivery(ctx, { accountId: account.id, id })
+      const log = await getDelivery(ctx, { workspaceId: workspace.id, id })
       return log.delivery.finishedAt !== null && log
     })
 
   test('of a delivered event is a new delivery with the same id and bytes, and a new signature', async () => {
     const { receiver } = subscription
-    const { delivery } = await deliverOne(sending, account, subscription)
+    const { delivery } = await deliverOne(sending, workspace, subscription)
     sending.advance(DAY_MS)
     const again = await replay(delivery)
     const log = await ended(again)
@@ -68,7 +68,7 @@ describe('a replay', () => {
   test('of a failed event delivers it; a replay that fails is not retried', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
       await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
       sending.advance(delayMs)
@@ -88,11 +88,11 @@ describe('a replay', () => {
   test('of an event that will be retried neither ends nor moves its schedule', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
-    const { delivery } = await deliverOne(sending, account, subscription)
+    const { delivery } = await deliverOne(sending, workspace, subscription)
     receiver.reply(200)
     sending.advance(MINUTE_MS / 2)
     assert.equal((await ended(await replay(delivery))).delivery.status, 'succeeded')
-    const { delivery: waiting } = await getDelivery(ctx, { accountId: account.id, id: delivery.id })
+    const { delivery: waiting } = await getDelivery(ctx, { workspaceId: workspace.id, id: delivery.id })
     assert.deepEqual(waiting, delivery)
     sending.advance(MINUTE_MS / 2)
     const log = await ended(delivery)
@@ -105,7 +105,7 @@ describe('a replay', () => {
   })
 
   test("that is requested twice makes two deliveries; the event's id shows receivers that they are the same", async () => {
-    const { delivery } = await deliverOne(sending, account, subscription)
+    const { delivery } = await deliverOne(sending, workspace, subscription)
     const [left, right] = await Promise.all([replay(delivery), replay(delivery)])
     await Promise.all([ended(left), ended(right)])
     const { received } = subscription.receiver
@@ -114,8 +114,8 @@ describe('a replay', () => {
   })
 
   test('is not possible to a disabled endpoint, or for an event that is not stored any more', async () => {
-    const { delivery } = await deliverOne(sending, account, subscription)
-    const subject = { accountId: account.id, id: subscription.endpoint.id }
+    const { delivery } = await deliverOne(sending, workspace, subscription)
+    const subject = { workspaceId: workspace.id, id: subscription.endpoint.id }
     await changeEndpoint(ctx, { ...subject, change: { enabled: false }, actor: OPERATOR })
     await assert.rejects(replay(delivery), { code: 'endpoint_disabled', status: 409 })
     await changeEndpoint(ctx, { ...subject, change: { enabled: true }, actor: OPERATOR })
@@ -128,12 +128,12 @@ describe('a replay', () => {
     const { receiver, endpoint } = subscription
     const events: string[] = []
     for (let count = 0; count < 4; count += 1) {
-      events.push((await deliverOne(sending, account, subscription)).event.id)
+      events.push((await deliverOne(sending, workspace, subscription)).event.id)
       sending.advance(MINUTE_MS)
     }
     const [, from, , to] = await Promise.all(events.map((id) => eventTime(endpoint, id)))
     assert.ok(from !== undefined && to !== undefined)
-    const range = { accountId: account.id, endpointId: endpoint.id, from, to }
+    const range = { workspaceId: workspace.id, endpointId: endpoint.id, from, to }
     assert.equal(await replayRange(ctx, { ...range, only: 'all', actor: OPERATOR }), 2)
     await receiver.arrived(6)
     assert.deepEqual(
@@ -151,11 +151,11 @@ describe('a replay', () => {
 
   test("does not depend on the endpoint's current subscription, which is used for later events only", async () => {
     const { receiver, endpoint } = subscription
-    const subject = { accountId: account.id, id: endpoint.id }
+    const subject = { workspaceId: workspace.id, id: endpoint.id }
     await changeEndpoint(ctx, { ...subject, change: { events: ['payment.failed'] }, actor: OPERATOR })
-    await announce(ctx, account, { type: 'payment.confirmed' })
+    await announce(ctx, workspace, { type: 'payment.confirmed' })
     receiver.reply(500)
-    const failed = await announce(ctx, account, { type: 'payment.failed' })
+    const failed = await announce(ctx, workspace, { type: 'payment.failed' })
     await sending.logWhen(endpoint, failed, ({ delivery }) => delivery.attempts === 1)
     await changeEndpoint(ctx, { ...subject, change: { events: ['payment.confirmed'] }, actor: OPERATOR })
     receiver.reply(200)
@@ -170,10 +170,10 @@ describe('a replay', () => {
   })
 
   test('is not possible for a caller of another workspace, who can also send no test event', async () => {
-    const stranger = await makeAccount(ctx)
-    const { delivery } = await deliverOne(sending, account, subscription)
+    const stranger = await makeWorkspace(ctx)
+    const { delivery } = await deliverOne(sending, workspace, subscription)
     const { id } = subscription.endpoint
-    const theirs = { accountId: stranger.id }
+    const theirs = { workspaceId: stranger.id }
     await assert.rejects(replayDelivery(ctx, { ...theirs, deliveryId: delivery.id, actor: OPERATOR }), {
       code: 'delivery_not_found',
     })
@@ -186,11 +186,11 @@ describe('a replay', () => {
   })
 
   test('is separate for each mode: events and test events reach only endpoints of their own mode', async () => {
-    const live = await sending.subscribe(account, { mode: 'live' })
-    const inTest = await announce(ctx, account, { mode: 'test' })
-    const inLive = await announce(ctx, account, { mode: 'live' })
+    const live = await sending.subscribe(workspace, { mode: 'live' })
+    const inTest = await announce(ctx, workspace, { mode: 'test' })
+    const inLive = await announce(ctx, workspace, { mode: 'live' })
     const tests = [subscription, live].map(({ endpoint }) =>
-      sendTestEvent(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR }),
+      sendTestEvent(ctx, { workspaceId: workspace.id, id: endpoint.id, actor: OPERATOR }),
     )
     const [testInTest, testInLive] = await Promise.all(tests)
     for (const [{ receiver }, mode, expected] of [

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { createServer as createTlsServer } from 'node:https'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { changeEndpoint } from '../../server/src/domain/webhooks/change-endpoint.ts'
 import { createEndpoint } from '../../server/src/domain/webhooks/create-endpoint.ts'
 import type { AttemptError } from '../../server/src/domain/webhooks/delivery.ts'
 import { createHostResolver } from '../../server/src/lib/outbound/resolve-host.ts'
-import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import { announce, makeWorkspace } from '../support/context/delivery-rows.ts'
 import { startFakeDns, type FakeDns } from '../support/wires/fake-dns.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { startReceiver } from '../support/wires/receiver.ts'
@@ -24,7 +24,7 @@ const PUBLIC = '93.184.216.34'
 describe('the addresses to which events may be sent', () => {
   let sending: SenderFixture
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let dns: FakeDns
   before(async () => {
     sending = await openSenderFixture()
@@ -43,7 +43,7 @@ describe('the addresses to which events may be sent', () => {
     })
   })
   beforeEach(async () => {
-    account = await makeAccount(ctx)
+    workspace = await makeWorkspace(ctx)
   })
   afterEach(() => sending.reset())
   after(async () => {
@@ -58,17 +58,22 @@ describe('the addresses to which events may be sent', () => {
       outbound: { ...ctx.outbound, allowLoopback: false, resolve: createHostResolver([dns.server]) },
     }
     const { endpoint } = await createEndpoint(ctx, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: 'test',
       url,
       events: ['payment.failed'],
       actor: OPERATOR,
     })
-    const event = await announce(ctx, account, { type: 'payment.failed' })
+    const event = await announce(ctx, workspace, { type: 'payment.failed' })
     const sender = sending.startSender({ ctx: strict })
     const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
     await sender.stop()
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { enabled: false }, actor: OPERATOR })
+    await changeEndpoint(ctx, {
+      workspaceId: workspace.id,
+      id: endpoint.id,
+      change: { enabled: false },
+      actor: OPERATOR,
+    })
     return attempts[0]?.error
   }
 
@@ -85,7 +90,7 @@ describe('the addresses to which events may be sent', () => {
   })
 
   test('exclude a URL that was allowed when it was registered, and is not allowed any more', async () => {
-    const { receiver } = await sending.subscribe(account)
+    const { receiver } = await sending.subscribe(workspace)
     assert.equal(await attemptAt(receiver.url), 'blocked_address')
     assert.equal(await attemptAt(receiver.url.replace('localhost', '127.0.0.1')), 'blocked_address')
     assert.equal(receiver.received.length, 0)
@@ -107,9 +112,9 @@ describe('the addresses to which events may be sent', () => {
     ] as const) {
       const receiver = await startReceiver((listener) => createTlsServer(pair, listener))
       t.after(() => receiver.close())
-      const wanted = { accountId: account.id, mode: 'test', url: receiver.url, events: ['payment.failed'] } as const
+      const wanted = { workspaceId: workspace.id, mode: 'test', url: receiver.url, events: ['payment.failed'] } as const
       const { endpoint } = await createEndpoint(ctx, { ...wanted, actor: OPERATOR })
-      const event = await announce(ctx, account, { type: 'payment.failed' })
+      const event = await announce(ctx, workspace, { type: 'payment.failed' })
       const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
       assert.equal(attempts[0]?.error, error)
       assert.equal(receiver.received.length, error === null ? 1 : 0)
@@ -125,22 +130,22 @@ describe('the addresses to which events may be sent', () => {
       authUrl.replace('localhost', '[::1]'),
     ]) {
       const wanted = {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode: 'test',
         url: `${origin}/v1/payments`,
         events: ['payment.failed'],
       } as const
       await assert.rejects(createEndpoint(ctx, { ...wanted, actor: OPERATOR }), { code: 'url_not_allowed' })
     }
-    const { endpoint, receiver } = await sending.subscribe(account)
+    const { endpoint, receiver } = await sending.subscribe(workspace)
     const change = { url: `${baseUrl}/` }
-    await assert.rejects(changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change, actor: OPERATOR }), {
+    await assert.rejects(changeEndpoint(ctx, { workspaceId: workspace.id, id: endpoint.id, change, actor: OPERATOR }), {
       code: 'url_not_allowed',
     })
     // The receiver's address now counts as one of our own. This can happen: an address that somebody else used
     // yesterday may be ours today.
     const ours = { ...ctx, outbound: { ...ctx.outbound, ownOrigins: [new URL(receiver.url).origin] } }
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     sending.startSender({ ctx: ours })
     const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
     assert.equal(attempts[0]?.error, 'blocked_address')
@@ -148,14 +153,14 @@ describe('the addresses to which events may be sent', () => {
   })
 
   test('a delivery causes no further event', async () => {
-    const { receiver, endpoint } = await sending.subscribe(account)
+    const { receiver, endpoint } = await sending.subscribe(workspace)
     receiver.reply(410)
     sending.startSender()
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)
     await sending.lookedAround()
     for (const table of ['events', 'deliveries']) {
-      const rows = await readRows(ctx.db, `select 1 from ${table} where account_id = $1`, [account.id])
+      const rows = await readRows(ctx.db, `select 1 from ${table} where workspace_id = $1`, [workspace.id])
       assert.equal(rows.length, 1, table)
     }
   })

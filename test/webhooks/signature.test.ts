@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { RETRY_DELAYS_MS } from '../../server/src/domain/webhooks/retry-schedule.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
 import { paymentData } from '../support/context/event-data.ts'
-import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import { announce, makeWorkspace } from '../support/context/delivery-rows.ts'
 import type { Received } from '../support/wires/receiver.ts'
 import {
   deliverOne,
@@ -36,22 +36,22 @@ const AWKWARD = {
 describe('the request of a delivery', () => {
   let sending: SenderFixture
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let subscription: Subscription
   before(async () => {
     sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {
-    account = await makeAccount(ctx)
-    subscription = await sending.subscribe(account)
+    workspace = await makeWorkspace(ctx)
+    subscription = await sending.subscribe(workspace)
     sending.startSender()
   })
   afterEach(() => sending.reset())
   after(() => sending.close())
 
   test('has our headers, with the right length, and no others', async () => {
-    const { event } = await deliverOne(sending, account, subscription)
+    const { event } = await deliverOne(sending, workspace, subscription)
     const { receiver, secret } = subscription
     const [received] = receiver.received
     assert.ok(received !== undefined)
@@ -84,7 +84,7 @@ describe('the request of a delivery', () => {
   test('has the signed bytes as its body, the same in each attempt, whatever they contain', async () => {
     const { receiver, endpoint, secret } = subscription
     receiver.reply(500)
-    const event = await announce(ctx, account, { data: AWKWARD })
+    const event = await announce(ctx, workspace, { data: AWKWARD })
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
       await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
       sending.advance(delayMs)
@@ -92,7 +92,7 @@ describe('the request of a delivery', () => {
     await receiver.arrived(6)
     const [first] = receiver.received
     const createdAt = event.createdAt.toISOString()
-    const head = { id: event.id, type: event.type, created_at: createdAt, mode: 'test', account_slug: account.slug }
+    const head = { id: event.id, type: event.type, created_at: createdAt, mode: 'test', account_slug: workspace.slug }
     assert.equal(String(first?.body), JSON.stringify({ ...head, data: AWKWARD }))
     for (const received of receiver.received) {
       assert.deepEqual(received.body, first?.body)
@@ -103,7 +103,7 @@ describe('the request of a delivery', () => {
   test('has a time and a signature for each attempt, within seconds of now, and the same event id', async () => {
     const { receiver, endpoint } = subscription
     receiver.reply(500)
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     const signatures = new Set<string>()
     for (const [index, delayMs] of [...RETRY_DELAYS_MS, 0].entries()) {
       const { attempts } = await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === index + 1)
@@ -121,9 +121,13 @@ describe('the request of a delivery', () => {
   test('has two signatures during a rotation, and then one, even if it was due before', async () => {
     const { receiver, endpoint, secret: oldSecret } = subscription
     receiver.reply(500)
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 1)
-    const { secret: newSecret } = await rotateSecret(ctx, { accountId: account.id, id: endpoint.id, actor: OPERATOR })
+    const { secret: newSecret } = await rotateSecret(ctx, {
+      workspaceId: workspace.id,
+      id: endpoint.id,
+      actor: OPERATOR,
+    })
     sending.advance(RETRY_DELAYS_MS[0])
     await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts === 2)
     sending.advance(ROTATION_OVERLAP_MS)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
-import { announce, announceMany, makeAccount, makeEndpoint } from '../support/context/delivery-rows.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
+import { announce, announceMany, makeWorkspace, makeEndpoint } from '../support/context/delivery-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
 import { openSenderFixture, type SenderFixture } from '../support/context/sender-fixture.ts'
@@ -15,10 +15,10 @@ const STEADY_EVENTS = 10
 /** The time limit of an attempt. It is longer than the test, so attempts that hang keep their places until the end. */
 const ENDLESS_MS = 120_000
 
-const HANGING = 'select id from webhook_endpoints where hangs and account_id = any ($1) order by id'
-const ERRORS = 'select distinct error from delivery_attempts where account_id = any ($1)'
+const HANGING = 'select id from webhook_endpoints where hangs and workspace_id = any ($1) order by id'
+const ERRORS = 'select distinct error from delivery_attempts where workspace_id = any ($1)'
 const UNDER_WAY = `select endpoint_id, count(*) as count from deliveries
-  where leased_until is not null and account_id = any ($1) group by endpoint_id order by endpoint_id`
+  where leased_until is not null and workspace_id = any ($1) group by endpoint_id order by endpoint_id`
 
 describe('a workspace whose endpoints accept every request and never respond', () => {
   let sending: SenderFixture
@@ -35,10 +35,10 @@ describe('a workspace whose endpoints accept every request and never respond', (
   for (const workspaces of [12, ENDPOINTS]) {
     test(`delays nobody else, with ${ENDPOINTS} such endpoints in ${workspaces} workspaces`, async () => {
       await openStrangers(workspaces)
-      const { account, receiver } = await openSteady()
+      const { workspace, receiver } = await openSteady()
       sending.startSender({ attemptMs: ENDLESS_MS })
       await waitFor('each workspace to hold a place', () => hanging.waiting.now >= workspaces)
-      await sendOneByOne(account, receiver)
+      await sendOneByOne(workspace, receiver)
       // The steady workspace's receiver now has all its events, although every hanging attempt is still open.
       assert.equal(hanging.waiting.now, hanging.received.length)
     })
@@ -52,13 +52,13 @@ describe('a workspace whose endpoints accept every request and never respond', (
     await timing.stop()
     assert.deepEqual(await readRows(sending.ctx.db, ERRORS, [ids]), [{ error: 'timeout' }])
     assert.equal((await hangingEndpoints(ids)).length, ENDPOINTS)
-    const { account, receiver } = await openSteady()
+    const { workspace, receiver } = await openSteady()
     for (const ctx of [sending.ctx, sending.given.openAnother()]) sending.startSender({ ctx, attemptMs: ENDLESS_MS })
     // The attempts are counted in the database, because the receiver may still be reading requests that have already
     // timed out.
     const underWay = async (): Promise<unknown[]> => await readRows(sending.ctx.db, UNDER_WAY, [ids])
     await waitFor('an attempt to each of them', async () => (await underWay()).length === ENDPOINTS)
-    await sendOneByOne(account, receiver)
+    await sendOneByOne(workspace, receiver)
     const each = (await hangingEndpoints(ids)).map(({ id }) => ({ endpoint_id: id, count: '1' }))
     assert.deepEqual(await underWay(), each)
     await waitFor('just these to be on the wire', () => hanging.waiting.now === ENDPOINTS)
@@ -68,35 +68,35 @@ describe('a workspace whose endpoints accept every request and never respond', (
     return (await readRows(sending.ctx.db, HANGING, [ids])).map((row) => ({ id: row['id'] }))
   }
 
-  async function openStrangers(count: number): Promise<Account[]> {
+  async function openStrangers(count: number): Promise<Workspace[]> {
     hanging = await startReceiver()
     hanging.hold()
     const { ctx } = sending
     const from = ctx.clock.now()
-    const open = async (): Promise<Account> => {
-      const account = await makeAccount(ctx)
-      for (let made = 0; made < ENDPOINTS / count; made += 1) await makeEndpoint(ctx, account, { url: hanging.url })
-      await announceMany(ctx, account, { count: EVENTS, from })
-      return account
+    const open = async (): Promise<Workspace> => {
+      const workspace = await makeWorkspace(ctx)
+      for (let made = 0; made < ENDPOINTS / count; made += 1) await makeEndpoint(ctx, workspace, { url: hanging.url })
+      await announceMany(ctx, workspace, { count: EVENTS, from })
+      return workspace
     }
-    const accounts: Account[] = []
-    while (accounts.length < count) {
-      const batch = Math.min(CREATED_AT_ONCE, count - accounts.length)
-      accounts.push(...(await Promise.all(Array.from({ length: batch }, open))))
+    const workspaces: Workspace[] = []
+    while (workspaces.length < count) {
+      const batch = Math.min(CREATED_AT_ONCE, count - workspaces.length)
+      workspaces.push(...(await Promise.all(Array.from({ length: batch }, open))))
     }
-    return accounts
+    return workspaces
   }
 
-  async function openSteady(): Promise<{ account: Account; receiver: Receiver }> {
-    const account = await makeAccount(sending.ctx)
-    const { receiver } = await sending.subscribe(account)
-    return { account, receiver }
+  async function openSteady(): Promise<{ workspace: Workspace; receiver: Receiver }> {
+    const workspace = await makeWorkspace(sending.ctx)
+    const { receiver } = await sending.subscribe(workspace)
+    return { workspace, receiver }
   }
 
   /** Sends events one by one: each one after the previous one has arrived. */
-  async function sendOneByOne(account: Account, receiver: Receiver): Promise<void> {
+  async function sendOneByOne(workspace: Workspace, receiver: Receiver): Promise<void> {
     for (let sent = 1; sent <= STEADY_EVENTS; sent += 1) {
-      await announce(sending.ctx, account)
+      await announce(sending.ctx, workspace)
       await receiver.arrived(sent)
     }
     assert.equal(receiver.received.length, STEADY_EVENTS)

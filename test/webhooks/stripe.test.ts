@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { Stripe } from 'stripe'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { ROTATION_OVERLAP_MS } from '../../server/src/domain/webhooks/endpoint.ts'
 import { rotateSecret } from '../../server/src/domain/webhooks/rotate-secret.ts'
-import { announce, makeAccount } from '../support/context/delivery-rows.ts'
+import { announce, makeWorkspace } from '../support/context/delivery-rows.ts'
 import type { Received } from '../support/wires/receiver.ts'
 import { paymentData } from '../support/context/event-data.ts'
 import { openSenderFixture, type SenderFixture, type Subscription } from '../support/context/sender-fixture.ts'
@@ -17,14 +17,14 @@ const TEXT = 'é✓ "\\ \u2028 \u{1F980}'
 // (D44).
 describe("the verifier of Stripe's own package", () => {
   let sending: SenderFixture
-  let account: Account
+  let workspace: Workspace
   let subscription: Subscription
   before(async () => {
     sending = await openSenderFixture()
   })
   beforeEach(async () => {
-    account = await makeAccount(sending.ctx)
-    subscription = await sending.subscribe(account)
+    workspace = await makeWorkspace(sending.ctx)
+    subscription = await sending.subscribe(workspace)
     sending.startSender()
   })
   afterEach(() => sending.reset())
@@ -33,7 +33,7 @@ describe("the verifier of Stripe's own package", () => {
   async function receive(): Promise<Received> {
     const { receiver } = subscription
     const count = receiver.received.length
-    await announce(sending.ctx, account, {
+    await announce(sending.ctx, workspace, {
       data: { payment: { z: 1, a: 2, ...paymentData('payment.confirmed', new Date()), memo: TEXT } },
     })
     await receiver.arrived(count + 1)
@@ -81,7 +81,7 @@ describe("the verifier of Stripe's own package", () => {
 
   test('accepts the old and the new secret during a rotation, then only the new one', async () => {
     const oldSecret = subscription.secret
-    const subject = { accountId: account.id, id: subscription.endpoint.id }
+    const subject = { workspaceId: workspace.id, id: subscription.endpoint.id }
     const { secret } = await rotateSecret(sending.ctx, { ...subject, actor: OPERATOR })
     const during = await receive()
     verify(during, oldSecret)

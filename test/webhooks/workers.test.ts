@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import type { Account } from '../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { LEASE_MS } from '../../server/src/domain/webhooks/delivery.ts'
 import { openContext } from '../../server/src/service.ts'
-import { announce, announceMany, makeAccount } from '../support/context/delivery-rows.ts'
+import { announce, announceMany, makeWorkspace } from '../support/context/delivery-rows.ts'
 import { later } from '../support/context/moved-clock.ts'
 import { openConnections, readRows } from '../support/database/read-rows.ts'
 import { openSenderFixture, type SenderFixture, type Subscription } from '../support/context/sender-fixture.ts'
@@ -19,26 +19,26 @@ const WORK_MS = 5
 describe('senders', () => {
   let sending: SenderFixture
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   before(async () => {
     sending = await openSenderFixture()
     ctx = sending.ctx
   })
   beforeEach(async () => {
-    account = await makeAccount(ctx)
+    workspace = await makeWorkspace(ctx)
   })
   afterEach(() => sending.reset())
   after(() => sending.close())
 
   const subscribe = (count: number): Promise<Subscription[]> =>
-    Promise.all(Array.from({ length: count }, () => sending.subscribe(account)))
+    Promise.all(Array.from({ length: count }, () => sending.subscribe(workspace)))
 
   test('on one database send each event to each endpoint once, and never the same event twice at once', async () => {
     const subscriptions = await subscribe(5)
     for (const { receiver } of subscriptions) {
       receiver.reply((response) => void setTimeout(() => response.end(), WORK_MS))
     }
-    await announceMany(ctx, account, { count: 60, from: ctx.clock.now() })
+    await announceMany(ctx, workspace, { count: 60, from: ctx.clock.now() })
     const another = sending.given.openAnother()
     await openConnections(ctx.db, another.db)
     // The clock of one worker is ahead of the others, but by less than the length of a lease.
@@ -46,7 +46,7 @@ describe('senders', () => {
     for (const context of contexts) sending.startSender({ ctx: context })
     for (const { receiver, endpoint } of subscriptions) {
       await receiver.arrived(60)
-      await allEnded(account)
+      await allEnded(workspace)
       assertEachOnce(receiver.received, 60)
       assert.equal(receiver.hadTwoOfOne, false)
       assert.ok(receiver.waiting.max <= IN_FLIGHT_MAX, `${receiver.waiting.max} at once`)
@@ -59,35 +59,35 @@ describe('senders', () => {
     assert.ok(subscription !== undefined)
     const { receiver } = subscription
     const release = receiver.hold()
-    await announceMany(ctx, account, { count: 30, from: ctx.clock.now() })
+    await announceMany(ctx, workspace, { count: 30, from: ctx.clock.now() })
     for (const context of [ctx, sending.given.openAnother()]) sending.startSender({ ctx: context })
     await receiver.arrived(IN_FLIGHT_MAX)
     await sending.lookedAround()
     assert.equal(receiver.received.length, IN_FLIGHT_MAX)
     release()
     await receiver.arrived(30)
-    await allEnded(account)
+    await allEnded(workspace)
     assertEachOnce(receiver.received, 30)
   })
 
   test('delay no other endpoint because of twenty endpoints that hang, each with a queue', async () => {
     const hanging = await subscribe(20)
     const releases = hanging.map(({ receiver }) => receiver.hold())
-    await announceMany(ctx, account, { count: 20, from: ctx.clock.now() })
-    const healthyAccount = await makeAccount(ctx)
-    const healthy = await Promise.all([1, 2, 3].map(() => sending.subscribe(healthyAccount)))
+    await announceMany(ctx, workspace, { count: 20, from: ctx.clock.now() })
+    const healthyWorkspace = await makeWorkspace(ctx)
+    const healthy = await Promise.all([1, 2, 3].map(() => sending.subscribe(healthyWorkspace)))
     // The events of the healthy endpoints are created a second later, so they are due after all hanging deliveries.
     sending.advance(1_000)
     sending.startSender()
     for (const { receiver } of hanging) await receiver.arrived(IN_FLIGHT_MAX)
-    await announceMany(ctx, healthyAccount, { count: 50, from: ctx.clock.now() })
+    await announceMany(ctx, healthyWorkspace, { count: 50, from: ctx.clock.now() })
     sending.advance(1_000)
-    await allEnded(healthyAccount)
+    await allEnded(healthyWorkspace)
     for (const { receiver } of healthy) assertEachOnce(receiver.received, 50)
     // Until now, none of the hanging attempts has ended.
     for (const { receiver } of hanging) assert.equal(receiver.waiting.now, IN_FLIGHT_MAX)
     for (const release of releases) release()
-    await allEnded(account)
+    await allEnded(workspace)
     for (const { receiver } of hanging) assertEachOnce(receiver.received, 20)
   })
 
@@ -96,7 +96,7 @@ describe('senders', () => {
     assert.ok(subscription !== undefined)
     const { receiver, endpoint } = subscription
     const release = receiver.hold()
-    await announceMany(ctx, account, { count: 10, from: ctx.clock.now() })
+    await announceMany(ctx, workspace, { count: 10, from: ctx.clock.now() })
     const sender = sending.startSender()
     await receiver.arrived(IN_FLIGHT_MAX)
     let stopped = false
@@ -114,7 +114,7 @@ describe('senders', () => {
 
   test('lose nothing, send nothing twice and leave no lease, at whatever moment they are stopped', async () => {
     const subscriptions = await subscribe(6)
-    await announceMany(ctx, account, { count: 50, from: ctx.clock.now() })
+    await announceMany(ctx, workspace, { count: 50, from: ctx.clock.now() })
     const total = (): number => subscriptions.reduce((sum, { receiver }) => sum + receiver.received.length, 0)
     let stops = 0
     while (total() < 300) {
@@ -127,7 +127,7 @@ describe('senders', () => {
     }
     assert.ok(stops > 2, `${stops} stops`)
     for (const { receiver } of subscriptions) assertEachOnce(receiver.received, 50)
-    await allEnded(account)
+    await allEnded(workspace)
   })
 
   test('lose nothing, send nothing twice and end no attempt if the clock is moved far', async () => {
@@ -138,7 +138,7 @@ describe('senders', () => {
       const count = receiver.received.length
       const release = receiver.hold()
       sending.startSender()
-      const event = await announce(ctx, account)
+      const event = await announce(ctx, workspace)
       await receiver.arrived(count + 1)
       sending.advance(milliseconds)
       await sending.lookedAround()
@@ -159,7 +159,7 @@ describe('senders', () => {
       gate = await startStatementGate(config.database.url)
       const database = { ...config.database, url: gate.url }
       dying = openContext({ ...config, database }, { clock, logger: context.logger })
-      subscription = await sending.subscribe(account)
+      subscription = await sending.subscribe(workspace)
     })
     afterEach(async () => {
       await sending.reset()
@@ -180,7 +180,7 @@ describe('senders', () => {
     test('send an event again after the lease, as the same attempt, if it was sent and not recorded', async () => {
       const { receiver, endpoint } = subscription
       const isHeld = holdNext('finish_delivery', 'request')
-      const event = await announce(ctx, account)
+      const event = await announce(ctx, workspace)
       sending.startSender({ ctx: dying.context })
       await waitFor('the statement to be held', isHeld)
       // Cuts the connection at this point, as if the process had died.
@@ -209,7 +209,7 @@ describe('senders', () => {
     test('send a delivery again after the lease if its worker died while it waited for its claim', async () => {
       const { receiver, endpoint } = subscription
       const isHeld = holdNext('lease_deliveries', 'answer')
-      const event = await announce(ctx, account)
+      const event = await announce(ctx, workspace)
       sending.startSender({ ctx: dying.context })
       await waitFor('the statement to be held', isHeld)
       gate.cut()
@@ -225,7 +225,7 @@ describe('senders', () => {
       for (const side of ['request', 'answer'] as const) {
         const count = receiver.received.length
         const isHeld = holdNext('finish_delivery', side)
-        const event = await announce(ctx, account)
+        const event = await announce(ctx, workspace)
         const sender = sending.startSender({ ctx: dying.context })
         await waitFor('the statement to be held', isHeld)
         gate.cut()
@@ -239,14 +239,14 @@ describe('senders', () => {
     })
   })
 
-  async function allEnded({ id }: Account): Promise<void> {
-    const text = `select 1 from deliveries where account_id = $1 and status = 'pending' limit 1`
+  async function allEnded({ id }: Workspace): Promise<void> {
+    const text = `select 1 from deliveries where workspace_id = $1 and status = 'pending' limit 1`
     await waitFor('all deliveries to end', async () => (await readRows(ctx.db, text, [id])).length === 0)
   }
 
   async function countLeased(): Promise<number> {
-    const text = 'select 1 from deliveries where account_id = $1 and leased_until is not null'
-    return (await readRows(ctx.db, text, [account.id])).length
+    const text = 'select 1 from deliveries where workspace_id = $1 and leased_until is not null'
+    return (await readRows(ctx.db, text, [workspace.id])).length
   }
 })
 

@@ -1,4 +1,4 @@
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import { getWalletRecord } from '../../../server/src/domain/owners/get-wallet-record.ts'
 import { signWalletRecord } from '../../../server/src/domain/owners/sign-wallet-record.ts'
@@ -11,11 +11,11 @@ import { walletOwnerOf } from './owners.ts'
 /** Creates a wallet of the workspace's owner, who also signs its record. */
 export async function createOwnedWallet(
   control: ControlContext,
-  { account, mode, name }: { account: Account; mode: Mode; name: string },
+  { workspace, mode, name }: { workspace: Workspace; mode: Mode; name: string },
 ): Promise<Wallet> {
   const { context } = control
-  const owner = walletOwnerOf(control, account.slug)
-  const place = { accountId: account.id, mode }
+  const owner = walletOwnerOf(control, workspace.slug)
+  const place = { workspaceId: workspace.id, mode }
   const { credentialId } = owner
   const wallet = await createWallet(context, { ...place, name, credentialId, actor: OPERATOR })
   const { statement } = await getWalletRecord(context, { ...place, address: wallet.address })

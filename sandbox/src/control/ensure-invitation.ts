@@ -1,4 +1,4 @@
-import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
+import { getWorkspace } from '../../../server/src/domain/workspaces/get-workspace.ts'
 import { createInvitation } from '../../../server/src/domain/members/create-invitation.ts'
 import { getInvitation } from '../../../server/src/domain/members/queries.ts'
 import { Problem } from '../../../server/src/values/problem.ts'
@@ -26,9 +26,9 @@ export async function ensureInvitation(control: ControlContext): Promise<string>
 }
 
 async function invite({ context }: ControlContext): Promise<string> {
-  const account = await getAccount(context, DEMO_SLUG)
+  const workspace = await getWorkspace(context, DEMO_SLUG)
   const options = {
-    account,
+    workspace,
     role: 'owner',
     actor: { kind: 'operator' },
     usesMax: USES_MAX,

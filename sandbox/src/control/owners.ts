@@ -1,4 +1,4 @@
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import type { Context, RelyingParty } from '../../../server/src/domain/context.ts'
 import { addMember } from '../../../server/src/domain/members/add-member.ts'
 import { createWorkspace } from '../../../server/src/domain/members/create-workspace.ts'
@@ -24,19 +24,19 @@ const DEVICE = 'Sandbox'
 export async function createOwnedWorkspace(
   control: ControlContext,
   { name, plan }: { name: string; plan: Plan },
-): Promise<Account> {
+): Promise<Workspace> {
   const owner = await signUpOwner(control.context)
-  const { account } = await createWorkspace(control.context, { userId: owner.userId, name, plan })
-  await keepOwner(control, account, owner)
-  return account
+  const { workspace } = await createWorkspace(control.context, { userId: owner.userId, name, plan })
+  await keepOwner(control, workspace, owner)
+  return workspace
 }
 
 /** Adds an owner whose passkey the sandbox has, unless the workspace already has such an owner. */
-export async function ensureOwner(control: ControlContext, account: Account): Promise<void> {
-  if (control.state.current.owners[account.slug] !== undefined) return
+export async function ensureOwner(control: ControlContext, workspace: Workspace): Promise<void> {
+  if (control.state.current.owners[workspace.slug] !== undefined) return
   const owner = await signUpOwner(control.context)
-  await addMember(control.context, { account, userId: owner.userId, role: 'owner', actor: { kind: 'operator' } })
-  await keepOwner(control, account, owner)
+  await addMember(control.context, { workspace, userId: owner.userId, role: 'owner', actor: { kind: 'operator' } })
+  await keepOwner(control, workspace, owner)
 }
 
 /**
@@ -128,7 +128,7 @@ function getSigner({ signer }: Context): RelyingParty {
 /** Gives the owner a wallet passkey, and stores both passkeys. */
 async function keepOwner(
   { context, state }: ControlContext,
-  { slug }: Account,
+  { slug }: Workspace,
   { userId, passkey }: Owner,
 ): Promise<void> {
   const { id: rpId, origin } = getSigner(context)

@@ -1,5 +1,5 @@
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
+import { getWorkspace } from '../../../server/src/domain/workspaces/get-workspace.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
@@ -28,35 +28,36 @@ const DAILY_CAP_MICRO = microUsdc(100n * USDC)
  * again in the same workspace.
  */
 export async function seedDemo(control: ControlContext): Promise<Readonly<Record<Mode, DemoMode>>> {
-  const account = await ensureAccount(control)
-  const ensureMode = async (mode: Mode) => control.state.current.demo[mode] ?? (await seedMode(control, account, mode))
+  const workspace = await ensureWorkspace(control)
+  const ensureMode = async (mode: Mode) =>
+    control.state.current.demo[mode] ?? (await seedMode(control, workspace, mode))
   const [test, live] = await Promise.all([ensureMode('test'), ensureMode('live')])
   return { test, live }
 }
 
-async function ensureAccount(control: ControlContext): Promise<Account> {
+async function ensureWorkspace(control: ControlContext): Promise<Workspace> {
   const { context } = control
   try {
-    const account = await getAccount(context, DEMO_SLUG)
-    await ensureOwner(control, account)
-    return account
+    const workspace = await getWorkspace(context, DEMO_SLUG)
+    await ensureOwner(control, workspace)
+    return workspace
   } catch (error) {
     if (!(error instanceof Problem) || error.type !== 'not_found') throw error
     return await createOwnedWorkspace(control, { name: DEMO_SLUG, plan: 'developer' })
   }
 }
 
-async function seedMode(control: ControlContext, account: Account, mode: Mode): Promise<DemoMode> {
+async function seedMode(control: ControlContext, workspace: Workspace, mode: Mode): Promise<DemoMode> {
   const { context, state } = control
-  const accountId = account.id
+  const workspaceId = workspace.id
   const [{ secret }, { address }] = await Promise.all([
-    issueKey(context, { accountId, mode, actor: OPERATOR }),
-    createOwnedWallet(control, { account, mode, name: 'Demo wallet' }),
-    createAgent(context, { accountId, mode, id: demoAgentId(), actor: OPERATOR }),
+    issueKey(context, { workspaceId, mode, actor: OPERATOR }),
+    createOwnedWallet(control, { workspace, mode, name: 'Demo wallet' }),
+    createAgent(context, { workspaceId, mode, id: demoAgentId(), actor: OPERATOR }),
   ])
   const [grant] = await Promise.all([
     openGrant(context, {
-      accountId,
+      workspaceId,
       mode,
       agentId: demoAgentId(),
       wallet: address,
@@ -69,10 +70,10 @@ async function seedMode(control: ControlContext, account: Account, mode: Mode): 
     }),
     fund(control, { mode, to: address, amountMicro: BALANCE_MICRO }),
   ])
-  await signGrant(control, { account, grantId: grant.id, change: 'activate' })
+  await signGrant(control, { workspace, grantId: grant.id, change: 'activate' })
   const made = { key: secret, wallet: address }
   const { demo, grants } = state.current
-  state.update({ demo: { ...demo, [mode]: made }, grants: { ...grants, [grant.id]: account.slug } })
+  state.update({ demo: { ...demo, [mode]: made }, grants: { ...grants, [grant.id]: workspace.slug } })
   return made
 }
 

@@ -1,5 +1,5 @@
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
@@ -19,20 +19,20 @@ const queues = new Map<string, Enqueue>()
  */
 export async function signGrant(
   control: ControlContext,
-  { account, grantId, change }: { account: Account; grantId: string; change: GrantChange },
+  { workspace, grantId, change }: { workspace: Workspace; grantId: string; change: GrantChange },
 ): Promise<Grant> {
-  const queue = queues.get(account.id) ?? serialQueue()
-  queues.set(account.id, queue)
+  const queue = queues.get(workspace.id) ?? serialQueue()
+  queues.set(workspace.id, queue)
   return await queue(async () => {
-    const accountId = account.id
+    const workspaceId = workspace.id
     const { grant, request } = await issueSigningRequest(control.context, {
-      accountId,
+      workspaceId,
       grantId,
       change,
       actor: OPERATOR,
     })
     if (request === null) return grant
-    const assertion = walletOwnerOf(control, account.slug).assert(request.payload)
-    return await submitSignature(control.context, { accountId, grantId, assertion, actor: OPERATOR })
+    const assertion = walletOwnerOf(control, workspace.slug).assert(request.payload)
+    return await submitSignature(control.context, { workspaceId, grantId, assertion, actor: OPERATOR })
   })
 }

@@ -49,8 +49,8 @@ describe('the command after-restore', () => {
     assert.deepEqual(await run({ confirmed: true }), { isFinished: false })
     assert.equal((await listHeld()).length, 1)
     assert.match(printed.join('\n'), /Run this command again after that time/)
-    await readRows(given.context.db, 'update api_keys set confirmed_at = held_at where account_id = $1', [
-      seeded.account.id,
+    await readRows(given.context.db, 'update api_keys set confirmed_at = held_at where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     given.clock.setOffset(LOST_AUTHORIZATION_MS + 1_000)
     assert.deepEqual(await run({ confirmed: true }), { isFinished: true })
@@ -61,7 +61,7 @@ describe('the command after-restore', () => {
     const chain = given.chains.test
     chain.head += 50n
     await run({ confirmed: false })
-    await readRows(given.context.db, 'delete from unexplained_transfers where account_id = $1', [seeded.account.id])
+    await readRows(given.context.db, 'delete from unexplained_transfers where workspace_id = $1', [seeded.workspace.id])
     await run({ confirmed: false })
     assert.match(printed.join('\n'), /no payment explains: 0\./)
     const minedAt = new Date(Number(chain.startSeconds + (chain.head - 50n) * 2n) * 1_000)
@@ -78,7 +78,7 @@ describe('the command after-restore', () => {
   }
 
   async function listHeld(): Promise<unknown[]> {
-    const text = 'select id from api_keys where account_id = $1 and held_at is not null and confirmed_at is null'
-    return await readRows(given.context.db, text, [seeded.account.id])
+    const text = 'select id from api_keys where workspace_id = $1 and held_at is not null and confirmed_at is null'
+    return await readRows(given.context.db, text, [seeded.workspace.id])
   }
 })

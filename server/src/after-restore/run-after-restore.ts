@@ -134,11 +134,11 @@ async function lookUpPending(
 async function printUnexplained(ctx: Context, print: (line: string) => void): Promise<void> {
   const found = await ctx.db.read(listAllUnexplained(LISTED_MAX))
   print(`Transfers that no payment explains: ${found.length}${found.length === LISTED_MAX ? ' or more' : ''}.`)
-  for (const { accountId, mode, wallet, to, amountMicro, minedAt, txHash, nonce } of found) {
+  for (const { workspaceId, mode, wallet, to, amountMicro, minedAt, txHash, nonce } of found) {
     const kind = nonce === null ? 'transfer' : 'purchase'
     const when = minedAt.toISOString()
     print(
-      `  ${when} ${mode} ${kind} ${formatAmount(amountMicro)} USDC from ${wallet} to ${to} (${accountId}, ${txHash})`,
+      `  ${when} ${mode} ${kind} ${formatAmount(amountMicro)} USDC from ${wallet} to ${to} (${workspaceId}, ${txHash})`,
     )
   }
   if (found.length === 0) return

@@ -101,8 +101,8 @@ export async function identifyCaller(
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
   const { caller, rate } = found
-  ctx.pools.creators.remember(caller.accountId, caller.creatorId)
-  request.server.overloadGate.remember(request.headers.authorization, caller.accountId)
+  ctx.pools.creators.remember(caller.workspaceId, caller.creatorId)
+  request.server.overloadGate.remember(request.headers.authorization, caller.workspaceId)
   setRateLimitHeaders(reply, rate)
   if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
   if (found.isHeld) throw problem('key_held')

@@ -13,9 +13,9 @@ export interface Caller {
   readonly actor: Actor
   /** The id of the API key or of the connection. */
   readonly credentialId: string
-  readonly accountId: string
-  readonly accountSlug: string
-  readonly accountName: string
+  readonly workspaceId: string
+  readonly workspaceSlug: string
+  readonly workspaceName: string
   readonly plan: Plan
   /** The person who created the workspace. Null if the operator did. */
   readonly creatorId: string | null
@@ -59,16 +59,16 @@ export function isUnrestrictedKey({ authType, agentId, scopes }: Caller): boolea
   return authType === 'api_key' && agentId === null && SCOPES.every((scope) => scopes.includes(scope))
 }
 
-export function toKeyCaller({ key, account, scopes }: AuthenticatedKey): Caller {
+export function toKeyCaller({ key, workspace, scopes }: AuthenticatedKey): Caller {
   return {
     authType: 'api_key',
     actor: { kind: 'key', id: key.id },
     credentialId: key.id,
-    accountId: key.accountId,
-    accountSlug: account.slug,
-    accountName: account.name,
-    plan: account.plan,
-    creatorId: account.createdBy,
+    workspaceId: key.workspaceId,
+    workspaceSlug: workspace.slug,
+    workspaceName: workspace.name,
+    plan: workspace.plan,
+    creatorId: workspace.createdBy,
     mode: key.mode,
     scopes,
     agentId: key.agentId,
@@ -78,16 +78,16 @@ export function toKeyCaller({ key, account, scopes }: AuthenticatedKey): Caller 
   }
 }
 
-export function toTokenCaller({ connection, account, scopes }: AuthenticatedToken): Caller {
+export function toTokenCaller({ connection, workspace, scopes }: AuthenticatedToken): Caller {
   return {
     authType: 'oauth',
     actor: { kind: 'client', id: connection.clientId },
     credentialId: connection.id,
-    accountId: connection.accountId,
-    accountSlug: account.slug,
-    accountName: account.name,
-    plan: account.plan,
-    creatorId: account.createdBy,
+    workspaceId: connection.workspaceId,
+    workspaceSlug: workspace.slug,
+    workspaceName: workspace.name,
+    plan: workspace.plan,
+    creatorId: workspace.createdBy,
     mode: connection.mode,
     scopes,
     agentId: connection.agentId,

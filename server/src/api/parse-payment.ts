@@ -13,7 +13,7 @@ import { invalidMember } from '../values/invalid-request.ts'
 const IDEMPOTENCY_KEY_CHARS_MAX = 64
 
 /** The part of a payment's request that comes from the body. The rest comes from the caller's credential. */
-export type ParsedPayment = Omit<PaymentRequest, 'accountId' | 'mode' | keyof PaymentCredential>
+export type ParsedPayment = Omit<PaymentRequest, 'workspaceId' | 'mode' | keyof PaymentCredential>
 
 /**
  * Reads the idempotency key from a body that is not validated yet (D18, D21). Returns null if there is none. Throws 400

@@ -20,6 +20,6 @@ export function currentMembership({ membership }: FastifyRequest): Membership {
 
 /** Returns the caller as the actor of a change in the workspace that the path names. */
 export function memberOf(request: FastifyRequest) {
-  const { account, userId } = currentMembership(request)
-  return { accountId: account.id, userId, actor: actorOf(request) }
+  const { workspace, userId } = currentMembership(request)
+  return { workspaceId: workspace.id, userId, actor: actorOf(request) }
 }

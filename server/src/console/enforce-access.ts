@@ -65,8 +65,8 @@ async function requireRight(ctx: Context, request: WorkspaceRequest, right: Righ
   const { slug } = request.params
   if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'You have no workspace with this slug.')
   request.membership = await getMembership(ctx, { userId, slug, right })
-  const { account } = request.membership
-  ctx.pools.creators.remember(account.id, account.createdBy)
+  const { workspace } = request.membership
+  ctx.pools.creators.remember(workspace.id, workspace.createdBy)
 }
 
 function isRight(needs: Access['needs']): needs is Right {

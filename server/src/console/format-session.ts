@@ -29,6 +29,6 @@ export async function formatSession({ ctx }: ConsoleContext, session: Session): 
   }
 }
 
-export function formatWorkspace({ account, role }: Membership): Workspace {
-  return { slug: account.slug, name: account.name, role }
+export function formatWorkspace({ workspace, role }: Membership): Workspace {
+  return { slug: workspace.slug, name: workspace.name, role }
 }

@@ -84,7 +84,7 @@ async function whole(): Promise<Readable> {
   return Readable.from(['all'])
 }
 
-function member(name: string): { session: Session; accountId: string } {
+function member(name: string): { session: Session; workspaceId: string } {
   const session = {
     secretHash: Buffer.from(name),
     userId: name,
@@ -95,5 +95,5 @@ function member(name: string): { session: Session; accountId: string } {
     verifiedAt: NOW,
     device: 'Test browser',
   }
-  return { session, accountId: `acc_${name}` }
+  return { session, workspaceId: `acc_${name}` }
 }

@@ -32,10 +32,10 @@ export class PaymentExports {
    * call of `begin` until its stream is closed.
    */
   async open(
-    { session, accountId }: { session: Session; accountId: string },
+    { session, workspaceId }: { session: Session; workspaceId: string },
     begin: (signal: AbortSignal) => Promise<Readable>,
   ): Promise<Readable> {
-    const one = this.#take(session.secretHash.toString('hex'), accountId)
+    const one = this.#take(session.secretHash.toString('hex'), workspaceId)
     const { signal } = one.ending
     const limit = setTimeout(
       () => one.ending.abort(unavailable('The export took too long. Choose a shorter time range.')),
@@ -62,12 +62,12 @@ export class PaymentExports {
     for (const { ending } of this.#open) ending.abort(stopping())
   }
 
-  #take(session: string, accountId: string): Export {
+  #take(session: string, workspaceId: string): Export {
     if (this.#isClosed) throw stopping()
     const ofSession = [...this.#open].filter((other) => other.session === session).length
     const ending = new AbortController()
     const end = (): void => ending.abort(unavailable('Too many exports are running. Try again in a few seconds.'))
-    const ticket = ofSession < SESSION_EXPORTS_MAX ? this.#places.enter(accountId, () => undefined, { end }) : null
+    const ticket = ofSession < SESSION_EXPORTS_MAX ? this.#places.enter(workspaceId, () => undefined, { end }) : null
     if (ticket?.state !== 'placed') {
       throw new Problem('rate_limited', 'Another export is running. Try again when it has finished.', {
         code: 'rate_limit_exceeded',

@@ -10,7 +10,7 @@ import { openCsv } from './payments-csv.ts'
 
 const PAYMENT: ListedPayment = {
   id: 'pay_1',
-  accountId: 'acc_1',
+  workspaceId: 'acc_1',
   mode: 'test',
   kind: 'transfer',
   agentId: 'bot',

@@ -11,11 +11,11 @@ import { formatWallet } from './format-wallet.ts'
 /** Returns a wallet as the dashboard shows it on its own page. Throws 404 `wallet_not_found`. */
 export async function showWallet(
   ctx: Context,
-  { accountId, mode, address, userId }: { accountId: string; mode: Mode; address: Address; userId: string },
+  { workspaceId, mode, address, userId }: { workspaceId: string; mode: Mode; address: Address; userId: string },
 ): Promise<Wallet> {
   const [wallet, owners] = await Promise.all([
-    getWallet(ctx, { accountId, mode, address }),
-    listOwnersByWallet(ctx, { accountId, mode, addresses: [address] }),
+    getWallet(ctx, { workspaceId, mode, address }),
+    listOwnersByWallet(ctx, { workspaceId, mode, addresses: [address] }),
   ])
   const [balances, coin] = await Promise.all([
     readBalances(ctx, { mode, addresses: [address] }),

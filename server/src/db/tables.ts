@@ -5,33 +5,25 @@ import { choice, column, nullable } from './column.ts'
 export const tables = {
   access_tokens: {
     token_hash: column('access_tokens.token_hash', 'bytea'),
-    account_id: column('access_tokens.account_id', 'text'),
+    workspace_id: column('access_tokens.workspace_id', 'text'),
     connection_id: column('access_tokens.connection_id', 'text'),
     scopes: column('access_tokens.scopes', 'text[]'),
     expires_at: column('access_tokens.expires_at', 'timestamptz'),
   },
-  accounts: {
-    id: column('accounts.id', 'text'),
-    slug: column('accounts.slug', 'text'),
-    name: column('accounts.name', 'text'),
-    plan: choice('accounts.plan', ['developer', 'pro', 'scale']),
-    created_at: column('accounts.created_at', 'timestamptz'),
-    created_by: nullable(column('accounts.created_by', 'text')),
-  },
   agents: {
-    account_id: column('agents.account_id', 'text'),
+    workspace_id: column('agents.workspace_id', 'text'),
     mode: choice('agents.mode', ['test', 'live']),
     id: column('agents.id', 'text'),
     created_at: column('agents.created_at', 'timestamptz'),
     deleted_at: nullable(column('agents.deleted_at', 'timestamptz')),
   },
   allowances: {
-    account_id: column('allowances.account_id', 'text'),
+    workspace_id: column('allowances.workspace_id', 'text'),
     month: column('allowances.month', 'date'),
     used: column('allowances.used', 'int8'),
   },
   api_keys: {
-    account_id: column('api_keys.account_id', 'text'),
+    workspace_id: column('api_keys.workspace_id', 'text'),
     id: column('api_keys.id', 'text'),
     mode: choice('api_keys.mode', ['test', 'live']),
     secret_hash: column('api_keys.secret_hash', 'bytea'),
@@ -64,7 +56,7 @@ export const tables = {
   },
   authorization_codes: {
     code_hash: column('authorization_codes.code_hash', 'bytea'),
-    account_id: column('authorization_codes.account_id', 'text'),
+    workspace_id: column('authorization_codes.workspace_id', 'text'),
     connection_id: column('authorization_codes.connection_id', 'text'),
     redirect_uri: column('authorization_codes.redirect_uri', 'text'),
     code_challenge: column('authorization_codes.code_challenge', 'text'),
@@ -94,7 +86,7 @@ export const tables = {
     expires_at: column('ceremonies.expires_at', 'timestamptz'),
   },
   connection_errors: {
-    account_id: column('connection_errors.account_id', 'text'),
+    workspace_id: column('connection_errors.workspace_id', 'text'),
     connection_id: column('connection_errors.connection_id', 'text'),
     code: column('connection_errors.code', 'text'),
     mode: choice('connection_errors.mode', ['test', 'live']),
@@ -104,7 +96,7 @@ export const tables = {
     happened_at: column('connection_errors.happened_at', 'timestamptz'),
   },
   connections: {
-    account_id: column('connections.account_id', 'text'),
+    workspace_id: column('connections.workspace_id', 'text'),
     id: column('connections.id', 'text'),
     mode: choice('connections.mode', ['test', 'live']),
     agent_id: column('connections.agent_id', 'text'),
@@ -121,7 +113,7 @@ export const tables = {
     revoked_because: nullable(choice('connections.revoked_because', ['client', 'user', 'code_replay', 'refresh_reuse', 'restore'])),
   },
   deliveries: {
-    account_id: column('deliveries.account_id', 'text'),
+    workspace_id: column('deliveries.workspace_id', 'text'),
     id: column('deliveries.id', 'text'),
     mode: choice('deliveries.mode', ['test', 'live']),
     endpoint_id: column('deliveries.endpoint_id', 'text'),
@@ -136,7 +128,7 @@ export const tables = {
     finished_at: nullable(column('deliveries.finished_at', 'timestamptz')),
   },
   delivery_attempts: {
-    account_id: column('delivery_attempts.account_id', 'text'),
+    workspace_id: column('delivery_attempts.workspace_id', 'text'),
     delivery_id: column('delivery_attempts.delivery_id', 'text'),
     number: column('delivery_attempts.number', 'int4'),
     started_at: column('delivery_attempts.started_at', 'timestamptz'),
@@ -154,7 +146,7 @@ export const tables = {
     reread_block: nullable(column('deposit_cursors.reread_block', 'int8')),
   },
   deposits: {
-    account_id: column('deposits.account_id', 'text'),
+    workspace_id: column('deposits.workspace_id', 'text'),
     id: column('deposits.id', 'text'),
     mode: choice('deposits.mode', ['test', 'live']),
     wallet_address: column('deposits.wallet_address', 'text'),
@@ -167,7 +159,7 @@ export const tables = {
     created_at: column('deposits.created_at', 'timestamptz'),
   },
   events: {
-    account_id: column('events.account_id', 'text'),
+    workspace_id: column('events.workspace_id', 'text'),
     id: column('events.id', 'text'),
     mode: choice('events.mode', ['test', 'live']),
     type: column('events.type', 'text'),
@@ -176,7 +168,7 @@ export const tables = {
     data_text: column('events.data_text', 'text'),
   },
   grants: {
-    account_id: column('grants.account_id', 'text'),
+    workspace_id: column('grants.workspace_id', 'text'),
     id: column('grants.id', 'text'),
     mode: column('grants.mode', 'text'),
     agent_id: column('grants.agent_id', 'text'),
@@ -199,7 +191,7 @@ export const tables = {
     x402: column('grants.x402', 'bool'),
   },
   hourly_host_sums: {
-    account_id: column('hourly_host_sums.account_id', 'text'),
+    workspace_id: column('hourly_host_sums.workspace_id', 'text'),
     mode: choice('hourly_host_sums.mode', ['test', 'live']),
     hour: column('hourly_host_sums.hour', 'timestamptz'),
     host: column('hourly_host_sums.host', 'text'),
@@ -208,7 +200,7 @@ export const tables = {
     is_claimed: column('hourly_host_sums.is_claimed', 'bool'),
   },
   hourly_payment_sums: {
-    account_id: column('hourly_payment_sums.account_id', 'text'),
+    workspace_id: column('hourly_payment_sums.workspace_id', 'text'),
     mode: choice('hourly_payment_sums.mode', ['test', 'live']),
     hour: column('hourly_payment_sums.hour', 'timestamptz'),
     agent_id: column('hourly_payment_sums.agent_id', 'text'),
@@ -218,7 +210,7 @@ export const tables = {
     below_id: column('hourly_payment_sums.below_id', 'text'),
   },
   invitations: {
-    account_id: column('invitations.account_id', 'text'),
+    workspace_id: column('invitations.workspace_id', 'text'),
     id: column('invitations.id', 'text'),
     secret_hash: column('invitations.secret_hash', 'bytea'),
     role: choice('invitations.role', ['owner', 'admin', 'viewer']),
@@ -238,7 +230,7 @@ export const tables = {
     block_number: column('ledger_cursors.block_number', 'int8'),
   },
   members: {
-    account_id: column('members.account_id', 'text'),
+    workspace_id: column('members.workspace_id', 'text'),
     user_id: column('members.user_id', 'text'),
     role: choice('members.role', ['owner', 'admin', 'viewer']),
     created_at: column('members.created_at', 'timestamptz'),
@@ -255,11 +247,11 @@ export const tables = {
     fresh_until: nullable(column('oauth_clients.fresh_until', 'timestamptz')),
   },
   outbound_counts: {
-    account_id: column('outbound_counts.account_id', 'text'),
+    workspace_id: column('outbound_counts.workspace_id', 'text'),
     requests: column('outbound_counts.requests', 'int8'),
   },
   outbound_requests: {
-    account_id: column('outbound_requests.account_id', 'text'),
+    workspace_id: column('outbound_requests.workspace_id', 'text'),
     number: column('outbound_requests.number', 'int8'),
     mode: nullable(choice('outbound_requests.mode', ['test', 'live'])),
     credential_id: nullable(column('outbound_requests.credential_id', 'text')),
@@ -270,7 +262,7 @@ export const tables = {
     sent_at: column('outbound_requests.sent_at', 'timestamptz'),
   },
   owner_requests: {
-    account_id: column('owner_requests.account_id', 'text'),
+    workspace_id: column('owner_requests.workspace_id', 'text'),
     id: column('owner_requests.id', 'text'),
     mode: column('owner_requests.mode', 'text'),
     wallet_address: column('owner_requests.wallet_address', 'text'),
@@ -293,7 +285,7 @@ export const tables = {
     last_used_at: nullable(column('passkeys.last_used_at', 'timestamptz')),
   },
   payment_refusals: {
-    account_id: column('payment_refusals.account_id', 'text'),
+    workspace_id: column('payment_refusals.workspace_id', 'text'),
     id: column('payment_refusals.id', 'text'),
     mode: choice('payment_refusals.mode', ['test', 'live']),
     credential_id: nullable(column('payment_refusals.credential_id', 'text')),
@@ -310,7 +302,7 @@ export const tables = {
     bytes: column('payment_refusals.bytes', 'int4'),
   },
   payments: {
-    account_id: column('payments.account_id', 'text'),
+    workspace_id: column('payments.workspace_id', 'text'),
     mode: choice('payments.mode', ['test', 'live']),
     id: column('payments.id', 'text'),
     agent_id: nullable(column('payments.agent_id', 'text')),
@@ -353,7 +345,7 @@ export const tables = {
     recovered_at: nullable(column('payments.recovered_at', 'timestamptz')),
   },
   purchases: {
-    account_id: column('purchases.account_id', 'text'),
+    workspace_id: column('purchases.workspace_id', 'text'),
     mode: choice('purchases.mode', ['test', 'live']),
     payment_id: column('purchases.payment_id', 'text'),
     protocol: choice('purchases.protocol', ['x402_v2', 'x402_v1', 'mpp']),
@@ -380,7 +372,7 @@ export const tables = {
     hits: column('rate_windows.hits', 'int8[]'),
   },
   recipients: {
-    account_id: column('recipients.account_id', 'text'),
+    workspace_id: column('recipients.workspace_id', 'text'),
     mode: choice('recipients.mode', ['test', 'live']),
     address: column('recipients.address', 'text'),
     label: column('recipients.label', 'text'),
@@ -394,7 +386,7 @@ export const tables = {
   },
   refresh_tokens: {
     token_hash: column('refresh_tokens.token_hash', 'bytea'),
-    account_id: column('refresh_tokens.account_id', 'text'),
+    workspace_id: column('refresh_tokens.workspace_id', 'text'),
     connection_id: column('refresh_tokens.connection_id', 'text'),
     created_at: column('refresh_tokens.created_at', 'timestamptz'),
     expires_at: column('refresh_tokens.expires_at', 'timestamptz'),
@@ -425,14 +417,14 @@ export const tables = {
     device: column('sessions.device', 'text'),
   },
   stored_bytes: {
-    account_id: column('stored_bytes.account_id', 'text'),
+    workspace_id: column('stored_bytes.workspace_id', 'text'),
     mode: choice('stored_bytes.mode', ['test', 'live']),
     kind: choice('stored_bytes.kind', ['answers', 'responses', 'refusals']),
     used_bytes: column('stored_bytes.used_bytes', 'int8'),
     budget_bytes: column('stored_bytes.budget_bytes', 'int8'),
   },
   unexplained_transfers: {
-    account_id: column('unexplained_transfers.account_id', 'text'),
+    workspace_id: column('unexplained_transfers.workspace_id', 'text'),
     mode: choice('unexplained_transfers.mode', ['test', 'live']),
     tx_hash: column('unexplained_transfers.tx_hash', 'text'),
     log_index: column('unexplained_transfers.log_index', 'int8'),
@@ -453,7 +445,7 @@ export const tables = {
     joined_at: nullable(column('users.joined_at', 'timestamptz')),
   },
   wallet_owners: {
-    account_id: column('wallet_owners.account_id', 'text'),
+    workspace_id: column('wallet_owners.workspace_id', 'text'),
     mode: column('wallet_owners.mode', 'text'),
     wallet_address: column('wallet_owners.wallet_address', 'text'),
     credential_id: column('wallet_owners.credential_id', 'text'),
@@ -471,7 +463,7 @@ export const tables = {
     counted_at: nullable(column('wallet_passkeys.counted_at', 'timestamptz')),
   },
   wallet_slots: {
-    account_id: column('wallet_slots.account_id', 'text'),
+    workspace_id: column('wallet_slots.workspace_id', 'text'),
     mode: column('wallet_slots.mode', 'text'),
     wallet_address: column('wallet_slots.wallet_address', 'text'),
     slot: column('wallet_slots.slot', 'int2'),
@@ -480,7 +472,7 @@ export const tables = {
     signer_private_key_sealed: column('wallet_slots.signer_private_key_sealed', 'bytea'),
   },
   wallets: {
-    account_id: column('wallets.account_id', 'text'),
+    workspace_id: column('wallets.workspace_id', 'text'),
     mode: choice('wallets.mode', ['test', 'live']),
     address: column('wallets.address', 'text'),
     name: column('wallets.name', 'text'),
@@ -490,7 +482,7 @@ export const tables = {
     signer_change_until: nullable(column('wallets.signer_change_until', 'timestamptz')),
   },
   webhook_endpoints: {
-    account_id: column('webhook_endpoints.account_id', 'text'),
+    workspace_id: column('webhook_endpoints.workspace_id', 'text'),
     id: column('webhook_endpoints.id', 'text'),
     mode: choice('webhook_endpoints.mode', ['test', 'live']),
     url: column('webhook_endpoints.url', 'text'),
@@ -504,5 +496,13 @@ export const tables = {
     disabled_because: nullable(choice('webhook_endpoints.disabled_because', ['owner', 'gone', 'failing'])),
     deleted_at: nullable(column('webhook_endpoints.deleted_at', 'timestamptz')),
     hangs: column('webhook_endpoints.hangs', 'bool'),
+  },
+  workspaces: {
+    id: column('workspaces.id', 'text'),
+    slug: column('workspaces.slug', 'text'),
+    name: column('workspaces.name', 'text'),
+    plan: choice('workspaces.plan', ['developer', 'pro', 'scale']),
+    created_at: column('workspaces.created_at', 'timestamptz'),
+    created_by: nullable(column('workspaces.created_by', 'text')),
   },
 } as const

@@ -20,9 +20,9 @@ export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<
   ] as const)
   const samples = [
     ...slots.map(({ slot, sealed, ...wallet }) => ({ sealed, context: slotSealContext(wallet, slot) })),
-    ...secrets.map(({ accountId, endpointId, sealed }) => ({
+    ...secrets.map(({ workspaceId, endpointId, sealed }) => ({
       sealed,
-      context: secretSealContext(accountId, endpointId),
+      context: secretSealContext(workspaceId, endpointId),
     })),
     ...(successorKey === null ? [] : [{ sealed: successorKey, context: serverKeySealContext(SUCCESSOR_KEY) }]),
   ]

@@ -8,7 +8,7 @@ const { wallet_slots, wallets, webhook_endpoints } = tables
 
 /** The encrypted key of a slot's signer, and the slot to which the encryption binds it. */
 export interface SealedSlotKey {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly walletAddress: string
   readonly slot: number
@@ -16,7 +16,7 @@ export interface SealedSlotKey {
 }
 
 export interface SealedSecret {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly endpointId: string
   readonly sealed: Buffer
 }
@@ -24,10 +24,10 @@ export interface SealedSecret {
 export function listSealedSlots(countMax: number): Query<SealedSlotKey[]> {
   return {
     name: 'list_sealed_slots',
-    text: 'select account_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',
+    text: 'select workspace_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',
     values: [countMax],
     read: all(SEALED_SLOT_ROW, (row) => ({
-      accountId: row.account_id,
+      workspaceId: row.workspace_id,
       mode: row.mode,
       walletAddress: row.wallet_address,
       slot: row.slot,
@@ -37,17 +37,17 @@ export function listSealedSlots(countMax: number): Query<SealedSlotKey[]> {
 }
 
 const SEALED_SLOT_ROW = {
-  ...pick(wallet_slots, 'account_id', 'wallet_address', 'slot', 'signer_private_key_sealed'),
+  ...pick(wallet_slots, 'workspace_id', 'wallet_address', 'slot', 'signer_private_key_sealed'),
   mode: narrow<Mode>(wallet_slots.mode),
 }
 
 export function listSealedSecrets(countMax: number): Query<SealedSecret[]> {
   return {
     name: 'list_sealed_secrets',
-    text: 'select account_id, id, secret_sealed from webhook_endpoints where deleted_at is null limit $1',
+    text: 'select workspace_id, id, secret_sealed from webhook_endpoints where deleted_at is null limit $1',
     values: [countMax],
-    read: all(pick(webhook_endpoints, 'account_id', 'id', 'secret_sealed'), (row) => ({
-      accountId: row.account_id,
+    read: all(pick(webhook_endpoints, 'workspace_id', 'id', 'secret_sealed'), (row) => ({
+      workspaceId: row.workspace_id,
       endpointId: row.id,
       sealed: row.secret_sealed,
     })),
@@ -71,10 +71,10 @@ export function findLastConfirmed(mode: Mode, countMax: number): Query<Date | nu
   return {
     name: 'find_last_confirmed_payment',
     text: `select max(p.settled_at) as settled_at
-      from (select id from accounts limit $2) a
+      from (select id from workspaces limit $2) a
       cross join lateral (
         select settled_at from payments
-        where account_id = a.id and mode = $1 and status = 'confirmed'
+        where workspace_id = a.id and mode = $1 and status = 'confirmed'
         order by id desc limit 1
       ) p`,
     values: [mode, countMax],

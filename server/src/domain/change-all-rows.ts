@@ -3,12 +3,12 @@ import type { Context } from './context.ts'
 
 /** The primary key of a row that belongs to a workspace. */
 export interface RowKey {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
 }
 
 /** Comes before every key. */
-const BEFORE_FIRST: RowKey = { accountId: '', id: '' }
+const BEFORE_FIRST: RowKey = { workspaceId: '', id: '' }
 /** One transaction changes at most this many rows, so that it is quick and holds few locks. */
 const ROWS_PER_STEP = 1_000
 

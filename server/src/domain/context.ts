@@ -33,7 +33,7 @@ export interface Context {
   readonly balances: BalanceSnapshots
   readonly ledger: LedgerMemory
   /** The last webhook endpoint that this process examined, separately for endpoints that hang and for all others. */
-  readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly accountId: string; readonly id: string }>
+  readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly workspaceId: string; readonly id: string }>
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /**
@@ -58,7 +58,7 @@ export interface LedgerMemory {
   /** The comparison of each mode's ledger with its chain, which precedes the first payment. */
   readonly compared: Map<Mode, Promise<void>>
   /** The newest payment that this process has reserved. A database without it has lost commits. */
-  newestPayment: { readonly accountId: string; readonly id: string } | null
+  newestPayment: { readonly workspaceId: string; readonly id: string } | null
   /** The newest payment, once the database was found not to have it. */
   missedPayment: LedgerMemory['newestPayment']
 }

@@ -84,14 +84,14 @@ export interface Enclave {
    * workspaces of the payments take turns, here and in `awaitTxHash`.
    * @throws EnclaveUnavailable
    */
-  findTransfer(referenceId: string, accountId: string): Promise<TransferLookup>
+  findTransfer(referenceId: string, workspaceId: string): Promise<TransferLookup>
   /**
    * Waits until an accepted transfer has a hash, for at most `timeoutMs` (D24). Returns null if it has no hash by then.
    * A failed look-up is no error, because the enclave has already accepted the transfer.
    */
   awaitTxHash(
     transactionId: string,
-    wait: { readonly timeoutMs: number; readonly accountId: string },
+    wait: { readonly timeoutMs: number; readonly workspaceId: string },
   ): Promise<Hash | null>
 
   /** Converts a time of our clock to the enclave's clock, which decides when a request expires. */
@@ -121,7 +121,7 @@ export interface SlotIds {
 
 export interface NewWallet {
   /** The workspace to which the wallet will belong. Workspaces take turns while they create wallets. */
-  readonly accountId: string
+  readonly workspaceId: string
   /** Shown to people at the provider only. Cut to the length that the provider accepts. */
   readonly name: string
   readonly owners: readonly PublicKey[]

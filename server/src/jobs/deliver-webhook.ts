@@ -25,7 +25,7 @@ export async function deliverWebhook(
     'Service-Delivery-Attempt': String(attemptNumber),
   }
   const limits = { timeoutMs, responseBytesMax: RESPONSE_BYTES_MAX }
-  const outcome = await postJson(outbound, { url, headers, body, connectionsOf: delivery.accountId, ...limits })
+  const outcome = await postJson(outbound, { url, headers, body, connectionsOf: delivery.workspaceId, ...limits })
   return { startedAt, ...outcome, error: outcome.error ?? nameStatus(outcome.statusCode) }
 }
 

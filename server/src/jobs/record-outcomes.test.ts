@@ -4,7 +4,7 @@ import {
   announceMany,
   claim,
   clearQueues,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   outcomeOf,
   readDelivery,
@@ -34,9 +34,9 @@ describe('recording outcomes', () => {
 
   /** Creates an endpoint in a workspace of its own, and claims this many deliveries to it. */
   async function claimSome(count: number): Promise<ClaimedDelivery[]> {
-    const account = await makeAccount(ctx)
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    const workspace = await makeWorkspace(ctx)
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     return await claim(ctx, { inFlightMax: count })
   }
 
@@ -70,9 +70,9 @@ describe('recording outcomes', () => {
     let isRecorded = false
     let recording: Promise<void> = Promise.resolve()
     await ctx.db.transaction(async (transaction) => {
-      const { accountId, endpointId } = slow.delivery
-      const text = 'select 1 from webhook_endpoints where account_id = $1 and id = $2 for no key update'
-      await transaction.run({ name: '', text, values: [accountId, endpointId], read: () => null })
+      const { workspaceId, endpointId } = slow.delivery
+      const text = 'select 1 from webhook_endpoints where workspace_id = $1 and id = $2 for no key update'
+      await transaction.run({ name: '', text, values: [workspaceId, endpointId], read: () => null })
       // This outcome changes the endpoint, so it waits for the lock.
       recording = recorder.record(ended(slow, { durationMs: HANGING_MS })).then(() => {
         isRecorded = true

@@ -82,8 +82,8 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
   let free = inFlightMax
 
   const begin = (claimed: ClaimedDelivery): void => {
-    const { accountId, id } = claimed.delivery
-    const key = `${accountId} ${id}`
+    const { workspaceId, id } = claimed.delivery
+    const key = `${workspaceId} ${id}`
     const running = underWay.get(key)
     if (running !== undefined) {
       // The first claim of this delivery expired early because a clock was moved, so it was claimed again. The attempt
@@ -92,12 +92,12 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
       return
     }
     free -= 1
-    addTo(inFlight, accountId, 1)
+    addTo(inFlight, workspaceId, 1)
     const done = makeAttempt(ctx, sender, { claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
       free += 1
-      addTo(inFlight, accountId, -1)
+      addTo(inFlight, workspaceId, -1)
       wakeup.wake()
     })
     underWay.set(key, { claimed, done: ended })
@@ -136,10 +136,10 @@ async function claim(
 }
 
 /** Changes a workspace's count. Workspaces with a count of zero are removed. */
-function addTo(counts: Map<string, number>, accountId: string, change: 1 | -1): void {
-  const count = (counts.get(accountId) ?? 0) + change
-  if (count === 0) counts.delete(accountId)
-  else counts.set(accountId, count)
+function addTo(counts: Map<string, number>, workspaceId: string, change: 1 | -1): void {
+  const count = (counts.get(workspaceId) ?? 0) + change
+  if (count === 0) counts.delete(workspaceId)
+  else counts.set(workspaceId, count)
 }
 
 interface Task {

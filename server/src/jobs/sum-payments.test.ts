@@ -16,8 +16,8 @@ test('one of two processes sums; a workspace that cannot be summed is logged, an
   const seeded = [await seed(ctx), await seed(ctx), await seed(ctx)]
   const at = new Date(given.clock.now().getTime() - HOURS_5_MS)
   for (const each of seeded) await seedPayment(ctx, each, { at, status: 'confirmed' })
-  const [failing = '', ...others] = seeded.map(({ account }) => account.id)
-  await readRows(ctx.db, `alter table hourly_payment_sums add constraint fault check (account_id <> '${failing}')`)
+  const [failing = '', ...others] = seeded.map(({ workspace }) => workspace.id)
+  await readRows(ctx.db, `alter table hourly_payment_sums add constraint fault check (workspace_id <> '${failing}')`)
 
   const logged: unknown[] = []
   const logger = Object.assign(createLogger('silent'), { warn: (fields: unknown) => logged.push(fields) })
@@ -30,12 +30,12 @@ test('one of two processes sums; a workspace that cannot be summed is logged, an
     await given.close()
   })
   const listSummed = async () => {
-    const rows = await readRows(ctx.db, 'select account_id from hourly_payment_sums order by account_id')
-    return rows.map(({ account_id: id }) => String(id))
+    const rows = await readRows(ctx.db, 'select workspace_id from hourly_payment_sums order by workspace_id')
+    return rows.map(({ workspace_id: id }) => String(id))
   }
   await waitFor('the sums', async () => (await listSummed()).length === 2 && logged.length > 0)
   assert.deepEqual(await listSummed(), others.toSorted())
   await Promise.all(loops.map((loop) => loop.stop()))
-  const accounts = logged.map((fields) => (fields as { account?: string }).account)
-  assert.deepEqual(accounts, [failing])
+  const workspaces = logged.map((fields) => (fields as { workspace?: string }).workspace)
+  assert.deepEqual(workspaces, [failing])
 })

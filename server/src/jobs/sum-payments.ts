@@ -20,8 +20,8 @@ export function sumPayments(ctx: Context, { mode, holder }: { mode: Mode; holder
       // This is why the first page renews the lease too: the loop may not have done so for this round.
       if (!(await renewLease())) return
       const { next, failures } = await recordHourlySums(ctx, { mode, after, limit: WORKSPACES_PER_PAGE, signal })
-      for (const { accountId, error } of failures) {
-        ctx.logger.warn({ err: error, account: accountId, mode }, 'the payments of a workspace could not be summed')
+      for (const { workspaceId, error } of failures) {
+        ctx.logger.warn({ err: error, workspace: workspaceId, mode }, 'the payments of a workspace could not be summed')
       }
       after = next
     }

@@ -37,12 +37,12 @@ describe('the watcher of authorizations', () => {
     await waitFor('all purchases are confirmed', async () => {
       const [row] = await readRows(
         given.context.db,
-        `select count(*)::integer as pending from payments where account_id = $1 and status = 'pending'`,
-        [seeded.account.id],
+        `select count(*)::integer as pending from payments where workspace_id = $1 and status = 'pending'`,
+        [seeded.workspace.id],
       )
       return row?.['pending'] === 0
     })
-    const types = await listEventTypes(given.context.db, seeded.account.id)
+    const types = await listEventTypes(given.context.db, seeded.workspace.id)
     assert.deepEqual(
       types,
       purchases.map(() => 'payment.confirmed'),

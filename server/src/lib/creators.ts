@@ -13,10 +13,10 @@ export class Creators {
   readonly #creators = new Map<string, string>()
 
   /** `creatorId` is null if the operator created the workspace, which then has a share of its own. */
-  remember(accountId: string, creatorId: string | null): void {
+  remember(workspaceId: string, creatorId: string | null): void {
     if (creatorId === null) return
-    this.#creators.delete(accountId)
-    this.#creators.set(accountId, creatorId)
+    this.#creators.delete(workspaceId)
+    this.#creators.set(workspaceId, creatorId)
     if (this.#creators.size <= WORKSPACES_MAX) return
     const [oldest] = this.#creators.keys()
     if (oldest !== undefined) this.#creators.delete(oldest)

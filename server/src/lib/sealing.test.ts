@@ -16,8 +16,8 @@ describe('createSealer', () => {
   })
 
   test('it cannot be opened in another context', () => {
-    const sealed = sealer.seal('secret', 'account 1')
-    assert.throws(() => sealer.open(sealed, 'account 2'))
+    const sealed = sealer.seal('secret', 'workspace 1')
+    assert.throws(() => sealer.open(sealed, 'workspace 2'))
   })
 
   test('it cannot be opened with another key', () => {

@@ -76,7 +76,7 @@ describe('a shared poll', () => {
 })
 
 function key(id: string): WaitKey {
-  return { group: 'account', id }
+  return { group: 'workspace', id }
 }
 
 function open(placesMax = 20) {

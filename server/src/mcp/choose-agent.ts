@@ -49,8 +49,8 @@ export async function chooseAgent(
  */
 export async function checkAgentExists(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: ToolCaller,
+  { workspaceId, mode }: ToolCaller,
   agentId: AgentId,
 ): Promise<void> {
-  await getAgent(ctx, { accountId, mode, id: agentId })
+  await getAgent(ctx, { workspaceId, mode, id: agentId })
 }

@@ -23,15 +23,15 @@ export async function chooseWallet(
 ): Promise<Address> {
   const address = named === undefined ? null : parseAddress(named)
   if (address !== null) return address
-  const { accountId, mode } = caller
-  const { wallets } = await getAgent(ctx, { accountId, mode, id: agentId })
+  const { workspaceId, mode } = caller
+  const { wallets } = await getAgent(ctx, { workspaceId, mode, id: agentId })
   if (named !== undefined) {
     const message = `must be the address of a wallet, not its name${whyNotAddress(named)}. You can pay from ${listAddresses(wallets)}`
     throw invalid([{ path: 'wallet', message }], 'address_invalid')
   }
   const [only, ...others] = wallets
   if (only === undefined) {
-    const reason = await getNoSpendableReason(ctx, { accountId, mode, agentId })
+    const reason = await getNoSpendableReason(ctx, { workspaceId, mode, agentId })
     throw new ToolFailure({
       code: 'no_wallet',
       message: `There is no wallet from which you can pay now: ${GRANT_FAULTS[reason]}.`,

@@ -67,17 +67,17 @@ export interface PurchaseArguments {
 /** What is bought. Does not contain the wallet, because the arguments need not name one. */
 export type AskedPurchase = Pick<
   PaymentRequest,
-  'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | 'credentialId' | 'boundAgentId'
+  'workspaceId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | 'credentialId' | 'boundAgentId'
 >
 
 /** Parses the arguments of a purchase. Throws a failure that says what is wrong with them. */
 export async function readPurchase(ctx: Context, caller: ToolCaller, args: PurchaseArguments): Promise<AskedPurchase> {
-  const { accountId, mode, credentialId, agentId: boundAgentId } = caller
+  const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
   const amountMicro = parseAmountInput(args.amount_usdc)
   const to = parseRecipient(args.to, ctx.chains[mode].usdc)
   const agentId = await chooseAgent(ctx, caller, args.agent_id)
   const idempotencyKey = args.purchase_id ?? null
-  return { accountId, mode, agentId, to, amountMicro, idempotencyKey, credentialId, boundAgentId }
+  return { workspaceId, mode, agentId, to, amountMicro, idempotencyKey, credentialId, boundAgentId }
 }
 
 /**

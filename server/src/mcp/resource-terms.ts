@@ -30,10 +30,10 @@ export async function readTerms(
   { caller, args }: Pick<ToolCall<TermsArguments>, 'caller' | 'args'>,
   request: AgentRequest,
 ): Promise<PurchaseTerms> {
-  const { accountId, mode, credentialId, agentId: boundAgentId } = caller
+  const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
   const maxAmountMicro = parseAmountInput(args.max_amount_usdc, 'max_amount_usdc')
   const agentId = await chooseAgent(ctx, caller, args.agent_id)
-  const key = { accountId, mode, agentId, idempotencyKey: args.purchase_id }
+  const key = { workspaceId, mode, agentId, idempotencyKey: args.purchase_id }
   const existing = await findByKey(ctx, key)
   if (existing === null) await checkNotRepeated(ctx, { key, request, sent: args.in_addition_to })
   const wallet =

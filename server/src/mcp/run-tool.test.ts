@@ -88,7 +88,9 @@ describe('runTool', () => {
     released.resolve()
     const again = await run(seeded, SEND_PAYMENT, argsOf())
     assert.equal(again.structuredContent['replayed'], true)
-    const rows = await readRows(given.context.db, 'select id from payments where account_id = $1', [seeded.account.id])
+    const rows = await readRows(given.context.db, 'select id from payments where workspace_id = $1', [
+      seeded.workspace.id,
+    ])
     assert.equal(rows.length, 1)
     assert.ok(given.enclave.accepted.has(referenceOf(seeded, argsOf())))
   })
@@ -108,7 +110,7 @@ describe('runTool', () => {
   }
 
   function run(
-    { account, mode, agentId }: Seed,
+    { workspace, mode, agentId }: Seed,
     tool: Tool,
     args: unknown,
     {
@@ -117,7 +119,7 @@ describe('runTool', () => {
       limitMs,
     }: { context?: TestContext['context']; left?: AbortSignal; limitMs?: number } = {},
   ): Promise<ToolResult> {
-    const caller = { accountId: account.id, mode, credentialId: 'key_1', agentId }
+    const caller = { workspaceId: workspace.id, mode, credentialId: 'key_1', agentId }
     return runTool(context, { tool, caller, args, left, ...(limitMs === undefined ? {} : { limitMs }) })
   }
 })
@@ -135,6 +137,6 @@ function errorOf({ structuredContent }: ToolResult): { readonly code: string; re
 }
 
 /** Returns the reference id at the enclave of the payment that a call of `send_payment` makes. */
-function referenceOf({ account }: Seed, args: Readonly<Record<string, unknown>>): string {
-  return referenceId({ accountId: account.id, mode: 'test', idempotencyKey: String(args['purchase_id']), id: '' })
+function referenceOf({ workspace }: Seed, args: Readonly<Record<string, unknown>>): string {
+  return referenceId({ workspaceId: workspace.id, mode: 'test', idempotencyKey: String(args['purchase_id']), id: '' })
 }

@@ -13,7 +13,7 @@ const WAIT_SECONDS_MAX = 45
 
 /** The caller of a tool, as the authentication of `/v1` found it. */
 export interface ToolCaller {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /** The id of the API key or of the connection. */
   readonly credentialId: string

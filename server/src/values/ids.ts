@@ -2,7 +2,7 @@ import { createSortableId, formatSortableTime, parseSortableTime } from '../lib/
 
 /** Each kind of id has its own prefix. The rest of an id sorts by the time when it was created. */
 const PREFIXES = {
-  account: 'acc_',
+  workspace: 'acc_',
   key: 'key_',
   grant: 'grt_',
   payment: 'pay_',

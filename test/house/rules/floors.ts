@@ -13,7 +13,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   events: 1,
   audit: 1,
   plans: 2,
-  accounts: 3,
+  workspaces: 3,
   passkeys: 4,
   keys: 4,
   'stored-bytes': 4,

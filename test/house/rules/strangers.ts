@@ -7,7 +7,7 @@ const CUTTING_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/lib/cut-text.ts', 'it is the helper'],
   ['server/src/lib/ids.ts', 'an id is ASCII'],
   ['server/src/domain/sessions/session.ts', 'a hash is ASCII'],
-  ['server/src/domain/accounts/account.ts', 'a slug is ASCII'],
+  ['server/src/domain/workspaces/workspace.ts', 'a slug is ASCII'],
   ['server/src/provider-check/check-signatures.ts', 'the code of a contract is ASCII'],
   ['server/src/provider-check/run-provider-check.ts', 'a random id is ASCII'],
   ['sandbox/src/enclave/decide-policy.ts', 'calldata is ASCII'],

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
+import { createEmptyWorkspace } from '../../../server/src/domain/workspaces/create-empty-workspace.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { authenticateToken } from '../../../server/src/domain/connections/authenticate-token.ts'
 import type { Client } from '../../../server/src/domain/connections/client.ts'
@@ -28,7 +28,7 @@ type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>
 export const REDIRECT_URI = 'https://client.example/callback'
 
 export interface SeedConnectionOptions {
-  readonly account?: Account
+  readonly workspace?: Workspace
   readonly mode?: Mode
   readonly agentId?: AgentId
   /** The member who consents. By default, a new owner of the workspace. */
@@ -62,10 +62,10 @@ export interface ConnectedClient extends SeededConnection {
 
 export async function seedRequest(ctx: Ways, options: SeedConnectionOptions = {}): Promise<SeededRequest> {
   const { mode = 'test', redirectUri = REDIRECT_URI, scopes = SCOPES } = options
-  const account = options.membership?.account ?? options.account ?? (await seedAccount(ctx))
-  const membership = options.membership ?? (await seedMember(ctx, account))
+  const workspace = options.membership?.workspace ?? options.workspace ?? (await seedWorkspace(ctx))
+  const membership = options.membership ?? (await seedMember(ctx, workspace))
   const agentId = options.agentId ?? agent(`agent-${randomBytes(4).toString('hex')}`)
-  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
+  await createAgent(ctx, { workspaceId: workspace.id, mode, id: agentId, actor: OPERATOR })
   const client =
     options.client ??
     (await registerClient(ctx, { name: 'Test client', redirectUris: [redirectUri], scopes: [...SCOPES] }))
@@ -151,12 +151,16 @@ export async function isAlive(ctx: Ways, accessToken: string): Promise<boolean> 
   return found !== null
 }
 
-export function seedAccount(ctx: Ways): Promise<Account> {
-  return createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan: 'developer', actor: OPERATOR })
+export function seedWorkspace(ctx: Ways): Promise<Workspace> {
+  return createEmptyWorkspace(ctx, {
+    name: `Seed ${randomBytes(4).toString('hex')}`,
+    plan: 'developer',
+    actor: OPERATOR,
+  })
 }
 
 /** Adds a person to the workspace. The person has no passkeys. */
-export async function seedMember(ctx: Ways, account: Account, role: Role = 'owner'): Promise<Membership> {
+export async function seedMember(ctx: Ways, workspace: Workspace, role: Role = 'owner'): Promise<Membership> {
   const createdAt = ctx.clock.now()
   const userId = createId('user', createdAt)
   await readRows(
@@ -164,28 +168,28 @@ export async function seedMember(ctx: Ways, account: Account, role: Role = 'owne
     'insert into users (id, name, user_handle, created_at, joined_at) values ($1, $2, $3, $4, $4)',
     [userId, 'Ada', randomBytes(32), createdAt],
   )
-  const membership: Membership = { account, userId, role, createdAt }
+  const membership: Membership = { workspace, userId, role, createdAt }
   await joinWorkspace(ctx, membership)
   return membership
 }
 
 /** Makes a person who has left the workspace a member again, with the earlier role. */
-export async function joinWorkspace(ctx: Ways, { account, userId, role, createdAt }: Membership): Promise<void> {
-  await readRows(ctx.db, 'insert into members (account_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
-    account.id,
+export async function joinWorkspace(ctx: Ways, { workspace, userId, role, createdAt }: Membership): Promise<void> {
+  await readRows(ctx.db, 'insert into members (workspace_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
+    workspace.id,
     userId,
     role,
     createdAt,
   ])
 }
 
-export async function leaveWorkspace(ctx: Ways, { account, userId }: Membership): Promise<void> {
-  await readRows(ctx.db, 'delete from members where account_id = $1 and user_id = $2', [account.id, userId])
+export async function leaveWorkspace(ctx: Ways, { workspace, userId }: Membership): Promise<void> {
+  await readRows(ctx.db, 'delete from members where workspace_id = $1 and user_id = $2', [workspace.id, userId])
 }
 
-export async function setRole(ctx: Ways, { account, userId }: Membership, role: Role): Promise<void> {
-  await readRows(ctx.db, 'update members set role = $3 where account_id = $1 and user_id = $2', [
-    account.id,
+export async function setRole(ctx: Ways, { workspace, userId }: Membership, role: Role): Promise<void> {
+  await readRows(ctx.db, 'update members set role = $3 where workspace_id = $1 and user_id = $2', [
+    workspace.id,
     userId,
     role,
   ])
@@ -199,9 +203,9 @@ export async function readConnection(
   const rows = await readRows(
     ctx.db,
     `select c.id, c.revoked_because, count(t.*) as current from connections c
-      left join refresh_tokens t on t.account_id = c.account_id and t.connection_id = c.id and t.taken_at is null
-      where c.account_id = $1 group by c.id, c.revoked_because`,
-    [membership.account.id],
+      left join refresh_tokens t on t.workspace_id = c.workspace_id and t.connection_id = c.id and t.taken_at is null
+      where c.workspace_id = $1 group by c.id, c.revoked_because`,
+    [membership.workspace.id],
   )
   const [row] = rows
   if (row === undefined || rows.length > 1) throw new Error(`the workspace has ${rows.length} connections`)

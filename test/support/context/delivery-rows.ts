@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import { createEmptyWorkspace } from '../../../server/src/domain/workspaces/create-empty-workspace.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events/event.ts'
@@ -24,8 +24,8 @@ import { eventData } from './event-data.ts'
 
 export const RECEIVER_URL = 'https://receiver.example/hooks'
 
-export async function makeAccount(ctx: Context): Promise<Account> {
-  return await createAccount(ctx, {
+export async function makeWorkspace(ctx: Context): Promise<Workspace> {
+  return await createEmptyWorkspace(ctx, {
     name: `Heard ${randomBytes(4).toString('hex')}`,
     plan: 'developer',
     actor: OPERATOR,
@@ -34,7 +34,7 @@ export async function makeAccount(ctx: Context): Promise<Account> {
 
 export async function makeEndpoint(
   ctx: Context,
-  account: Account,
+  workspace: Workspace,
   {
     mode = 'test',
     url = RECEIVER_URL,
@@ -45,14 +45,18 @@ export async function makeEndpoint(
     events: readonly string[]
   }> = {},
 ): Promise<EndpointWithSecret> {
-  return await createEndpoint(ctx, { accountId: account.id, mode, url, events, actor: OPERATOR })
+  return await createEndpoint(ctx, { workspaceId: workspace.id, mode, url, events, actor: OPERATOR })
 }
 
-export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: Partial<DomainEvent> = {}): DomainEvent {
+export function makeEvent(
+  ctx: Context,
+  workspace: Pick<Workspace, 'id'>,
+  changes: Partial<DomainEvent> = {},
+): DomainEvent {
   const { createdAt = ctx.clock.now(), type = 'payment.confirmed' } = changes
   return {
     id: createId('event', createdAt),
-    accountId: account.id,
+    workspaceId: workspace.id,
     mode: 'test',
     type,
     createdAt,
@@ -64,10 +68,10 @@ export function makeEvent(ctx: Context, account: Pick<Account, 'id'>, changes: P
 /** Appends an event, as the service does. */
 export async function announce(
   ctx: Context,
-  account: Pick<Account, 'id'>,
+  workspace: Pick<Workspace, 'id'>,
   changes: Partial<DomainEvent> = {},
 ): Promise<DomainEvent> {
-  const event = makeEvent(ctx, account, changes)
+  const event = makeEvent(ctx, workspace, changes)
   await ctx.db.transaction((transaction) => transaction.commit([...appendEvent(event)]))
   return event
 }
@@ -75,11 +79,11 @@ export async function announce(
 /** Appends many events at once. Their times are one millisecond apart. */
 export async function announceMany(
   ctx: Context,
-  account: Account,
+  workspace: Workspace,
   { count, from, type = 'payment.confirmed' }: { count: number; from: Date; type?: DomainEvent['type'] },
 ): Promise<void> {
   const events = Array.from({ length: count }, (_, index) =>
-    makeEvent(ctx, account, { type, createdAt: new Date(from.getTime() + index) }),
+    makeEvent(ctx, workspace, { type, createdAt: new Date(from.getTime() + index) }),
   )
   await ctx.db.transaction((transaction) => transaction.commit(events.flatMap((event) => [...appendEvent(event)])))
 }
@@ -121,23 +125,23 @@ export async function finish(ctx: Context, claimed: ClaimedDelivery, statusCode:
   return await readDelivery(ctx, claimed.delivery)
 }
 
-export async function readDelivery(ctx: Context, { accountId, id }: Pick<Delivery, 'accountId' | 'id'>) {
-  return (await getDelivery(ctx, { accountId, id })).delivery
+export async function readDelivery(ctx: Context, { workspaceId, id }: Pick<Delivery, 'workspaceId' | 'id'>) {
+  return (await getDelivery(ctx, { workspaceId, id })).delivery
 }
 
 /** Reads the delivery to an endpoint. There must be exactly one. */
-export async function readOnlyDelivery(ctx: Context, accountId: string, endpointId: string): Promise<Delivery> {
-  const rows = await readRows(ctx.db, 'select id from deliveries where account_id = $1 and endpoint_id = $2', [
-    accountId,
+export async function readOnlyDelivery(ctx: Context, workspaceId: string, endpointId: string): Promise<Delivery> {
+  const rows = await readRows(ctx.db, 'select id from deliveries where workspace_id = $1 and endpoint_id = $2', [
+    workspaceId,
     endpointId,
   ])
   if (rows.length !== 1) throw new Error(`the endpoint has ${rows.length} deliveries, not one`)
-  return await readDelivery(ctx, { accountId, id: String(rows[0]?.['id']) })
+  return await readDelivery(ctx, { workspaceId, id: String(rows[0]?.['id']) })
 }
 
-export async function countDeliveries(ctx: Context, accountId: string): Promise<number> {
-  const rows = await readRows(ctx.db, 'select count(*)::integer as count from deliveries where account_id = $1', [
-    accountId,
+export async function countDeliveries(ctx: Context, workspaceId: string): Promise<number> {
+  const rows = await readRows(ctx.db, 'select count(*)::integer as count from deliveries where workspace_id = $1', [
+    workspaceId,
   ])
   return Number(rows[0]?.['count'])
 }

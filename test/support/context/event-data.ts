@@ -36,7 +36,7 @@ export function eventData(type: EventType, at: Date): Readonly<Record<string, un
 /** Makes the payment that an event of this type contains. */
 export function paymentData(type: 'payment.created' | 'payment.confirmed' | 'payment.failed', at: Date): PublicPayment {
   const payment = newPayment({
-    ...{ id: createId('payment', at), accountId: '', mode: 'test', kind: 'transfer' },
+    ...{ id: createId('payment', at), workspaceId: '', mode: 'test', kind: 'transfer' },
     ...{ agentId: 'shopper', grantId: createId('grant', at), walletAddress: RECIPIENT, to: RECIPIENT },
     ...{ amountMicro: AMOUNT, amountUsdc: '1.500000', memo: 'é✓', idempotencyKey: null, credentialId: null },
     ...{ createdAt: at, allowanceMonth: null, attemptUntil: null, requestExpiresAt: null, firstBlock: null },
@@ -54,14 +54,14 @@ export function paymentData(type: 'payment.created' | 'payment.confirmed' | 'pay
 
 function depositAt(at: Date): Deposit {
   return {
-    ...{ accountId: '', id: createId('deposit', at), mode: 'test', wallet: RECIPIENT, from: RECIPIENT },
+    ...{ workspaceId: '', id: createId('deposit', at), mode: 'test', wallet: RECIPIENT, from: RECIPIENT },
     ...{ amountMicro: AMOUNT, txHash: TX_HASH, position: 0, blockNumber: 100n, createdAt: at },
   }
 }
 
 function grantAt(at: Date, isRevoked: boolean): Grant {
   return {
-    ...{ id: createId('grant', at), accountId: '', mode: 'test', agentId: 'shopper', walletAddress: RECIPIENT },
+    ...{ id: createId('grant', at), workspaceId: '', mode: 'test', agentId: 'shopper', walletAddress: RECIPIENT },
     ...{ maxPerTxMicro: AMOUNT, dailyCapMicro: AMOUNT, recipientAllowlist: [], contractAllowlist: [RECIPIENT] },
     ...{
       expiresAt: null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SoftwarePasskey } from '../../../sandbox/src/software-passkey.ts'
-import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import { createEmptyWorkspace } from '../../../server/src/domain/workspaces/create-empty-workspace.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR, type Actor } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
@@ -22,7 +22,7 @@ import { agent } from './seed.ts'
 
 /** A workspace with an agent and a wallet, and the wallet passkey that owns the wallet and signs every grant. */
 export interface Owned {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: 'test'
   readonly agentId: AgentId
   readonly wallet: Wallet
@@ -35,11 +35,11 @@ export interface Owned {
  * stores wallets and policies, such as the sandbox's.
  */
 export async function openOwned(ctx: Context): Promise<Owned> {
-  const account = await createAccount(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
-  const { userId } = await seedOwner(ctx, account)
+  const workspace = await createEmptyWorkspace(ctx, { name: 'Grants', plan: 'developer', actor: OPERATOR })
+  const { userId } = await seedOwner(ctx, workspace)
   const actor = { kind: 'user', id: userId } as const
   const owner = await addWalletOwner(ctx, userId)
-  const place = { accountId: account.id, mode: 'test' } as const
+  const place = { workspaceId: workspace.id, mode: 'test' } as const
   const { credentialId } = owner
   const wallet = await createWallet(ctx, {
     ...place,
@@ -65,8 +65,8 @@ export function makeTerms(maxPerTx = 1, change: Partial<GrantTerms> = {}): Grant
 
 /** Opens a grant, and leaves it pending, without the owner's signature. */
 export function openPending(ctx: Context, owned: Owned, terms: GrantTerms = makeTerms()): Promise<Grant> {
-  const { accountId, mode, agentId, wallet, actor } = owned
-  return openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...terms, actor })
+  const { workspaceId, mode, agentId, wallet, actor } = owned
+  return openGrant(ctx, { workspaceId, mode, agentId, wallet: wallet.address, ...terms, actor })
 }
 
 export async function openActive(ctx: Context, owned: Owned, terms: GrantTerms = makeTerms()): Promise<Grant> {
@@ -90,22 +90,22 @@ export async function openPair(ctx: Context): Promise<GrantPair> {
 
 export function openNext(
   ctx: Context,
-  { accountId, actor }: Owned,
+  { workspaceId, actor }: Owned,
   { id: grantId }: Pick<Grant, 'id'>,
   terms: GrantTerms = makeTerms(2),
 ): Promise<Grant> {
-  return openReplacement(ctx, { accountId, grantId, terms, actor })
+  return openReplacement(ctx, { workspaceId, grantId, terms, actor })
 }
 
 /** Changes a grant in a way that requires the wallet owner's signature, and signs the change. */
 export async function signChange(
   ctx: Context,
-  { accountId, owner, actor }: Owned,
+  { workspaceId, owner, actor }: Owned,
   { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
-  const { request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+  const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change, actor })
   assert.ok(request !== null, 'there is something to sign')
-  return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(request.payload), actor })
+  return await submitSignature(ctx, { workspaceId, grantId, assertion: owner.assert(request.payload), actor })
 }
 
 /**
@@ -129,10 +129,10 @@ export async function signAndCrash(
 /** Changes a grant in a way that requires no signature, because the enclave is already in the wanted state. */
 export async function changeUnsigned(
   ctx: Context,
-  { accountId, actor }: Owned,
+  { workspaceId, actor }: Owned,
   { grantId, change }: { grantId: string; change: GrantChange },
 ): Promise<Grant> {
-  const { grant, request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+  const { grant, request } = await issueSigningRequest(ctx, { workspaceId, grantId, change, actor })
   assert.equal(request, null, 'there is nothing to sign')
   return grant
 }
@@ -154,16 +154,16 @@ export async function getSlot(ctx: Context, { wallet }: Owned, { slot }: Pick<Gr
 /** Returns the status of each grant, and which grant replaces it. */
 export async function readFates(
   ctx: Context,
-  { accountId }: Owned,
+  { workspaceId }: Owned,
   grants: readonly Pick<Grant, 'id'>[],
 ): Promise<(readonly [Grant['status'], string | null])[]> {
-  const read = await Promise.all(grants.map(({ id }) => getGrant(ctx, { accountId, grantId: id })))
+  const read = await Promise.all(grants.map(({ id }) => getGrant(ctx, { workspaceId, grantId: id })))
   return read.map(({ status, replacedBy }) => [status, replacedBy] as const)
 }
 
 /** Returns the type and the grant of each event, oldest first. */
-export async function listGrantEvents(ctx: Context, { accountId }: Owned): Promise<unknown[]> {
-  const text = "select type, data->'grant'->>'id' as grant_id from events where account_id = $1 order by id"
-  const rows = await readRows(ctx.db, text, [accountId])
+export async function listGrantEvents(ctx: Context, { workspaceId }: Owned): Promise<unknown[]> {
+  const text = "select type, data->'grant'->>'id' as grant_id from events where workspace_id = $1 order by id"
+  const rows = await readRows(ctx.db, text, [workspaceId])
   return rows.map((row) => [row['type'], row['grant_id']])
 }

@@ -13,8 +13,8 @@ export async function addWallets(ctx: Pick<Context, 'db'>, wallet: Address, coun
     const last = Math.min(first + WALLETS_PER_INSERT - 1, count)
     await readRows(
       ctx.db,
-      `insert into wallets (account_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
-        select account_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id, created_at
+      `insert into wallets (workspace_id, mode, address, name, enclave_wallet_id, owner_quorum_id, created_at)
+        select workspace_id, mode, '0x' || lpad(n::text, 40, '0'), name, 'many ' || n, owner_quorum_id, created_at
         from wallets, generate_series($2::integer, $3::integer) n where address = $1`,
       [wallet, first, last],
     )

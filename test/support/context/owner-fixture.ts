@@ -26,8 +26,8 @@ export interface Prepared {
 }
 
 export async function prepareChange(ctx: Context, owned: Owned, wanted: WantedChange): Promise<Prepared> {
-  const { accountId, mode, wallet, actor } = owned
-  const opened = await openOwnerChange(ctx, { accountId, mode, address: wallet.address, ...wanted, actor })
+  const { workspaceId, mode, wallet, actor } = owned
+  const opened = await openOwnerChange(ctx, { workspaceId, mode, address: wallet.address, ...wanted, actor })
   assert.ok(opened !== null, 'there is something to sign')
   const { payload, credentials } = opened.request
   return { requestId: opened.requestId, payload, signers: credentials.map(({ id }) => id) }
@@ -35,10 +35,10 @@ export async function prepareChange(ctx: Context, owned: Owned, wanted: WantedCh
 
 export async function submit(
   ctx: Context,
-  { accountId, actor }: { accountId: string; actor: Actor },
+  { workspaceId, actor }: { workspaceId: string; actor: Actor },
   { requestId, assertion }: { requestId: string; assertion: PasskeyAssertion },
 ): Promise<OwnerRequest> {
-  return await submitOwnerSignature(ctx, { accountId, requestId, assertion, actor, pause: async () => undefined })
+  return await submitOwnerSignature(ctx, { workspaceId, requestId, assertion, actor, pause: async () => undefined })
 }
 
 /** Prepares a change, and signs it with the passkey in `by`. By default, this is the wallet's first owner. */
@@ -53,8 +53,8 @@ export async function changeOwners(
 
 /** Applies a change that needs no signature, because the enclave has made it already. */
 export async function findChangeMade(ctx: Context, owned: Owned, wanted: WantedChange): Promise<void> {
-  const { accountId, mode, wallet, actor } = owned
-  const opened = await openOwnerChange(ctx, { accountId, mode, address: wallet.address, ...wanted, actor })
+  const { workspaceId, mode, wallet, actor } = owned
+  const opened = await openOwnerChange(ctx, { workspaceId, mode, address: wallet.address, ...wanted, actor })
   assert.equal(opened, null, 'there is nothing to sign')
 }
 

@@ -55,7 +55,7 @@ export async function seedPayment(
   const id = createId('payment', at)
   const shared = {
     id,
-    accountId: seeded.account.id,
+    workspaceId: seeded.workspace.id,
     mode: seeded.mode,
     walletAddress: seeded.wallet,
     to: RECIPIENT,
@@ -129,11 +129,11 @@ export async function seedManyPayments(
   const ids = times.map((time) => createId('payment', time))
   await readRows(
     ctx.db,
-    `insert into payments (account_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
+    `insert into payments (workspace_id, mode, id, agent_id, wallet_address, grant_id, to_address, amount_micro,
         amount_usdc, memo, status, created_at, max_per_tx_micro, daily_cap_micro, spent_24h_micro, attempt)
       select $1, $2, t.id, $3, $4, $5, $6, 1000000, '1', $9 || t.n, 'pending', t.at, 1000000, 1000000, 0, 1
       from unnest($7::text[], $8::timestamptz[]) with ordinality as t (id, at, n)`,
-    [seeded.account.id, seeded.mode, seeded.agentId, seeded.wallet, seeded.grant.id, RECIPIENT, ids, times, memo],
+    [seeded.workspace.id, seeded.mode, seeded.agentId, seeded.wallet, seeded.grant.id, RECIPIENT, ids, times, memo],
   )
   return ids
 }

@@ -3,7 +3,7 @@ import {
   type PasskeyAssertion,
   type SoftwarePasskey,
 } from '../../../sandbox/src/software-passkey.ts'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import { addMember } from '../../../server/src/domain/members/add-member.ts'
@@ -51,9 +51,9 @@ export async function signInPerson(ctx: Context, { passkey }: Pick<Person, 'pass
 }
 
 /** Signs up a person and makes them a member of a workspace. */
-export async function seedOwner(ctx: Context, account: Account, role: Role = 'owner'): Promise<Person> {
+export async function seedOwner(ctx: Context, workspace: Workspace, role: Role = 'owner'): Promise<Person> {
   const person = await signUpPerson(ctx)
-  await addMember(ctx, { account, userId: person.userId, role, actor: OPERATOR })
+  await addMember(ctx, { workspace, userId: person.userId, role, actor: OPERATOR })
   return person
 }
 

@@ -22,7 +22,7 @@ export async function seedPurchase(
     ...changes,
   })
   const purchase: Purchase = {
-    ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: 'x402_v2' },
+    ...{ workspaceId: payment.workspaceId, mode: payment.mode, paymentId: payment.id, protocol: 'x402_v2' },
     ...{ resourceUrl, host: new URL(resourceUrl).host, method: 'GET', description: null },
     ...{ delivery, attempts: 1, responseStatus: null, respondedAt: null, createdAt: payment.createdAt },
   }

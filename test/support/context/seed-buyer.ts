@@ -26,7 +26,7 @@ export async function buyAs(
   { url, key = 'one', deadline }: { readonly url: string; readonly key?: string; readonly deadline?: Deadline },
 ): Promise<PurchaseState> {
   const terms = {
-    ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
+    ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
     ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
     ...{ credentialId: null, boundAgentId: null },
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
-import { createAccount } from '../../../server/src/domain/accounts/create-account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
+import { createEmptyWorkspace } from '../../../server/src/domain/workspaces/create-empty-workspace.ts'
 import { createAgent } from '../../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
@@ -23,7 +23,7 @@ import { readRows } from '../database/read-rows.ts'
 export const RECIPIENT = address('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
 
 export interface Seed {
-  readonly account: Account
+  readonly workspace: Workspace
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address
@@ -51,22 +51,26 @@ export interface SeedOptions {
  */
 export async function seed(ctx: Context, options: SeedOptions = {}): Promise<Seed> {
   const { mode = 'test', plan = 'developer' } = options
-  const account = await createAccount(ctx, { name: `Seed ${randomBytes(4).toString('hex')}`, plan, actor: OPERATOR })
-  const { secret } = await issueKey(ctx, { accountId: account.id, mode, actor: OPERATOR })
+  const workspace = await createEmptyWorkspace(ctx, {
+    name: `Seed ${randomBytes(4).toString('hex')}`,
+    plan,
+    actor: OPERATOR,
+  })
+  const { secret } = await issueKey(ctx, { workspaceId: workspace.id, mode, actor: OPERATOR })
   const agentId = agent(`agent-${randomBytes(4).toString('hex')}`)
-  await createAgent(ctx, { accountId: account.id, mode, id: agentId, actor: OPERATOR })
-  const wallet = await seedWallet(ctx, { account, mode }, options.wallet)
-  const grant = await seedGrant(ctx, { account, mode, agentId, wallet }, options)
-  return { account, mode, agentId, wallet, grant, key: secret }
+  await createAgent(ctx, { workspaceId: workspace.id, mode, id: agentId, actor: OPERATOR })
+  const wallet = await seedWallet(ctx, { workspace, mode }, options.wallet)
+  const grant = await seedGrant(ctx, { workspace, mode, agentId, wallet }, options)
+  return { workspace, mode, agentId, wallet, grant, key: secret }
 }
 
 export async function seedWallet(
   ctx: Context,
-  { account, mode }: Pick<Seed, 'account' | 'mode'>,
+  { workspace, mode }: Pick<Seed, 'workspace' | 'mode'>,
   wallet = address(`0x${randomBytes(20).toString('hex')}`),
 ): Promise<Address> {
   const row = {
-    accountId: account.id,
+    workspaceId: workspace.id,
     mode,
     address: wallet,
     name: 'Seeded',
@@ -79,40 +83,40 @@ export async function seedWallet(
 }
 
 /** Adds `count` active grants to the agent of a seed, each on a new wallet. Runs only three statements in all. */
-export async function seedManyGrants(ctx: Context, { account, wallet, grant }: Seed, count: number): Promise<void> {
+export async function seedManyGrants(ctx: Context, { workspace, wallet, grant }: Seed, count: number): Promise<void> {
   const numbered = `lateral (select md5($2) || lpad(to_hex(n), 8, '0') as tail from generate_series(1, $3::int) n) t`
   await readRows(
     ctx.db,
     `insert into wallets select (jsonb_populate_record(w, jsonb_build_object(
           'address', '0x' || tail, 'enclave_wallet_id', tail))).*
-      from wallets w, ${numbered} where account_id = $1 and address = $4`,
-    [account.id, grant.id, count, wallet],
+      from wallets w, ${numbered} where workspace_id = $1 and address = $4`,
+    [workspace.id, grant.id, count, wallet],
   )
   await readRows(
     ctx.db,
     `insert into wallet_slots select (jsonb_populate_record(s, jsonb_build_object(
         'wallet_address', '0x' || tail, 'enclave_policy_id', tail, 'signer_id', tail))).*
-      from wallet_slots s, ${numbered} where account_id = $1 and wallet_address = $4 and slot = $5`,
-    [account.id, grant.id, count, wallet, grant.slot],
+      from wallet_slots s, ${numbered} where workspace_id = $1 and wallet_address = $4 and slot = $5`,
+    [workspace.id, grant.id, count, wallet, grant.slot],
   )
   await readRows(
     ctx.db,
     `insert into grants select (jsonb_populate_record(g, jsonb_build_object(
         'id', g.id || '-' || tail, 'wallet_address', '0x' || tail))).*
-      from grants g, ${numbered} where account_id = $1 and id = $2`,
-    [account.id, grant.id, count],
+      from grants g, ${numbered} where workspace_id = $1 and id = $2`,
+    [workspace.id, grant.id, count],
   )
 }
 
 export async function seedGrant(
   ctx: Context,
-  { account, mode, agentId, wallet }: Pick<Seed, 'account' | 'mode' | 'agentId' | 'wallet'>,
+  { workspace, mode, agentId, wallet }: Pick<Seed, 'workspace' | 'mode' | 'agentId' | 'wallet'>,
   options: SeedOptions = {},
 ): Promise<Grant> {
-  const slot = await seedSlot(ctx, { account, mode, wallet })
+  const slot = await seedSlot(ctx, { workspace, mode, wallet })
   const grant: Grant = {
     id: createId('grant', ctx.clock.now()),
-    accountId: account.id,
+    workspaceId: workspace.id,
     mode,
     agentId,
     walletAddress: wallet,
@@ -134,7 +138,7 @@ export async function seedGrant(
     activatedBy: null,
   }
   await ctx.db.write(insertGrant(grant))
-  const active = await ctx.db.write(markActive(account.id, grant.id, ctx.clock.now()))
+  const active = await ctx.db.write(markActive(workspace.id, grant.id, ctx.clock.now()))
   if (active === null) throw new Error('the grant was not activated')
   return active
 }
@@ -142,11 +146,11 @@ export async function seedGrant(
 /** Adds the wallet's next slot. A seeded wallet has one slot for each of its grants. */
 async function seedSlot(
   ctx: Context,
-  { account, mode, wallet }: Pick<Seed, 'account' | 'mode' | 'wallet'>,
+  { workspace, mode, wallet }: Pick<Seed, 'workspace' | 'mode' | 'wallet'>,
 ): Promise<number> {
-  const place = { accountId: account.id, mode, address: wallet }
+  const place = { workspaceId: workspace.id, mode, address: wallet }
   const slot = (await ctx.db.read(listSlots(place))).length + 1
-  const context = slotSealContext({ accountId: account.id, mode, walletAddress: wallet }, slot)
+  const context = slotSealContext({ workspaceId: workspace.id, mode, walletAddress: wallet }, slot)
   const privateKeySealed = ctx.sealer.seal(generateSignerKey().privateKey, context)
   const [enclaveRulesId, signerId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
   await ctx.db.write(insertSlots(place, [{ slot, enclaveRulesId, signerId, privateKeySealed }]))
@@ -160,7 +164,7 @@ export function paymentRequest(
 ): PaymentRequest {
   const amountUsdc = changes.amountUsdc ?? '1'
   return {
-    accountId: seeded.account.id,
+    workspaceId: seeded.workspace.id,
     mode: seeded.mode,
     agentId: seeded.agentId,
     wallet: seeded.wallet,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import type { DomainEvent } from '../../../server/src/domain/events/event.ts'
 import { getDelivery } from '../../../server/src/domain/webhooks/queries.ts'
@@ -8,7 +8,7 @@ import type { WebhookEndpoint } from '../../../server/src/domain/webhooks/endpoi
 import type { Loop } from '../../../server/src/lib/loop.ts'
 import type { Mode } from '../../../server/src/values/mode.ts'
 import { sendWebhooks } from '../../../server/src/jobs/send-webhooks.ts'
-import { announce, makeAccount, makeEndpoint } from './delivery-rows.ts'
+import { announce, makeWorkspace, makeEndpoint } from './delivery-rows.ts'
 import { readRows } from '../database/read-rows.ts'
 import { startReceiver, type Receiver, type Reply } from '../wires/receiver.ts'
 import { openTestContext, type TestContext } from './test-context.ts'
@@ -38,7 +38,7 @@ export interface SenderFixture {
   readonly given: TestContext
   readonly ctx: Context
   subscribe(
-    account: Account,
+    workspace: Workspace,
     options?: { mode?: Mode; events?: readonly string[]; reply?: Reply },
   ): Promise<Subscription>
   startSender(options?: { ctx?: Context; attemptMs?: number }): Loop
@@ -66,18 +66,18 @@ export async function openSenderFixture(): Promise<SenderFixture> {
   let receivers: Receiver[] = []
   let offsetMs = 0
 
-  const subscribe: SenderFixture['subscribe'] = async (account, { mode = 'test', events, reply = 200 } = {}) => {
+  const subscribe: SenderFixture['subscribe'] = async (workspace, { mode = 'test', events, reply = 200 } = {}) => {
     const receiver = await startReceiver()
     receiver.reply(reply)
     receivers.push(receiver)
     const wanted = events === undefined ? {} : { events }
-    return { receiver, ...(await makeEndpoint(ctx, account, { mode, url: receiver.url, ...wanted })) }
+    return { receiver, ...(await makeEndpoint(ctx, workspace, { mode, url: receiver.url, ...wanted })) }
   }
 
-  const logs: SenderFixture['logs'] = async ({ accountId, id }) => {
-    const text = 'select id from deliveries where account_id = $1 and endpoint_id = $2 order by created_at, id'
-    const rows = await readRows(ctx.db, text, [accountId, id])
-    return await Promise.all(rows.map((row) => getDelivery(ctx, { accountId, id: String(row['id']) })))
+  const logs: SenderFixture['logs'] = async ({ workspaceId, id }) => {
+    const text = 'select id from deliveries where workspace_id = $1 and endpoint_id = $2 order by created_at, id'
+    const rows = await readRows(ctx.db, text, [workspaceId, id])
+    return await Promise.all(rows.map((row) => getDelivery(ctx, { workspaceId, id: String(row['id']) })))
   }
 
   const reset = async (): Promise<void> => {
@@ -116,9 +116,9 @@ export async function openSenderFixture(): Promise<SenderFixture> {
       })
     },
     async lookedAround() {
-      const account = await makeAccount(ctx)
-      const { receiver } = await subscribe(account)
-      await announce(ctx, account)
+      const workspace = await makeWorkspace(ctx)
+      const { receiver } = await subscribe(workspace)
+      await announce(ctx, workspace)
       await receiver.arrived(1)
     },
     async close() {
@@ -131,11 +131,11 @@ export async function openSenderFixture(): Promise<SenderFixture> {
 /** Appends an event, and waits until its only delivery has been attempted. Returns the event and the delivery. */
 export async function deliverOne(
   sending: SenderFixture,
-  account: Account,
+  workspace: Workspace,
   { endpoint }: Subscription,
   changes: Partial<DomainEvent> = {},
 ): Promise<Log & { event: DomainEvent }> {
-  const event = await announce(sending.ctx, account, changes)
+  const event = await announce(sending.ctx, workspace, changes)
   return { event, ...(await sending.logWhen(endpoint, event, ({ delivery }) => delivery.attempts > 0)) }
 }
 

@@ -1,4 +1,4 @@
-import type { Account } from '../../../server/src/domain/accounts/account.ts'
+import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events/event.ts'
@@ -12,20 +12,20 @@ import { announce, readDelivery } from './delivery-rows.ts'
 /** Returns the workspace's first endpoint. If there is none, creates one that is subscribed to every kind of event. */
 export async function seedEndpoint(
   ctx: Context,
-  { account, mode = 'test' }: { account: Account; mode?: Mode },
+  { workspace, mode = 'test' }: { workspace: Workspace; mode?: Mode },
 ): Promise<WebhookEndpoint> {
-  const [first] = await listEndpoints(ctx, { accountId: account.id, mode })
+  const [first] = await listEndpoints(ctx, { workspaceId: workspace.id, mode })
   if (first !== undefined) return first
-  const wanted = { accountId: account.id, mode, url: 'https://hooks.example/seeded', events: EVENT_TYPES }
+  const wanted = { workspaceId: workspace.id, mode, url: 'https://hooks.example/seeded', events: EVENT_TYPES }
   return (await createEndpoint(ctx, { ...wanted, actor: OPERATOR })).endpoint
 }
 
 /** Appends an event, and returns its delivery to the endpoint. */
 export async function seedDelivery(
   ctx: Context,
-  { accountId, id, mode }: WebhookEndpoint,
+  { workspaceId, id, mode }: WebhookEndpoint,
   changes: Partial<DomainEvent> = {},
 ): Promise<Delivery> {
-  const event = await announce(ctx, { id: accountId }, { mode, ...changes })
-  return await readDelivery(ctx, { accountId, id: `dlv_${event.id.slice(4)}_${id.slice(4)}` })
+  const event = await announce(ctx, { id: workspaceId }, { mode, ...changes })
+  return await readDelivery(ctx, { workspaceId, id: `dlv_${event.id.slice(4)}_${id.slice(4)}` })
 }

@@ -24,9 +24,9 @@ export interface Withdrawer {
 /** Needs no enclave that verifies signatures: the service verifies the owner's signature itself. */
 export async function openWithdrawer(ctx: Context, options: SeedOptions = {}): Promise<Withdrawer> {
   const seeded = await seed(ctx, options)
-  const { userId, passkey } = await seedOwner(ctx, seeded.account)
+  const { userId, passkey } = await seedOwner(ctx, seeded.workspace)
   const owner = await addWalletOwner(ctx, userId)
-  const wallet = { accountId: seeded.account.id, mode: seeded.mode, address: seeded.wallet }
+  const wallet = { workspaceId: seeded.workspace.id, mode: seeded.mode, address: seeded.wallet }
   await ctx.db.write(insertOwner(wallet, { credentialId: owner.credentialId, addedAt: ctx.clock.now() }))
   return { seeded, owner, signInPasskey: passkey, actor: { kind: 'user', id: userId } }
 }
@@ -44,8 +44,8 @@ export async function issueWithdrawal(
   { to = RECIPIENT, wallet = seeded.wallet, amountUsdc = '1' }: Wanted = {},
 ): Promise<IssuedWithdrawal> {
   const amount = amountUsdc === null ? null : { amountMicro: parseAmount(amountUsdc) ?? microUsdc(0n), amountUsdc }
-  const { account, mode } = seeded
-  return await issueWithdrawalRequest(ctx, { accountId: account.id, mode, wallet, to, amount, actor })
+  const { workspace, mode } = seeded
+  return await issueWithdrawalRequest(ctx, { workspaceId: workspace.id, mode, wallet, to, amount, actor })
 }
 
 /** Signs the withdrawal with `passkey`, by default the owner's passkey, and submits the signature. */
@@ -56,7 +56,7 @@ export async function signWithdrawal(
   passkey = owner,
 ): Promise<Payment> {
   const assertion = passkey.assert(signingRequest.payload)
-  return await submitWithdrawal(ctx, { accountId: seeded.account.id, requestId, assertion, actor })
+  return await submitWithdrawal(ctx, { workspaceId: seeded.workspace.id, requestId, assertion, actor })
 }
 
 export async function withdraw(ctx: Context, withdrawer: Withdrawer, wanted: Wanted = {}): Promise<Payment> {

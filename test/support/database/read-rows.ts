@@ -21,13 +21,13 @@ export async function runUnlimited(url: string, text: string, values: readonly u
 }
 
 /** Returns the types of a workspace's events, in alphabetical order. */
-export async function listEventTypes(db: Database, accountId: string): Promise<string[]> {
-  const rows = await readRows(db, 'select type from events where account_id = $1 order by type', [accountId])
+export async function listEventTypes(db: Database, workspaceId: string): Promise<string[]> {
+  const rows = await readRows(db, 'select type from events where workspace_id = $1 order by type', [workspaceId])
   return rows.map((row) => String(row['type']))
 }
 
-export async function readAllowance(db: Database, accountId: string): Promise<number> {
-  const rows = await readRows(db, 'select used from allowances where account_id = $1', [accountId])
+export async function readAllowance(db: Database, workspaceId: string): Promise<number> {
+  const rows = await readRows(db, 'select used from allowances where workspace_id = $1', [workspaceId])
   return Number(rows[0]?.['used'] ?? 0)
 }
 

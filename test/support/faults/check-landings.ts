@@ -66,7 +66,7 @@ export function toRecordedPayment(row: Row): RecordedPayment {
     id: String(row['id']),
     referenceId: referenceId({
       id: String(row['id']),
-      accountId: String(row['account_id']),
+      workspaceId: String(row['workspace_id']),
       mode: row['mode'],
       idempotencyKey: row['idempotency_key'],
     }),

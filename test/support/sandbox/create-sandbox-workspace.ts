@@ -2,7 +2,7 @@ import type { SandboxFacts } from '../../../sandbox/src/state/sandbox-facts.ts'
 import { openState } from '../../../sandbox/src/state/sandbox-state.ts'
 import type { ThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.ts'
 import { Database } from '../../../server/src/db/database.ts'
-import { getAccount } from '../../../server/src/domain/accounts/get-account.ts'
+import { getWorkspace } from '../../../server/src/domain/workspaces/get-workspace.ts'
 import { createInvitation } from '../../../server/src/domain/members/create-invitation.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
@@ -52,9 +52,9 @@ async function invite({ dataDir, port }: ThrowAwaySandbox, slug: string): Promis
   const db = new Database({ url, connectionsMax: 1 }, createLogger('silent'))
   try {
     const context = { db, clock: createClock(openState(dataDir).current.clockOffsetMs) }
-    const account = await getAccount(context, slug)
+    const workspace = await getWorkspace(context, slug)
     const actor = { kind: 'operator' } as const
-    return (await createInvitation(context, { account, role: 'owner', actor, usesMax: INVITATION_USES_MAX })).secret
+    return (await createInvitation(context, { workspace, role: 'owner', actor, usesMax: INVITATION_USES_MAX })).secret
   } finally {
     await db.close()
   }

@@ -9,7 +9,7 @@ import { createClock } from '../../../server/src/lib/clock.ts'
 import { createLogger } from '../../../server/src/lib/logger.ts'
 import { openContext } from '../../../server/src/service.ts'
 import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
-import { findAccountBySlug } from '../../../server/src/domain/accounts/accounts-store.ts'
+import { findWorkspaceBySlug } from '../../../server/src/domain/workspaces/workspaces-store.ts'
 import { addMember } from '../../../server/src/domain/members/add-member.ts'
 import { Browser } from '../../console/browser.ts'
 import { signUpPerson } from '../context/people.ts'
@@ -83,10 +83,10 @@ export async function signInNewOwner(
     logger: createLogger('silent'),
   })
   try {
-    const account = await opened.context.db.read(findAccountBySlug(slug))
-    if (account === null) throw new Error('the workspace does not exist')
+    const workspace = await opened.context.db.read(findWorkspaceBySlug(slug))
+    if (workspace === null) throw new Error('the workspace does not exist')
     const { userId, secret } = await signUpPerson(opened.context)
-    await addMember(opened.context, { account, userId, role: 'owner', actor: OPERATOR })
+    await addMember(opened.context, { workspace, userId, role: 'owner', actor: OPERATOR })
     browser.cookies.set('session', secret)
   } finally {
     await opened.close()

@@ -75,7 +75,7 @@ export async function openOauthServer(
 ): Promise<OauthServer> {
   const given = await openTestService((config) => change({ ...config, trustedProxies: ['127.0.0.1'] }))
   const seeded = await seed(given.context)
-  const owner = await seedOwner(given.context, seeded.account)
+  const owner = await seedOwner(given.context, seeded.workspace)
 
   const ask: OauthServer['ask'] = ({ address = randomAddress(), person, headers = [], ...call }) => {
     const cookie = person === undefined ? [] : ['cookie', `session=${person.secret}`]
@@ -97,7 +97,7 @@ export async function openOauthServer(
     const fields = {
       request: handle,
       decision: 'approve',
-      workspace: seeded.account.slug,
+      workspace: seeded.workspace.slug,
       mode: seeded.mode,
       agent_id: seeded.agentId,
     }

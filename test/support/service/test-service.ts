@@ -56,7 +56,7 @@ export async function openTestService(
       return answer
     },
     async issueKey(seeded, mode = seeded.mode) {
-      return (await issueKey(given.context, { accountId: seeded.account.id, mode, actor: OPERATOR })).secret
+      return (await issueKey(given.context, { workspaceId: seeded.workspace.id, mode, actor: OPERATOR })).secret
     },
     async countRows() {
       const tables = ['agents', 'payments', 'events']

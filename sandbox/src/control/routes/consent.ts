@@ -1,4 +1,4 @@
-import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import { getWorkspace } from '../../../../server/src/domain/workspaces/get-workspace.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { PROBLEM_STATUS, Problem, type ProblemType } from '../../../../server/src/values/problem.ts'
 import { Fields } from '../fields.ts'
@@ -15,17 +15,17 @@ const ANSWER_MS_MAX = 10_000
  */
 export function addConsentRoute(http: HttpServer, control: ControlContext): void {
   http.post('/workspaces/:slug/consent', async (request) => {
-    const account = await getAccount(control.context, slugIn(request))
+    const workspace = await getWorkspace(control.context, slugIn(request))
     const fields = new Fields(request.body)
     const authorizeUrl = readAuthorizeUrl(fields, control.addresses.authUrl)
     const form = {
       decision: fields.flag('approve', true) ? 'approve' : 'deny',
-      workspace: account.slug,
+      workspace: workspace.slug,
       mode: fields.mode(),
       agent_id: fields.text('agent_id'),
     }
-    await ensureOwner(control, account)
-    const browser = openBrowser(control.addresses.authUrl, await signInOwner(control, account.slug))
+    await ensureOwner(control, workspace)
+    const browser = openBrowser(control.addresses.authUrl, await signInOwner(control, workspace.slug))
 
     const opened = await browser.get(authorizeUrl)
     const location = await readRedirect(opened)

@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
-import type { Account } from '../../../../server/src/domain/accounts/account.ts'
-import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import type { Workspace } from '../../../../server/src/domain/workspaces/workspace.ts'
+import { getWorkspace } from '../../../../server/src/domain/workspaces/get-workspace.ts'
 import { formatGrant } from '../../../../server/src/domain/grants/format-grant.ts'
 import type { GrantChange } from '../../../../server/src/domain/grants/grant.ts'
 import { openGrant, type OpenGrantRequest } from '../../../../server/src/domain/grants/open-grant.ts'
@@ -17,21 +17,21 @@ export function addGrantRoutes(http: HttpServer, control: ControlContext): void 
   const { context, state } = control
 
   http.post('/workspaces/:slug/grants', async (request, reply) => {
-    const account = await getAccount(context, slugIn(request))
+    const workspace = await getWorkspace(context, slugIn(request))
     const fields = new Fields(request.body)
-    const wanted = readGrant(fields, account)
+    const wanted = readGrant(fields, workspace)
     const isSigned = fields.flag('sign', true)
     const pending = await openGrant(context, wanted)
-    state.update({ grants: { ...state.current.grants, [pending.id]: account.slug } })
-    const grant = isSigned ? await signGrant(control, { account, grantId: pending.id, change: 'activate' }) : pending
+    state.update({ grants: { ...state.current.grants, [pending.id]: workspace.slug } })
+    const grant = isSigned ? await signGrant(control, { workspace, grantId: pending.id, change: 'activate' }) : pending
     return reply.code(201).send({ grant: formatGrant(grant) })
   })
 
   const addSigning = (path: string, change: GrantChange): void => {
     http.post(path, async (request) => {
       const grantId = idIn(request)
-      const account = await accountOf(control, grantId)
-      return { grant: formatGrant(await signGrant(control, { account, grantId, change })) }
+      const workspace = await workspaceOf(control, grantId)
+      return { grant: formatGrant(await signGrant(control, { workspace, grantId, change })) }
     })
   }
   addSigning('/grants/:id/sign', 'activate')
@@ -41,14 +41,14 @@ export function addGrantRoutes(http: HttpServer, control: ControlContext): void 
   // Suspending requires no signature, because an owner must be able to stop an agent at once (D15).
   http.post('/grants/:id/suspend', async (request) => {
     const grantId = idIn(request)
-    const { id: accountId } = await accountOf(control, grantId)
-    return { grant: formatGrant(await suspendGrant(context, { accountId, grantId, actor: OPERATOR })) }
+    const { id: workspaceId } = await workspaceOf(control, grantId)
+    return { grant: formatGrant(await suspendGrant(context, { workspaceId, grantId, actor: OPERATOR })) }
   })
 }
 
-function readGrant(fields: Fields, account: Account): OpenGrantRequest {
+function readGrant(fields: Fields, workspace: Workspace): OpenGrantRequest {
   return {
-    accountId: account.id,
+    workspaceId: workspace.id,
     mode: fields.mode(),
     agentId: fields.agentId('agent_id'),
     wallet: fields.address('wallet'),
@@ -62,9 +62,9 @@ function readGrant(fields: Fields, account: Account): OpenGrantRequest {
   }
 }
 
-async function accountOf({ context, state }: ControlContext, grantId: string): Promise<Account> {
+async function workspaceOf({ context, state }: ControlContext, grantId: string): Promise<Workspace> {
   const { grants } = state.current
   const slug = Object.hasOwn(grants, grantId) ? grants[grantId] : undefined
   if (slug === undefined) throw new Problem('not_found', 'There is no grant with this id in the sandbox.')
-  return await getAccount(context, slug)
+  return await getWorkspace(context, slug)
 }

@@ -1,5 +1,5 @@
-import type { Account } from '../../../../server/src/domain/accounts/account.ts'
-import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import type { Workspace } from '../../../../server/src/domain/workspaces/workspace.ts'
+import { getWorkspace } from '../../../../server/src/domain/workspaces/get-workspace.ts'
 import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { EVENT_TYPES } from '../../../../server/src/domain/events/event.ts'
 import { createEndpoint } from '../../../../server/src/domain/webhooks/create-endpoint.ts'
@@ -23,10 +23,10 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
   const { context, state } = control
 
   http.post('/workspaces/:slug/webhooks', async (request, reply) => {
-    const account = await getAccount(context, slugIn(request))
+    const workspace = await getWorkspace(context, slugIn(request))
     const fields = new Fields(request.body)
     const { endpoint, secret } = await createEndpoint(context, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: fields.mode(),
       url: fields.text('url'),
       events: fields.someOf('events', EVENT_TYPES),
@@ -41,33 +41,33 @@ export function addWebhookRoutes(http: HttpServer, control: ControlContext): voi
    */
   const slugs = new Set<string>()
   http.get('/workspaces/:slug/deliveries', async (request) => {
-    const account = await getAccount(context, slugIn(request))
-    slugs.add(account.slug)
-    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(control, account, mode)))).flat()
+    const workspace = await getWorkspace(context, slugIn(request))
+    slugs.add(workspace.slug)
+    const deliveries = (await Promise.all(MODES.map((mode) => readDeliveries(control, workspace, mode)))).flat()
     return { deliveries: deliveries.toSorted((left, right) => (left.id < right.id ? 1 : -1)) }
   })
 
   http.post('/deliveries/:id/replay', async (request, reply) => {
     const deliveryId = idIn(request)
     for (const slug of Object.keys(state.current.owners)) slugs.add(slug)
-    const accountId = await findAccountId(control, [...slugs], deliveryId)
-    const delivery = await replayDelivery(context, { accountId, deliveryId, actor: OPERATOR })
+    const workspaceId = await findWorkspaceId(control, [...slugs], deliveryId)
+    const delivery = await replayDelivery(context, { workspaceId, deliveryId, actor: OPERATOR })
     return reply.code(201).send({ delivery: formatDelivery(delivery, []) })
   })
 }
 
 /** Lists a workspace's deliveries in one mode with their attempts, newest first. */
-async function readDeliveries({ context }: ControlContext, { id: accountId }: Account, mode: Mode) {
+async function readDeliveries({ context }: ControlContext, { id: workspaceId }: Workspace, mode: Mode) {
   const found: ReturnType<typeof formatDelivery>[] = []
   for (let before: string | null = null; found.length < DELIVERIES_LISTED_MAX;) {
     const page: Delivery[] = await listDeliveries(context, {
-      accountId,
+      workspaceId,
       mode,
       filter: {},
       before,
       limit: PAGE_DELIVERIES,
     })
-    const whole = await Promise.all(page.map(({ id }) => getDelivery(context, { accountId, id })))
+    const whole = await Promise.all(page.map(({ id }) => getDelivery(context, { workspaceId, id })))
     found.push(...whole.map(({ delivery, attempts }) => formatDelivery(delivery, attempts)))
     before = page.at(-1)?.id ?? null
     if (page.length < PAGE_DELIVERIES) break
@@ -79,15 +79,15 @@ async function readDeliveries({ context }: ControlContext, { id: accountId }: Ac
  * Finds the workspace of a delivery. The server has no operation that reads across workspaces, so each workspace is
  * searched.
  */
-async function findAccountId(
+async function findWorkspaceId(
   { context }: ControlContext,
   slugs: readonly string[],
   deliveryId: string,
 ): Promise<string> {
   for (const slug of slugs) {
-    const { id: accountId } = await getAccount(context, slug)
-    const found = await getDelivery(context, { accountId, id: deliveryId }).catch(nullIfNotFound)
-    if (found !== null) return accountId
+    const { id: workspaceId } = await getWorkspace(context, slug)
+    const found = await getDelivery(context, { workspaceId, id: deliveryId }).catch(nullIfNotFound)
+    if (found !== null) return workspaceId
   }
   throw problem('delivery_not_found')
 }

@@ -1,6 +1,6 @@
-import type { Account } from '../../../../server/src/domain/accounts/account.ts'
-import { changePlan } from '../../../../server/src/domain/accounts/change-plan.ts'
-import { getAccount } from '../../../../server/src/domain/accounts/get-account.ts'
+import type { Workspace } from '../../../../server/src/domain/workspaces/workspace.ts'
+import { changePlan } from '../../../../server/src/domain/workspaces/change-plan.ts'
+import { getWorkspace } from '../../../../server/src/domain/workspaces/get-workspace.ts'
 import { OPERATOR } from '../../../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../../../server/src/domain/keys/issue-key.ts'
 import { PLAN_NAMES } from '../../../../server/src/domain/plans/plan.ts'
@@ -22,20 +22,20 @@ export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): v
   http.post('/workspaces', async (request, reply) => {
     const fields = new Fields(request.body)
     const plan = fields.oneOf('plan', PLAN_NAMES, 'developer')
-    const account = await createOwnedWorkspace(control, { name: fields.text('name'), plan })
+    const workspace = await createOwnedWorkspace(control, { name: fields.text('name'), plan })
     const [test, live] = await Promise.all([
-      issueKey(context, { accountId: account.id, mode: 'test', actor: OPERATOR }),
-      issueKey(context, { accountId: account.id, mode: 'live', actor: OPERATOR }),
+      issueKey(context, { workspaceId: workspace.id, mode: 'test', actor: OPERATOR }),
+      issueKey(context, { workspaceId: workspace.id, mode: 'live', actor: OPERATOR }),
     ])
     const keys = { test: test.secret, live: live.secret }
-    return reply.code(201).send({ workspace: { ...formatWorkspace(account), keys } })
+    return reply.code(201).send({ workspace: { ...formatWorkspace(workspace), keys } })
   })
 
   http.post('/workspaces/:slug/keys', async (request, reply) => {
-    const account = await getAccount(context, slugIn(request))
+    const workspace = await getWorkspace(context, slugIn(request))
     const fields = new Fields(request.body)
     const { key, secret } = await issueKey(context, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: fields.mode(),
       agentId: fields.has('agent_id') ? fields.agentId('agent_id') : null,
       scopes: fields.has('scopes') ? fields.someOf('scopes', SCOPES) : null,
@@ -46,23 +46,23 @@ export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): v
   })
 
   http.post('/workspaces/:slug/wallets', async (request, reply) => {
-    const account = await getAccount(context, slugIn(request))
+    const workspace = await getWorkspace(context, slugIn(request))
     const fields = new Fields(request.body)
     const mode = fields.mode()
     const amountMicro = fields.amountOrZero('fund_usdc')
-    const { address } = await createOwnedWallet(control, { account, mode, name: 'Wallet' })
+    const { address } = await createOwnedWallet(control, { workspace, mode, name: 'Wallet' })
     if (amountMicro !== null) await fund(control, { mode, to: address, amountMicro })
     return reply.code(201).send({ wallet: { address, mode } })
   })
 
   http.post('/workspaces/:slug/plan', async (request) => {
-    const account = await getAccount(context, slugIn(request))
+    const workspace = await getWorkspace(context, slugIn(request))
     const fields = new Fields(request.body)
     const allowanceUsed = fields.has('allowance_used')
       ? fields.integer('allowance_used', { min: 0, max: ALLOWANCE_USED_MAX })
       : undefined
     const changed = await changePlan(context, {
-      account,
+      workspace,
       plan: fields.oneOf('plan', PLAN_NAMES),
       allowanceUsed,
       actor: OPERATOR,
@@ -71,6 +71,6 @@ export function addWorkspaceRoutes(http: HttpServer, control: ControlContext): v
   })
 }
 
-function formatWorkspace({ slug, name, plan }: Account) {
+function formatWorkspace({ slug, name, plan }: Workspace) {
   return { slug, name, plan }
 }

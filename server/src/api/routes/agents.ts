@@ -41,7 +41,12 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       const caller = callerOf(request)
       const id = parseAgentId(request.body.id)
       if (id === null) throw invalidMember('id', AGENT_ID_RULE)
-      const agent = await createAgent(ctx, { accountId: caller.accountId, mode: caller.mode, id, actor: caller.actor })
+      const agent = await createAgent(ctx, {
+        workspaceId: caller.workspaceId,
+        mode: caller.mode,
+        id,
+        actor: caller.actor,
+      })
       return reply.code(201).send({ agent: formatOf(caller, agent) })
     },
   )
@@ -85,13 +90,13 @@ export function addAgentRoutes(http: HttpServer, ctx: Context, authenticate: Aut
     },
     async (request) => {
       const caller = callerOf(request)
-      const { accountId, mode } = caller
-      const agent = await getAgent(ctx, { accountId, mode, id: request.params.id })
+      const { workspaceId, mode } = caller
+      const agent = await getAgent(ctx, { workspaceId, mode, id: request.params.id })
       return { agent: formatOf(caller, agent) }
     },
   )
 }
 
-function formatOf({ accountSlug }: Caller, agent: Agent): PublicAgent {
-  return { ...formatAgent(agent), account_slug: accountSlug }
+function formatOf({ workspaceSlug }: Caller, agent: Agent): PublicAgent {
+  return { ...formatAgent(agent), account_slug: workspaceSlug }
 }

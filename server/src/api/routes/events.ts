@@ -48,9 +48,9 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       },
     },
     async (request) => {
-      const { accountId, mode, accountSlug } = callerOf(request)
-      const page = await listEvents(ctx, { accountId, mode, ...parseEventsQuery(request.query) })
-      return { events: page.events.map((event) => toEnvelope(event, accountSlug)), next_cursor: page.nextCursor }
+      const { workspaceId, mode, workspaceSlug } = callerOf(request)
+      const page = await listEvents(ctx, { workspaceId, mode, ...parseEventsQuery(request.query) })
+      return { events: page.events.map((event) => toEnvelope(event, workspaceSlug)), next_cursor: page.nextCursor }
     },
   )
 
@@ -73,8 +73,8 @@ export function addEventRoutes(http: HttpServer, ctx: Context, authenticate: Aut
       },
     },
     async (request) => {
-      const { accountId, mode, accountSlug } = callerOf(request)
-      return { event: toEnvelope(await getEvent(ctx, { accountId, mode, id: request.params.id }), accountSlug) }
+      const { workspaceId, mode, workspaceSlug } = callerOf(request)
+      return { event: toEnvelope(await getEvent(ctx, { workspaceId, mode, id: request.params.id }), workspaceSlug) }
     },
   )
 }
@@ -88,6 +88,6 @@ const UNCHANGED = {
   serializerCompiler: () => JSON.stringify,
 }
 
-function toEnvelope(event: StoredEvent, accountSlug: string): unknown {
-  return JSON.parse(formatEvent(event, accountSlug))
+function toEnvelope(event: StoredEvent, workspaceSlug: string): unknown {
+  return JSON.parse(formatEvent(event, workspaceSlug))
 }

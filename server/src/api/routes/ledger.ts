@@ -42,8 +42,8 @@ export function addLedgerRoute(http: HttpServer, ctx: Context, authenticate: Aut
       },
     },
     async (request) => {
-      const { accountId, mode, agentId: boundAgentId } = callerOf(request)
-      const page = await listLedger(ctx, { accountId, mode, boundAgentId, ...parseLedgerQuery(request.query) })
+      const { workspaceId, mode, agentId: boundAgentId } = callerOf(request)
+      const page = await listLedger(ctx, { workspaceId, mode, boundAgentId, ...parseLedgerQuery(request.query) })
       return { entries: page.entries.map(formatLedgerEntry), has_more: page.hasMore }
     },
   )

@@ -43,8 +43,8 @@ export function addMeRoute(http: HttpServer, ctx: Context, authenticate: Authent
 function formatIdentity(caller: Caller, now: Date) {
   return {
     auth_type: caller.authType,
-    account_slug: caller.accountSlug,
-    account_name: caller.accountName,
+    account_slug: caller.workspaceSlug,
+    account_name: caller.workspaceName,
     mode: caller.mode,
     scopes: caller.scopes,
     agent_id: caller.agentId,

@@ -92,12 +92,12 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { accountId, mode, agentId: boundAgentId } = caller
+      const { workspaceId, mode, agentId: boundAgentId } = caller
       const { idempotencyKey, parsed } = readRequest(request, ctx.chains[mode].usdc)
       const onSubmit = (): void => leaveSubmission(request)
       if (parsed instanceof Problem) {
         onSubmit()
-        const replayed = await replayPayment(ctx, { accountId, mode, idempotencyKey, boundAgentId })
+        const replayed = await replayPayment(ctx, { workspaceId, mode, idempotencyKey, boundAgentId })
         if (replayed === null) throw parsed
         setReplayHeaders(reply, replayed, request.body)
         return reply.code(201).send({ payment: formatPayment(replayed) })
@@ -133,10 +133,10 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { accountId, mode } = caller
+      const { workspaceId, mode } = caller
       const { idempotencyKey, parsed } = readRequest(request, ctx.chains[mode].usdc)
       if (parsed instanceof Problem) {
-        const payment = await findExisting(ctx, { accountId, mode, idempotencyKey })
+        const payment = await findExisting(ctx, { workspaceId, mode, idempotencyKey })
         if (payment === null) throw parsed
         setReplayHeaders(reply, payment, request.body)
         return { preview: formatPreview({ kind: 'existing', payment }) }
@@ -174,13 +174,13 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       },
     },
     async (request, reply) => {
-      const { accountId, mode } = callerOf(request)
+      const { workspaceId, mode } = callerOf(request)
       const { id } = request.params
       const { waitMs } = parsePaymentQuery(request.query)
       const signal = signalOf(reply)
       const onWait = (): void => leaveWork(request)
       // Withdrawals are not found here, because they are payments of an owner and not of an agent (D62).
-      const payment = await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
+      const payment = await waitForPayment(ctx, { workspaceId, mode, id, ofAgents: true, waitMs, signal, onWait })
       const purchase = await findPurchaseOf(ctx, payment)
       return { payment: formatPayment(payment), ...(purchase === null ? {} : { purchase: formatPurchase(purchase) }) }
     },
@@ -223,7 +223,7 @@ function readRequest(
 
 function toPaymentRequest(caller: Caller, parsed: ParsedPayment): PaymentRequest {
   return {
-    accountId: caller.accountId,
+    workspaceId: caller.workspaceId,
     mode: caller.mode,
     credentialId: caller.credentialId,
     boundAgentId: caller.agentId,

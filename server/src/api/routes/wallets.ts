@@ -58,8 +58,13 @@ export function addWalletRoutes(http: HttpServer, ctx: Context, authenticate: Au
       },
     },
     async (request) => {
-      const { accountId, mode, agentId: boundAgentId } = callerOf(request)
-      const page = await listWalletBudgets(ctx, { accountId, mode, boundAgentId, ...parseWalletsQuery(request.query) })
+      const { workspaceId, mode, agentId: boundAgentId } = callerOf(request)
+      const page = await listWalletBudgets(ctx, {
+        workspaceId,
+        mode,
+        boundAgentId,
+        ...parseWalletsQuery(request.query),
+      })
       return { wallets: page.wallets.map(formatWalletBudget), has_more: page.hasMore }
     },
   )
@@ -81,10 +86,10 @@ export function addWalletRoutes(http: HttpServer, ctx: Context, authenticate: Au
       },
     },
     async (request) => {
-      const { accountId, mode, agentId: boundAgentId } = callerOf(request)
+      const { workspaceId, mode, agentId: boundAgentId } = callerOf(request)
       const address = parseAddress(request.params.address)
       if (address === null) throw invalidMember('address', 'must be an EVM address', 'address_invalid')
-      return { wallet: formatWalletBudget(await getWalletBudget(ctx, { accountId, mode, boundAgentId, address })) }
+      return { wallet: formatWalletBudget(await getWalletBudget(ctx, { workspaceId, mode, boundAgentId, address })) }
     },
   )
 }

@@ -111,12 +111,12 @@ export function addX402Routes(
       },
     },
     async (request, reply) => {
-      const { accountId, mode, credentialId, agentId: boundAgentId } = callerOf(request)
+      const { workspaceId, mode, credentialId, agentId: boundAgentId } = callerOf(request)
       const buyer = parseBuyer(request.body)
       const resource = readRequest(request.body, ctx.outbound)
       const scope = scopeToAsk(resource.method)
       if (scope !== null) requireScope(request, { reply, origins, scope })
-      const price = { accountId, mode, credentialId, boundAgentId, request: resource, buyer }
+      const price = { workspaceId, mode, credentialId, boundAgentId, request: resource, buyer }
       return formatPrice(await checkResource(ctx, price, courseOf(request)))
     },
   )

@@ -82,6 +82,6 @@ export class ChangeFeed {
   }
 }
 
-function keyOf({ accountId, mode }: Place): string {
-  return `${accountId} ${mode}`
+function keyOf({ workspaceId, mode }: Place): string {
+  return `${workspaceId} ${mode}`
 }

@@ -7,7 +7,7 @@ import { seedOwner, signInPerson, type Person } from '../../../../test/support/c
 import { seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
-import type { Account } from '../../domain/accounts/account.ts'
+import type { Workspace } from '../../domain/workspaces/workspace.ts'
 import { openPools } from '../../lib/pools.ts'
 import { endSession } from '../../domain/sessions/end-session.ts'
 import { ChangeStreams } from './change-streams.ts'
@@ -15,12 +15,12 @@ import { STREAM_TIMES } from './change-stream.ts'
 
 describe('streams of changes', () => {
   let given: TestContext
-  let account: Account
+  let workspace: Workspace
   let person: Person
   const opened: ChangeStreams[] = []
   before(async () => {
     given = await openTestContext()
-    account = (await seed(given.context)).account
+    workspace = (await seed(given.context)).workspace
   })
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((streams) => streams.close()))
@@ -70,7 +70,7 @@ describe('streams of changes', () => {
 
   test('the sixth stream of a session, and the eleventh of a person, replaces the oldest one', async () => {
     const streams = makeStreams()
-    const person = await seedOwner(given.context, account, 'viewer')
+    const person = await seedOwner(given.context, workspace, 'viewer')
     const other = (await signInPerson(given.context, person)).session
     const open = (own: Person['session'], count: number) => Array.from({ length: count }, () => openFor(streams, own))
     const first = open(person.session, 5).map(read)
@@ -91,7 +91,7 @@ describe('streams of changes', () => {
 
   test('a client that disappeared without closing its stream keeps nobody out', async () => {
     const streams = makeStreams()
-    const { session } = await seedOwner(given.context, account, 'viewer')
+    const { session } = await seedOwner(given.context, workspace, 'viewer')
     // Nobody reads these streams, like those of a client that has disappeared.
     for (let count = 0; count < 12; count += 1) openFor(streams, session)
     const { text } = read(openFor(streams, session))
@@ -100,13 +100,18 @@ describe('streams of changes', () => {
 
   test('a workspace alone gets half of the streams; in a full process, a newcomer gets the newest of the largest workspace', async () => {
     const streams = makeStreams({}, { ...given.context, pools: openPools({ changeStreams: { placesMax: 8 } }) })
-    const openOne = async (of: Account) => {
+    const openOne = async (of: Workspace) => {
       const { session } = await seedOwner(given.context, of, 'viewer')
       return read(openFor(streams, session, of))
     }
-    const large = [await openOne(account), await openOne(account), await openOne(account), await openOne(account)]
-    await refusesIn(streams, account)
-    const others = await Promise.all(Array.from({ length: 6 }, async () => (await seed(given.context)).account))
+    const large = [
+      await openOne(workspace),
+      await openOne(workspace),
+      await openOne(workspace),
+      await openOne(workspace),
+    ]
+    await refusesIn(streams, workspace)
+    const others = await Promise.all(Array.from({ length: 6 }, async () => (await seed(given.context)).workspace))
     const open = [...large]
     for (const other of others) open.push(await openOne(other))
     await waitFor('the end of two', () => large.filter(({ isOver }) => isOver()).length === 2)
@@ -116,12 +121,12 @@ describe('streams of changes', () => {
     )
     assert.match(large[3]?.text() ?? '', /retry: 60000\n\n$/)
     await waitFor('a look', () => open.at(-1)?.text().includes('ready'))
-    await refusesIn(streams, account)
+    await refusesIn(streams, workspace)
   })
 
   test('without listeners there are no queries', async () => {
     const [ours, others] = [countLooks(), countLooks()]
-    const { session } = await seedOwner(given.context, account, 'viewer')
+    const { session } = await seedOwner(given.context, workspace, 'viewer')
     const source = openFor(ours.streams, session)
     openFor(others.streams, session)
     await waitFor('looks', () => ours.count() > 0 && others.count() > 0)
@@ -143,11 +148,11 @@ describe('streams of changes', () => {
       },
     })
     const streams = makeStreams({}, { ...given.context, logger })
-    const { session } = await seedOwner(given.context, account, 'viewer')
+    const { session } = await seedOwner(given.context, workspace, 'viewer')
     const { text } = read(openFor(streams, session))
     await waitFor('a look', () => text().includes('ready'))
     await readRows(given.context.db, 'alter table payment_refusals rename to away')
-    await announce(given.context, account)
+    await announce(given.context, workspace)
     await waitFor('a look that fails', () => failures > 0)
     assert.doesNotMatch(text(), /change/)
     await readRows(given.context.db, 'alter table away rename to payment_refusals')
@@ -172,18 +177,18 @@ describe('streams of changes', () => {
     return { streams: makeStreams({}, { ...given.context, clock }), count: () => looks }
   }
 
-  function openFor(streams: ChangeStreams, session: Person['session'], of = account): Readable {
-    return streams.open({ place: { accountId: of.id, mode: 'test' }, session, slug: of.slug })
+  function openFor(streams: ChangeStreams, session: Person['session'], of = workspace): Readable {
+    return streams.open({ place: { workspaceId: of.id, mode: 'test' }, session, slug: of.slug })
   }
 
-  async function refusesIn(streams: ChangeStreams, of: Account): Promise<void> {
+  async function refusesIn(streams: ChangeStreams, of: Workspace): Promise<void> {
     const { session } = await seedOwner(given.context, of, 'viewer')
     assert.throws(() => openFor(streams, session, of), { type: 'rate_limited', code: 'rate_limit_exceeded' })
   }
 
   async function open(times: Partial<typeof STREAM_TIMES>) {
     const streams = makeStreams(times)
-    person = await seedOwner(given.context, account, 'viewer')
+    person = await seedOwner(given.context, workspace, 'viewer')
     return { source: openFor(streams, person.session) }
   }
 

@@ -47,7 +47,7 @@ export class ChangeStreams {
     const listener = { session: session.secretHash.toString('hex'), userId: session.userId }
     this.#endOldest(listener)
     const end = (): void => this.#giveWay(stream)
-    const ticket = this.#ctx.pools.changeStreams.enter(place.accountId, () => undefined, { end })
+    const ticket = this.#ctx.pools.changeStreams.enter(place.workspaceId, () => undefined, { end })
     if (ticket.state !== 'placed') {
       throw new Problem(
         'rate_limited',

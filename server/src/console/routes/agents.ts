@@ -14,8 +14,8 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   http.route({
     ...AGENT_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const agents = await listAgents(ctx, { accountId: account.id, mode: request.query.mode })
+      const { workspace } = currentMembership(request)
+      const agents = await listAgents(ctx, { workspaceId: workspace.id, mode: request.query.mode })
       return { agents: agents.map(formatAgentDetail) }
     },
   })
@@ -23,10 +23,10 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   http.route({
     ...AGENT_ROUTES.create,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode, id } = request.body
       const agent = await createAgent(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode,
         id: parseNewAgentId(id),
         actor: actorOf(request),
@@ -38,10 +38,10 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   http.route({
     ...AGENT_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.query
       return {
-        agent: formatAgentDetail(await getAgent(ctx, { accountId: account.id, mode, id: request.params.id })),
+        agent: formatAgentDetail(await getAgent(ctx, { workspaceId: workspace.id, mode, id: request.params.id })),
       }
     },
   })
@@ -49,9 +49,9 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   http.route({
     ...AGENT_ROUTES.delete,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       await deleteAgent(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode: request.query.mode,
         id: request.params.id,
         actor: actorOf(request),

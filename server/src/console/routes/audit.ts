@@ -15,11 +15,11 @@ export function addAuditRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...AUDIT_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const before = parseBefore('auditEntry', request.query.before)
-      const entries = await listAudit(ctx, { accountId: account.id, before, limit: PAGE_ENTRIES })
+      const entries = await listAudit(ctx, { workspaceId: workspace.id, before, limit: PAGE_ENTRIES })
       const userIds = [...new Set(entries.flatMap(listUserIds))]
-      const known = await listKnownPeople(ctx, { accountId: account.id, userIds })
+      const known = await listKnownPeople(ctx, { workspaceId: workspace.id, userIds })
       const people = new Map(known.map((person) => [person.userId, person]))
       return {
         entries: entries.map((entry) => formatEntry(entry, people)),

@@ -18,9 +18,9 @@ export function addChangesRoute(http: HttpServer, { ctx }: ConsoleContext): void
     handler: async (request, reply) => {
       // The page may have disconnected since it sent the request. Its stream would replace the stream of an open page.
       if (reply.raw.destroyed) return reply
-      const { account } = currentMembership(request)
-      const place = { accountId: account.id, mode: request.query.mode }
-      const source = streams.open({ place, session: getCurrentSession(request), slug: account.slug })
+      const { workspace } = currentMembership(request)
+      const place = { workspaceId: workspace.id, mode: request.query.mode }
+      const source = streams.open({ place, session: getCurrentSession(request), slug: workspace.slug })
       leaveWork(request)
       return reply
         .headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })

@@ -11,8 +11,8 @@ export function addConnectionErrorRoute(http: HttpServer, { ctx }: ConsoleContex
   http.route({
     ...CONNECTION_ERROR_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const errors = await listConnectionErrors(ctx, { accountId: account.id, mode: request.query.mode })
+      const { workspace } = currentMembership(request)
+      const errors = await listConnectionErrors(ctx, { workspaceId: workspace.id, mode: request.query.mode })
       return { errors: errors.map(formatConnectionError) }
     },
   })

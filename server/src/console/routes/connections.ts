@@ -11,9 +11,9 @@ export function addConnectionRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...CONNECTION_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode = null } = request.query
-      const connections = await listConnections(ctx, { accountId: account.id, mode })
+      const connections = await listConnections(ctx, { workspaceId: workspace.id, mode })
       return { connections: connections.map(formatConnection) }
     },
   })
@@ -21,9 +21,9 @@ export function addConnectionRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...CONNECTION_ROUTES.revoke,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { id } = request.params
-      await revokeConnection(ctx, { accountId: account.id, id, actor: actorOf(request) })
+      await revokeConnection(ctx, { workspaceId: workspace.id, id, actor: actorOf(request) })
       return {}
     },
   })

@@ -24,9 +24,9 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
   http.route({
     ...DELIVERY_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const found = await listDeliveries(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         ...parseQuery(request.query),
         limit: PAGE_DELIVERIES + 1,
       })
@@ -41,14 +41,14 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
   http.route({
     ...DELIVERY_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: request.params.id })
-      const event = await findRecentEvent(ctx, { accountId: account.id, id: delivery.eventId })
+      const { workspace } = currentMembership(request)
+      const { delivery, attempts } = await getDelivery(ctx, { workspaceId: workspace.id, id: request.params.id })
+      const event = await findRecentEvent(ctx, { workspaceId: workspace.id, id: delivery.eventId })
       return {
         delivery: formatDelivery(delivery),
         attempts: attempts.map(formatAttempt),
         // The body, byte for byte as it was sent; null if the event is older than 30 days.
-        body: event === null ? null : formatEvent(event, account.slug),
+        body: event === null ? null : formatEvent(event, workspace.slug),
       }
     },
   })
@@ -56,9 +56,9 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
   http.route({
     ...DELIVERY_ROUTES.replay,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const actor = actorOf(request)
-      const delivery = await replayDelivery(ctx, { accountId: account.id, deliveryId: request.params.id, actor })
+      const delivery = await replayDelivery(ctx, { workspaceId: workspace.id, deliveryId: request.params.id, actor })
       return reply.code(201).send({ delivery: formatDelivery(delivery) })
     },
   })

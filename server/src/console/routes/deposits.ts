@@ -13,11 +13,11 @@ export function addDepositRoute(http: HttpServer, { ctx }: ConsoleContext): void
   http.route({
     ...WALLET_ROUTES.listDeposits,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode, wallet } = request.query
       const before = parseBefore('deposit', request.query.before)
       const found = await listDeposits(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode,
         wallet: wallet === undefined ? null : parseAddressOf('wallet', wallet),
         before,

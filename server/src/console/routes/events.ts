@@ -22,36 +22,36 @@ export function addConsoleEventRoutes(http: HttpServer, { ctx }: ConsoleContext)
   http.route({
     ...EVENT_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode, type } = request.query
       const before = parseBefore('event', request.query.before)
       const { events, nextCursor } = await listEvents(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode,
         filter: { types: type === undefined ? null : [type], createdAfter: null, createdBefore: null },
         order: 'desc',
         cursor: before,
         limit: PAGE_EVENTS,
       })
-      return { events: events.map((event) => readEnvelope(event, account.slug)), next: nextCursor }
+      return { events: events.map((event) => readEnvelope(event, workspace.slug)), next: nextCursor }
     },
   })
 
   http.route({
     ...EVENT_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.query
-      const event = await getEvent(ctx, { accountId: account.id, mode, id: request.params.id })
+      const event = await getEvent(ctx, { workspaceId: workspace.id, mode, id: request.params.id })
       const filter = { eventId: event.id }
       const deliveries = await listDeliveries(ctx, {
-        ...{ accountId: account.id, mode, filter, before: null },
+        ...{ workspaceId: workspace.id, mode, filter, before: null },
         limit: DELIVERIES_MAX,
       })
       return {
         // The body, byte for byte as we send it to webhook endpoints.
-        body: formatEvent(event, account.slug),
-        event: readEnvelope(event, account.slug),
+        body: formatEvent(event, workspace.slug),
+        event: readEnvelope(event, workspace.slug),
         deliveries: deliveries.map(formatDelivery),
       }
     },

@@ -19,16 +19,16 @@ import { mapEnclaveErrors } from '../map-enclave-errors.ts'
  * admin may submit the owner's signature (D15). Suspending a grant needs no signature.
  */
 export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
-  const showGrant = async (asked: { accountId: string; grantId: string; userId: string }) =>
+  const showGrant = async (asked: { workspaceId: string; grantId: string; userId: string }) =>
     formatGrantDetail(await getGrantSummary(ctx, asked), ctx.clock.now())
 
   http.route({
     ...GRANT_ROUTES.list,
     handler: async (request) => {
-      const { account, userId } = currentMembership(request)
+      const { workspace, userId } = currentMembership(request)
       const { mode, agent, wallet } = request.query
       const summaries = await listGrantSummaries(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode,
         agentId: agent === undefined ? null : parseNewAgentId(agent, 'agent'),
         wallet: wallet === undefined ? null : parseEvmAddress('wallet', wallet),
@@ -42,18 +42,18 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.get,
     handler: async (request) => {
-      const { account, userId } = currentMembership(request)
-      return { grant: await showGrant({ accountId: account.id, grantId: request.params.id, userId }) }
+      const { workspace, userId } = currentMembership(request)
+      return { grant: await showGrant({ workspaceId: workspace.id, grantId: request.params.id, userId }) }
     },
   })
 
   http.route({
     ...GRANT_ROUTES.open,
     handler: async (request, reply) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const { body } = request
       const asked = {
-        accountId,
+        workspaceId,
         mode: body.mode,
         agentId: parseNewAgentId(body.agent_id, 'agent_id'),
         wallet: parseEvmAddress('wallet', body.wallet),
@@ -61,30 +61,30 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
         actor,
       }
       const grant = await openGrant(ctx, asked)
-      return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
+      return reply.code(201).send({ grant: await showGrant({ workspaceId, grantId: grant.id, userId }) })
     },
   })
 
   http.route({
     ...GRANT_ROUTES.openReplacement,
     handler: async (request, reply) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const terms = parseTerms(request.body)
-      const asked = { accountId, grantId: request.params.id, terms, actor }
+      const asked = { workspaceId, grantId: request.params.id, terms, actor }
       const grant = await mapEnclaveErrors(openReplacement(ctx, asked))
-      return reply.code(201).send({ grant: await showGrant({ accountId, grantId: grant.id, userId }) })
+      return reply.code(201).send({ grant: await showGrant({ workspaceId, grantId: grant.id, userId }) })
     },
   })
 
   http.route({
     ...GRANT_ROUTES.issueSigningRequest,
     handler: async (request) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const grantId = request.params.id
-      const asked = { accountId, grantId, change: request.body.change, actor }
+      const asked = { workspaceId, grantId, change: request.body.change, actor }
       const { request: issued } = await mapEnclaveErrors(issueSigningRequest(ctx, asked))
       return {
-        grant: await showGrant({ accountId, grantId, userId }),
+        grant: await showGrant({ workspaceId, grantId, userId }),
         signing_request: issued === null ? null : formatSigningRequest(issued),
       }
     },
@@ -93,21 +93,21 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...GRANT_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const grantId = request.params.id
       const assertion = parseAuthentication(request.body)
-      await mapEnclaveErrors(submitSignature(ctx, { accountId, grantId, assertion, actor }))
-      return { grant: await showGrant({ accountId, grantId, userId }) }
+      await mapEnclaveErrors(submitSignature(ctx, { workspaceId, grantId, assertion, actor }))
+      return { grant: await showGrant({ workspaceId, grantId, userId }) }
     },
   })
 
   http.route({
     ...GRANT_ROUTES.suspend,
     handler: async (request) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const grantId = request.params.id
-      await suspendGrant(ctx, { accountId, grantId, actor })
-      return { grant: await showGrant({ accountId, grantId, userId }) }
+      await suspendGrant(ctx, { workspaceId, grantId, actor })
+      return { grant: await showGrant({ workspaceId, grantId, userId }) }
     },
   })
 }

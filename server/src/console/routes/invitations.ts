@@ -16,8 +16,8 @@ export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleCon
   http.route({
     ...INVITATION_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const invitations = await listInvitations(ctx, { accountId: account.id })
+      const { workspace } = currentMembership(request)
+      const invitations = await listInvitations(ctx, { workspaceId: workspace.id })
       return { invitations: invitations.map(formatInvitation) }
     },
   })
@@ -25,9 +25,9 @@ export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleCon
   http.route({
     ...INVITATION_ROUTES.create,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { role } = request.body
-      const { invitation, secret } = await createInvitation(ctx, { account, role, actor: actorOf(request) })
+      const { invitation, secret } = await createInvitation(ctx, { workspace, role, actor: actorOf(request) })
       const url = `${consoleContext.authUrl}/invite/${secret}`
       return reply.code(201).send({ invitation: { ...formatInvitation(invitation), url } })
     },
@@ -36,9 +36,9 @@ export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleCon
   http.route({
     ...INVITATION_ROUTES.revoke,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { id } = request.params
-      await revokeInvitation(ctx, { accountId: account.id, id, actor: actorOf(request) })
+      await revokeInvitation(ctx, { workspaceId: workspace.id, id, actor: actorOf(request) })
       return {}
     },
   })
@@ -46,10 +46,10 @@ export function addInvitationRoutes(http: HttpServer, consoleContext: ConsoleCon
   http.route({
     ...INVITATION_ROUTES.lookUp,
     handler: async (request) => {
-      const { invitation, account, invitedBy } = await getInvitation(ctx, { secret: request.body.token })
+      const { invitation, workspace, invitedBy } = await getInvitation(ctx, { secret: request.body.token })
       return {
         invitation: {
-          workspace: { slug: account.slug, name: account.name },
+          workspace: { slug: workspace.slug, name: workspace.name },
           role: invitation.role,
           invited_by: invitedBy,
           expires_at: invitation.expiresAt.toISOString(),

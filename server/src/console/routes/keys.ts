@@ -18,8 +18,8 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const keys = await listKeys(ctx, { accountId: account.id, mode: request.query.mode })
+      const { workspace } = currentMembership(request)
+      const keys = await listKeys(ctx, { workspaceId: workspace.id, mode: request.query.mode })
       return { keys: keys.map((key) => formatKey(key, ctx.clock.now())) }
     },
   })
@@ -27,11 +27,11 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.issue,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { mode, agent_id: agentId, scopes } = request.body
       const name = checkName(request.body.name)
       const issued = await issueKey(ctx, {
-        accountId,
+        workspaceId,
         mode,
         name,
         agentId: agentId === undefined ? null : parseNewAgentId(agentId, 'agent_id'),
@@ -45,8 +45,8 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.listHeld,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const keys = await listHeldKeys(ctx, { accountId: account.id })
+      const { workspace } = currentMembership(request)
+      const keys = await listHeldKeys(ctx, { workspaceId: workspace.id })
       return { keys: keys.map((key) => formatKey(key, ctx.clock.now())) }
     },
   })
@@ -54,9 +54,9 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.confirmHeld,
     handler: async (request) => {
-      const { accountId } = memberOf(request)
+      const { workspaceId } = memberOf(request)
       const { confirm } = request.body
-      const decided = await confirmHeldKeys(ctx, { accountId, user: getCurrentSession(request), confirm })
+      const decided = await confirmHeldKeys(ctx, { workspaceId, user: getCurrentSession(request), confirm })
       return { confirmed: decided.confirmed.map(({ id }) => id), revoked: decided.revoked.map(({ id }) => id) }
     },
   })
@@ -64,9 +64,9 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.rotate,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { id } = request.params
-      const { graceUntil, ...issued } = await rotateKey(ctx, { accountId, id, actor })
+      const { graceUntil, ...issued } = await rotateKey(ctx, { workspaceId, id, actor })
       return reply
         .code(201)
         .send({ ...formatIssuedKey(issued, getCurrentSession(request)), grace_until: graceUntil.toISOString() })
@@ -76,10 +76,10 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...KEY_ROUTES.revoke,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { id } = request.params
-      await revokeKey(ctx, { accountId, id, actor })
-      return { key: formatKey(await getKey(ctx, { accountId, id }), ctx.clock.now()) }
+      await revokeKey(ctx, { workspaceId, id, actor })
+      return { key: formatKey(await getKey(ctx, { workspaceId, id }), ctx.clock.now()) }
     },
   })
 }

@@ -17,8 +17,8 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
   http.route({
     ...MEMBER_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const members = await listMembers(ctx, { accountId: account.id })
+      const { workspace } = currentMembership(request)
+      const members = await listMembers(ctx, { workspaceId: workspace.id })
       return {
         members: members.map(({ userId, name, role, createdAt }) => ({
           user_id: userId,
@@ -33,11 +33,11 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
   http.route({
     ...MEMBER_ROUTES.listBelongings,
     handler: async (request) => {
-      const { id: accountId } = currentMembership(request).account
+      const { id: workspaceId } = currentMembership(request).workspace
       const userId = parseUserId(request.params.user_id)
       const [keys, connections] = await Promise.all([
-        listKeysOfMaker(ctx, { accountId, userId }),
-        listConnections(ctx, { accountId, userId }),
+        listKeysOfMaker(ctx, { workspaceId, userId }),
+        listConnections(ctx, { workspaceId, userId }),
       ])
       return {
         keys: keys.map((key) => ({

@@ -28,11 +28,11 @@ export function addOverviewRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
   http.route({
     ...OVERVIEW_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode, range } = request.query
-      const place = { accountId: account.id, mode }
+      const place = { workspaceId: workspace.id, mode }
       // After every change, all open pages of a workspace request the same overview, so they share one read.
-      return await reads.read(`${account.id} ${mode} ${range}`, async () => {
+      return await reads.read(`${workspace.id} ${mode} ${range}`, async () => {
         const [overview, deposits] = await Promise.all([
           getOverview(ctx, { ...place, range }),
           listDeposits(ctx, { ...place, wallet: null, before: null, limit: DEPOSITS_SHOWN }),
@@ -45,10 +45,10 @@ export function addOverviewRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
   http.route({
     ...OVERVIEW_ROUTES.hosts,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.query
-      return await hostReads.read(`${account.id} ${mode}`, async () => {
-        const { since, hosts } = await getSpendByHost(ctx, { accountId: account.id, mode })
+      return await hostReads.read(`${workspace.id} ${mode}`, async () => {
+        const { since, hosts } = await getSpendByHost(ctx, { workspaceId: workspace.id, mode })
         return { since: since.toISOString(), hosts: hosts.map(formatHostSpend) }
       })
     },

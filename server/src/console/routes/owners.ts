@@ -20,9 +20,9 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.getRecord,
     handler: async (request) => {
-      const accountId = currentMembership(request).account.id
+      const workspaceId = currentMembership(request).workspace.id
       const address = parseWalletAddress(request.params.address)
-      const record = await getWalletRecord(ctx, { accountId, mode: request.query.mode, address })
+      const record = await getWalletRecord(ctx, { workspaceId, mode: request.query.mode, address })
       return {
         statement: Buffer.from(record.statement).toString('base64url'),
         assertions: record.assertions,
@@ -38,8 +38,8 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.signRecord,
     handler: async (request) => {
-      const { accountId, userId, actor } = memberOf(request)
-      const place = { accountId, mode: request.body.mode, address: parseWalletAddress(request.params.address) }
+      const { workspaceId, userId, actor } = memberOf(request)
+      const place = { workspaceId, mode: request.body.mode, address: parseWalletAddress(request.params.address) }
       await signWalletRecord(ctx, { ...place, assertion: parseAssertion(request.body.assertion), actor })
       return { wallet: await showWallet(ctx, { ...place, userId }) }
     },
@@ -48,12 +48,12 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.openChange,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { mode, change, credential_id: credentialId } = request.body
       const address = parseWalletAddress(request.params.address)
       const kind = change === 'add' ? 'add_owner' : 'remove_owner'
       const opened = await mapEnclaveErrors(
-        openOwnerChange(ctx, { accountId, mode, address, kind, credentialId, actor }),
+        openOwnerChange(ctx, { workspaceId, mode, address, kind, credentialId, actor }),
       )
       if (opened === null) return { request_id: null, request: null }
       return { request_id: opened.requestId, request: formatSigningRequest(opened.request) }
@@ -63,11 +63,11 @@ export function addOwnerRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
   http.route({
     ...OWNER_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, userId, actor } = memberOf(request)
+      const { workspaceId, userId, actor } = memberOf(request)
       const assertion = parseAssertion(request.body.assertion)
-      const asked = { accountId, requestId: request.params.id, assertion, actor }
+      const asked = { workspaceId, requestId: request.params.id, assertion, actor }
       const { mode, walletAddress: address } = await mapEnclaveErrors(submitOwnerSignature(ctx, asked))
-      return { wallet: await showWallet(ctx, { accountId, mode, address, userId }) }
+      return { wallet: await showWallet(ctx, { workspaceId, mode, address, userId }) }
     },
   })
 }

@@ -26,9 +26,9 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
   http.route({
     ...PAYMENT_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { items, next } = await listPayments(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode: request.query.mode,
         filter: parsePaymentFilter(request.query),
         before: parseNext('payment', request.query.before),
@@ -43,12 +43,12 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
     // There is no HEAD route, because it would read as much as GET.
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.query
       const filter = parsePaymentFilter(request.query)
-      const exporter = { session: getCurrentSession(request), accountId: account.id }
+      const exporter = { session: getCurrentSession(request), workspaceId: workspace.id }
       const source = await exports.open(exporter, async (signal) => {
-        const walk = await walkPayments(ctx, { accountId: account.id, mode, filter, signal })
+        const walk = await walkPayments(ctx, { workspaceId: workspace.id, mode, filter, signal })
         // Read the first page before the response begins. If that fails, the response can still be an error.
         return openCsv(await walk.next(), walk)
       })
@@ -56,7 +56,7 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
       return reply
         .headers({
           'Content-Type': 'text/csv; charset=utf-8; header=present',
-          'Content-Disposition': `attachment; filename="payments-${account.slug}-${mode}-${day}.csv"`,
+          'Content-Disposition': `attachment; filename="payments-${workspace.slug}-${mode}-${day}.csv"`,
         })
         .send(source)
     },
@@ -65,11 +65,11 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
   http.route({
     ...PAYMENT_ROUTES.get,
     handler: async (request) => {
-      const { account, userId } = currentMembership(request)
-      const accountId = account.id
-      const record = await getPaymentRecord(ctx, { accountId, mode: request.query.mode, id: request.params.id })
+      const { workspace, userId } = currentMembership(request)
+      const workspaceId = workspace.id
+      const record = await getPaymentRecord(ctx, { workspaceId, mode: request.query.mode, id: request.params.id })
       const { grantId } = record.payment
-      const grant = grantId === null ? null : await getGrantSummary(ctx, { accountId, grantId, userId })
+      const grant = grantId === null ? null : await getGrantSummary(ctx, { workspaceId, grantId, userId })
       return {
         ...formatPaymentRecord(record),
         grant: grant === null ? null : formatGrantDetail(grant, ctx.clock.now()),

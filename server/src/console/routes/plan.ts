@@ -11,9 +11,9 @@ export function addPlanRoute(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...WORKSPACE_ROUTES.getPlanUse,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const { plan } = account
-      const { used, limits, resetsAt } = await getPlanUse(ctx, { accountId: account.id, plan })
+      const { workspace } = currentMembership(request)
+      const { plan } = workspace
+      const { used, limits, resetsAt } = await getPlanUse(ctx, { workspaceId: workspace.id, plan })
       return {
         use: {
           plan,

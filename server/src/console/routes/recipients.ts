@@ -18,8 +18,8 @@ export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): v
   http.route({
     ...RECIPIENT_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const recipients = await listRecipients(ctx, { accountId: account.id, mode: request.query.mode })
+      const { workspace } = currentMembership(request)
+      const recipients = await listRecipients(ctx, { workspaceId: workspace.id, mode: request.query.mode })
       return { recipients: recipients.map(formatRecipient) }
     },
   })
@@ -27,7 +27,7 @@ export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): v
   http.route({
     ...RECIPIENT_ROUTES.label,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.body
       const address = parseAddressOf('address', request.body.address)
       if (address === ZERO_ADDRESS || address === ctx.chains[mode].usdc) {
@@ -35,7 +35,7 @@ export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): v
       }
       const label = checkName(request.body.label, 'label')
       const actor = actorOf(request)
-      const recipient = await labelRecipient(ctx, { accountId: account.id, mode, address, label, actor })
+      const recipient = await labelRecipient(ctx, { workspaceId: workspace.id, mode, address, label, actor })
       return reply.code(201).send({ recipient: formatRecipient(recipient) })
     },
   })
@@ -43,11 +43,11 @@ export function addRecipientRoutes(http: HttpServer, { ctx }: ConsoleContext): v
   http.route({
     ...RECIPIENT_ROUTES.remove,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const address = parseAddress(request.params.address)
       if (address === null) throw problem('recipient_not_found')
       const actor = actorOf(request)
-      await removeRecipient(ctx, { accountId: account.id, mode: request.query.mode, address, actor })
+      await removeRecipient(ctx, { workspaceId: workspace.id, mode: request.query.mode, address, actor })
       return {}
     },
   })

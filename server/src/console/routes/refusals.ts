@@ -14,16 +14,16 @@ export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...REFUSAL_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode, agent, before } = request.query
       const { items, next } = await listRefusals(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode,
         agentId: parseAgent(agent),
         before: parseNext('refusal', before),
         limit: PAGE_REFUSALS,
       })
-      const credentials = await findCredentials(ctx, { accountId: account.id, requests: items })
+      const credentials = await findCredentials(ctx, { workspaceId: workspace.id, requests: items })
       return { refusals: items.map((refusal) => formatRefusal(refusal, credentials)), next }
     },
   })
@@ -31,14 +31,14 @@ export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...REFUSAL_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const refusal = await getRefusal(ctx, {
-        accountId: account.id,
+        workspaceId: workspace.id,
         mode: request.query.mode,
         id: request.params.id,
       })
       return {
-        refusal: formatRefusal(refusal, await findCredentials(ctx, { accountId: account.id, requests: [refusal] })),
+        refusal: formatRefusal(refusal, await findCredentials(ctx, { workspaceId: workspace.id, requests: [refusal] })),
       }
     },
   })

@@ -31,15 +31,15 @@ export function addConsoleWalletRoutes(http: HttpServer, consoleContext: Console
   http.route({
     ...WALLET_ROUTES.list,
     handler: async (request) => {
-      const { account, userId } = currentMembership(request)
+      const { workspace, userId } = currentMembership(request)
       const { mode } = request.query
-      const accountId = account.id
-      const wallets = await listWallets(ctx, { accountId, mode })
+      const workspaceId = workspace.id
+      const wallets = await listWallets(ctx, { workspaceId, mode })
       // The newest wallets come first, because only a limited number of balances is read, and people look for the
       // newest wallets.
       const addresses = wallets.map(({ address }) => address).toReversed()
       const [owners, balances] = await Promise.all([
-        listOwnersByWallet(ctx, { accountId, mode, addresses }),
+        listOwnersByWallet(ctx, { workspaceId, mode, addresses }),
         readBalances(ctx, { mode, addresses, ageMsMax: LISTED_BALANCE_AGE_MS_MAX }),
       ])
       return {
@@ -53,35 +53,37 @@ export function addConsoleWalletRoutes(http: HttpServer, consoleContext: Console
   http.route({
     ...WALLET_ROUTES.create,
     handler: async (request, reply) => {
-      const { account, userId } = currentMembership(request)
+      const { workspace, userId } = currentMembership(request)
       const { mode, name, credential_id: credentialId } = request.body
-      const asked = { accountId: account.id, mode, name, credentialId, actor: actorOf(request) }
+      const asked = { workspaceId: workspace.id, mode, name, credentialId, actor: actorOf(request) }
       // From here on, the request waits for its turn among all that create wallets.
       leaveWork(request)
       const { address } = await mapEnclaveErrors(createWallet(ctx, asked), 'wallet_not_created')
-      return reply.code(201).send({ wallet: await showWallet(ctx, { accountId: account.id, mode, address, userId }) })
+      return reply
+        .code(201)
+        .send({ wallet: await showWallet(ctx, { workspaceId: workspace.id, mode, address, userId }) })
     },
   })
 
   http.route({
     ...WALLET_ROUTES.get,
     handler: async (request) => {
-      const { account, userId } = currentMembership(request)
+      const { workspace, userId } = currentMembership(request)
       const { mode } = request.query
       const address = parseWalletAddress(request.params.address)
-      return { wallet: await showWallet(ctx, { accountId: account.id, mode, address, userId }) }
+      return { wallet: await showWallet(ctx, { workspaceId: workspace.id, mode, address, userId }) }
     },
   })
 
   http.route({
     ...WALLET_ROUTES.requestTestUsdc,
     handler: async (request, reply) => {
-      const { account } = currentMembership(request)
+      const { workspace } = currentMembership(request)
       const { mode } = request.body
       if (mode !== 'test' || consoleContext.faucet?.kind !== 'endpoint') throw problem('faucet_not_available')
       const address = parseWalletAddress(request.params.address)
-      await getWallet(ctx, { accountId: account.id, mode, address })
-      await enforceRateLimit(ctx, { subject: account.id, bucket: 'faucet' })
+      await getWallet(ctx, { workspaceId: workspace.id, mode, address })
+      await enforceRateLimit(ctx, { subject: workspace.id, bucket: 'faucet' })
       const hash = await askFaucet(consoleContext.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
       return reply.code(201).send({ tx_hash: hash, amount_usdc: formatAmount(FAUCET_AMOUNT_MICRO) })
     },

@@ -22,8 +22,8 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.list,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      const endpoints = await listEndpoints(ctx, { accountId: account.id, mode: request.query.mode })
+      const { workspace } = currentMembership(request)
+      const endpoints = await listEndpoints(ctx, { workspaceId: workspace.id, mode: request.query.mode })
       return { webhooks: endpoints.map(formatWebhook) }
     },
   })
@@ -31,9 +31,9 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.create,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { mode, url, events } = request.body
-      const made = await createEndpoint(ctx, { accountId, mode, url, events, actor })
+      const made = await createEndpoint(ctx, { workspaceId, mode, url, events, actor })
       return reply.code(201).send({ webhook: formatWithSecret(made) })
     },
   })
@@ -41,22 +41,22 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.get,
     handler: async (request) => {
-      const { account } = currentMembership(request)
-      return { webhook: formatWebhook(await getEndpoint(ctx, { accountId: account.id, id: request.params.id })) }
+      const { workspace } = currentMembership(request)
+      return { webhook: formatWebhook(await getEndpoint(ctx, { workspaceId: workspace.id, id: request.params.id })) }
     },
   })
 
   http.route({
     ...WEBHOOK_ROUTES.change,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { url, events, enabled } = request.body
       const change = {
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events }),
         ...(enabled === undefined ? {} : { enabled }),
       }
-      const changed = await changeEndpoint(ctx, { accountId, id: request.params.id, change, actor })
+      const changed = await changeEndpoint(ctx, { workspaceId, id: request.params.id, change, actor })
       return { webhook: formatWebhook(changed) }
     },
   })
@@ -64,8 +64,8 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.delete,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
-      await deleteEndpoint(ctx, { accountId, id: request.params.id, actor })
+      const { workspaceId, actor } = memberOf(request)
+      await deleteEndpoint(ctx, { workspaceId, id: request.params.id, actor })
       return {}
     },
   })
@@ -73,16 +73,16 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.rotateSecret,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
-      return { webhook: formatWithSecret(await rotateSecret(ctx, { accountId, id: request.params.id, actor })) }
+      const { workspaceId, actor } = memberOf(request)
+      return { webhook: formatWithSecret(await rotateSecret(ctx, { workspaceId, id: request.params.id, actor })) }
     },
   })
 
   http.route({
     ...WEBHOOK_ROUTES.sendTestEvent,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
-      const delivery = await sendTestEvent(ctx, { accountId, id: request.params.id, actor })
+      const { workspaceId, actor } = memberOf(request)
+      const delivery = await sendTestEvent(ctx, { workspaceId, id: request.params.id, actor })
       return reply.code(201).send({ delivery: formatDelivery(delivery) })
     },
   })
@@ -90,11 +90,11 @@ export function addWebhookRoutes(http: HttpServer, { ctx }: ConsoleContext): voi
   http.route({
     ...WEBHOOK_ROUTES.replay,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const [from, to] = [parseTimeOf('from', request.body.from), parseTimeOf('to', request.body.to)]
       if (from >= to) throw invalidMember('to', 'must be later than from')
       const { only } = request.body
-      const replayed = await replayRange(ctx, { accountId, endpointId: request.params.id, from, to, only, actor })
+      const replayed = await replayRange(ctx, { workspaceId, endpointId: request.params.id, from, to, only, actor })
       return reply.code(201).send({ replayed })
     },
   })

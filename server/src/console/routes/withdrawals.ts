@@ -15,10 +15,10 @@ export function addWithdrawalRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...WITHDRAWAL_ROUTES.issueRequest,
     handler: async (request, reply) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const { mode, wallet, to, amount_usdc: amountUsdc } = request.body
       const issued = await issueWithdrawalRequest(ctx, {
-        accountId,
+        workspaceId,
         mode,
         wallet: parseEvmAddress('wallet', wallet),
         to: parseEvmAddress('to', to),
@@ -38,9 +38,9 @@ export function addWithdrawalRoutes(http: HttpServer, { ctx }: ConsoleContext): 
   http.route({
     ...WITHDRAWAL_ROUTES.submitSignature,
     handler: async (request) => {
-      const { accountId, actor } = memberOf(request)
+      const { workspaceId, actor } = memberOf(request)
       const assertion = parseAuthentication(request.body)
-      const payment = await submitWithdrawal(ctx, { accountId, requestId: request.params.id, assertion, actor })
+      const payment = await submitWithdrawal(ctx, { workspaceId, requestId: request.params.id, assertion, actor })
       return { payment: formatPaymentRow(payment) }
     },
   })

@@ -28,7 +28,7 @@ export function addWorkspaceRoutes(http: HttpServer, consoleContext: ConsoleCont
       return {
         workspace: {
           ...formatWorkspace(membership),
-          plan: membership.account.plan,
+          plan: membership.workspace.plan,
           base_url: consoleContext.baseUrl,
           chains: { test: formatChain(consoleContext, 'test'), live: formatChain(consoleContext, 'live') },
         },

@@ -28,7 +28,7 @@ const AGENT_ROW = {
 
 /** An agent to find, and the time for which its limits are computed. */
 export interface AgentLookup {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly id: string
   readonly now: Date
@@ -54,24 +54,24 @@ function agentColumns(now: string, since: string): string {
  * Lists all agents of the workspace and mode, ordered by `created_at`, then by id. Reads grants by the index
  * `grants_live_by_agent`.
  */
-export function listAgentRows(accountId: string, mode: Mode, now: Date): Query<Agent[]> {
+export function listAgentRows(workspaceId: string, mode: Mode, now: Date): Query<Agent[]> {
   return {
     name: 'list_agents',
     text: `
       select ${agentColumns('$3', '$4')}
       from agents a
       left join grants g
-        on g.account_id = a.account_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
-      where a.account_id = $1 and a.mode = $2 and a.deleted_at is null
+        on g.workspace_id = a.workspace_id and g.mode = a.mode and g.agent_id = a.id and g.status <> 'revoked'
+      where a.workspace_id = $1 and a.mode = $2 and a.deleted_at is null
       order by a.created_at, a.id, g.created_at`,
-    values: [accountId, mode, now, windowStart(now)],
+    values: [workspaceId, mode, now, windowStart(now)],
     read: rowsOf(AGENT_ROW, toAgents),
   }
 }
 
 /** Finds one agent in the same way as `findAgents`. */
-export function findAgent(accountId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
-  return findAgentsAs([{ accountId, mode, id, now }], ([agent = null]) => agent)
+export function findAgent(workspaceId: string, mode: Mode, id: string, now: Date): Query<Agent | null> {
+  return findAgentsAs([{ workspaceId, mode, id, now }], ([agent = null]) => agent)
 }
 
 /**
@@ -92,17 +92,17 @@ function findAgentsAs<Result>(
     text: `
       select l.n::int4 as n, ${agentColumns('l.now', 'l.since')}
       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) with ordinality
-        as l (account_id, mode, id, now, since, n)
+        as l (workspace_id, mode, id, now, since, n)
       cross join lateral (
-        select account_id, mode, id, created_at from agents
-        where account_id = l.account_id and mode = l.mode and id = l.id and deleted_at is null offset 0) a
+        select workspace_id, mode, id, created_at from agents
+        where workspace_id = l.workspace_id and mode = l.mode and id = l.id and deleted_at is null offset 0) a
       left join lateral (
-        select account_id, mode, agent_id, wallet_address, status, created_at, max_per_tx_micro, daily_cap_micro,
+        select workspace_id, mode, agent_id, wallet_address, status, created_at, max_per_tx_micro, daily_cap_micro,
           expires_at, suspended_at
         from grants
-        where account_id = a.account_id and mode = a.mode and agent_id = a.id and status <> 'revoked' offset 0) g on true`,
+        where workspace_id = a.workspace_id and mode = a.mode and agent_id = a.id and status <> 'revoked' offset 0) g on true`,
     values: [
-      lookups.map(({ accountId }) => accountId),
+      lookups.map(({ workspaceId }) => workspaceId),
       lookups.map(({ mode }) => mode),
       lookups.map(({ id }) => id),
       lookups.map(({ now }) => now),
@@ -120,7 +120,7 @@ function findAgentsAs<Result>(
  * grants that allow spending at the time `now` are listed.
  */
 export interface SpendableLookup {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string | null
   readonly now: Date
@@ -144,19 +144,19 @@ export function listSpendableGrants(lookups: readonly SpendableLookup[]): Query<
     text: `
       select l.n::int4 as n, g.agent_id, g.wallet_address, g.max_per_tx_micro, g.daily_cap_micro
       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-        with ordinality as l (account_id, mode, agent_id, now, n)
+        with ordinality as l (workspace_id, mode, agent_id, now, n)
       cross join lateral (
         (select ${SPENDABLE_COLUMNS} from grants
-          where account_id = l.account_id and mode = l.mode and agent_id = l.agent_id and status = 'active'
+          where workspace_id = l.workspace_id and mode = l.mode and agent_id = l.agent_id and status = 'active'
             and suspended_at is null and (expires_at is null or expires_at > l.now) offset 0)
         union all
         (select ${SPENDABLE_COLUMNS} from grants
-          where l.agent_id is null and account_id = l.account_id and mode = l.mode and status = 'active'
+          where l.agent_id is null and workspace_id = l.workspace_id and mode = l.mode and status = 'active'
             and suspended_at is null and (expires_at is null or expires_at > l.now)
           limit ${GATHERED_GRANTS_MAX + 1} offset 0)) g
       order by l.n, g.created_at, g.id`,
     values: [
-      lookups.map(({ accountId }) => accountId),
+      lookups.map(({ workspaceId }) => workspaceId),
       lookups.map(({ mode }) => mode),
       lookups.map(({ agentId }) => agentId),
       lookups.map(({ now }) => now),
@@ -179,17 +179,17 @@ export const SPENDABLE_PAGE_MAX = 1_000
  * before. Uses the index `grants_one_active_per_agent_and_wallet`.
  */
 export function listSpendablePage(
-  { accountId, mode, now }: Omit<SpendableLookup, 'agentId'>,
+  { workspaceId, mode, now }: Omit<SpendableLookup, 'agentId'>,
   after: SpendableGrant | null,
 ): Query<SpendableGrant[]> {
   return {
     name: 'list_spendable_page',
     text: `
       select agent_id, wallet_address, max_per_tx_micro, daily_cap_micro from grants
-      where account_id = $1 and mode = $2 and status = 'active' and suspended_at is null
+      where workspace_id = $1 and mode = $2 and status = 'active' and suspended_at is null
         and (expires_at is null or expires_at > $3) and (agent_id, wallet_address) > ($4, $5)
       order by agent_id, wallet_address limit ${SPENDABLE_PAGE_MAX}`,
-    values: [accountId, mode, now, after?.agentId ?? '', after?.address ?? ''],
+    values: [workspaceId, mode, now, after?.agentId ?? '', after?.address ?? ''],
     read: rowsOf(SPENDABLE_GRANT_ROW, (rows) => rows.map(toSpendableGrant)),
   }
 }
@@ -203,11 +203,11 @@ function toSpendableGrant(row: RowOf<typeof SPENDABLE_GRANT_ROW>): SpendableGran
   }
 }
 
-export function countAgents(accountId: string, mode: Mode): Query<number> {
+export function countAgents(workspaceId: string, mode: Mode): Query<number> {
   return {
     name: 'count_agents',
-    text: 'select count(*) as agents from agents where account_id = $1 and mode = $2 and deleted_at is null',
-    values: [accountId, mode],
+    text: 'select count(*) as agents from agents where workspace_id = $1 and mode = $2 and deleted_at is null',
+    values: [workspaceId, mode],
     read: one({ agents: computed.int8 }, (row) => Number(row.agents)),
   }
 }
@@ -216,24 +216,24 @@ export function countAgents(accountId: string, mode: Mode): Query<number> {
  * Inserts an agent unless it exists. If a deleted agent has this id, it is created again. Returns whether the agent is
  * new.
  */
-export function insertAgent(accountId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
+export function insertAgent(workspaceId: string, mode: Mode, id: string, createdAt: Date): Query<boolean> {
   return {
     name: 'insert_agent',
-    text: `insert into agents as a (account_id, mode, id, created_at) values ($1, $2, $3, $4)
-      on conflict (account_id, mode, id) do update set created_at = excluded.created_at, deleted_at = null
+    text: `insert into agents as a (workspace_id, mode, id, created_at) values ($1, $2, $3, $4)
+      on conflict (workspace_id, mode, id) do update set created_at = excluded.created_at, deleted_at = null
         where a.deleted_at is not null`,
-    values: [accountId, mode, id, createdAt],
+    values: [workspaceId, mode, id, createdAt],
     read: changed,
   }
 }
 
 /** Marks an agent as deleted. */
-export function markDeleted(accountId: string, mode: Mode, id: string, now: Date): Query<boolean> {
+export function markDeleted(workspaceId: string, mode: Mode, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_agent_deleted',
     text: `update agents set deleted_at = $4
-      where account_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
-    values: [accountId, mode, id, now],
+      where workspace_id = $1 and mode = $2 and id = $3 and deleted_at is null`,
+    values: [workspaceId, mode, id, now],
     read: changed,
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../db/transaction.ts'
 import type { AgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -22,23 +22,23 @@ import { countAgents, findAgent, insertAgent } from './agents-store.ts'
  */
 export async function createAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: AgentId; actor: Actor },
+  { workspaceId, mode, id, actor }: { workspaceId: string; mode: Mode; id: AgentId; actor: Actor },
 ): Promise<Agent> {
   const now = ctx.clock.now()
   const create = async (transaction: Transaction): Promise<Agent> => {
-    const [account, existing, count] = await transaction.batch([
-      lockAccount(accountId),
-      findAgent(accountId, mode, id, now),
-      countAgents(accountId, mode),
+    const [workspace, existing, count] = await transaction.batch([
+      lockWorkspace(workspaceId),
+      findAgent(workspaceId, mode, id, now),
+      countAgents(workspaceId, mode),
     ])
     if (existing !== null) return existing
-    const agentsMax = account === null ? 0 : PLANS[account.plan].agentsMax
+    const agentsMax = workspace === null ? 0 : PLANS[workspace.plan].agentsMax
     if (agentsMax !== null && count >= agentsMax) {
       throw problem('agent_cap_reached', { details: { agents_max: agentsMax } })
     }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
-    await transaction.commit([insertAgent(accountId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
+    await transaction.commit([insertAgent(workspaceId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
     return { id, mode, createdAt: now, state: 'no_grant', activeSigners: 0, pendingSigners: 0, wallets: [] }
   }
-  return await ctx.db.transaction(create, { group: accountId })
+  return await ctx.db.transaction(create, { group: workspaceId })
 }

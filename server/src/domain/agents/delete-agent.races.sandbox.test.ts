@@ -47,14 +47,14 @@ describe('deleting an agent while something is created for it', () => {
 
   test('the deletion fails if a grant is created first', async () => {
     const owned = await openOwned(ctx)
-    const [opened, deleted] = await inOrder(owned.accountId, [() => openPending(ctx, owned), () => remove(owned)])
+    const [opened, deleted] = await inOrder(owned.workspaceId, [() => openPending(ctx, owned), () => remove(owned)])
     assert.equal(opened?.status, 'fulfilled')
     assert.deepEqual(reasonOf(deleted), HAS_GRANTS)
   })
 
   test('the deletion succeeds if it comes first, and the grant then finds no agent', async () => {
     const owned = await openOwned(ctx)
-    const [deleted, opened] = await inOrder(owned.accountId, [() => remove(owned), () => openPending(ctx, owned)])
+    const [deleted, opened] = await inOrder(owned.workspaceId, [() => remove(owned), () => openPending(ctx, owned)])
     assert.equal(deleted?.status, 'fulfilled')
     assert.deepEqual(reasonOf(opened), NO_AGENT)
     assert.deepEqual(await listGrants(owned), [])
@@ -62,9 +62,9 @@ describe('deleting an agent while something is created for it', () => {
 
   test('if the agent is created again meanwhile, a grant for the deleted agent is still rejected', async () => {
     const owned = await openOwned(ctx)
-    const { accountId, mode, agentId } = owned
-    const create = () => createAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
-    const [deleted, created, opened] = await inOrder(accountId, [
+    const { workspaceId, mode, agentId } = owned
+    const create = () => createAgent(other, { workspaceId, mode, id: agentId, actor: OPERATOR })
+    const [deleted, created, opened] = await inOrder(workspaceId, [
       () => remove(owned),
       create,
       () => openPending(ctx, owned),
@@ -84,13 +84,13 @@ describe('deleting an agent while something is created for it', () => {
     await assert.rejects(remove(owned), HAS_GRANTS)
     await changeUnsigned(ctx, owned, { grantId: id, change: 'revoke' })
     await remove(owned)
-    assert.deepEqual(await listAgents(ctx, { accountId: owned.accountId, mode: 'test' }), [])
+    assert.deepEqual(await listAgents(ctx, { workspaceId: owned.workspaceId, mode: 'test' }), [])
   })
 
   test('the deletion ends a connection that was approved first', async () => {
     const request = await seedRequest(ctx)
-    const accountId = request.membership.account.id
-    const [approved, deleted] = await inOrder(accountId, [() => approve(request), () => removeOf(request)])
+    const workspaceId = request.membership.workspace.id
+    const [approved, deleted] = await inOrder(workspaceId, [() => approve(request), () => removeOf(request)])
     assert.deepEqual([approved?.status, deleted?.status], ['fulfilled', 'fulfilled'])
     const code = approved?.status === 'fulfilled' ? String((approved.value as { code?: string }).code) : ''
     assert.equal((await exchange(ctx, { ...request, code })).kind, 'refused')
@@ -98,18 +98,18 @@ describe('deleting an agent while something is created for it', () => {
 
   test('a consent after the deletion does not find the agent, but can be given for another agent', async () => {
     const request = await seedRequest(ctx)
-    const accountId = request.membership.account.id
-    const [deleted, approved] = await inOrder(accountId, [() => removeOf(request), () => approve(request)])
+    const workspaceId = request.membership.workspace.id
+    const [deleted, approved] = await inOrder(workspaceId, [() => removeOf(request), () => approve(request)])
     assert.equal(deleted?.status, 'fulfilled')
     assert.deepEqual(reasonOf(approved), NO_AGENT)
-    await createAgent(ctx, { accountId, mode: 'test', id: request.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId, mode: 'test', id: request.agentId, actor: OPERATOR })
     const { code = '' } = await approve(request)
     assert.ok(await isAlive(ctx, issued(await exchange(ctx, { ...request, code })).accessToken))
   })
 
   test('the deletion revokes a key that was bound to the agent first', async () => {
     const owned = await openOwned(ctx)
-    const [issuedKey, deleted] = await inOrder(owned.accountId, [() => bindKey(owned), () => remove(owned)])
+    const [issuedKey, deleted] = await inOrder(owned.workspaceId, [() => bindKey(owned), () => remove(owned)])
     assert.deepEqual([issuedKey?.status, deleted?.status], ['fulfilled', 'fulfilled'])
     assert.deepEqual(await countKeys(owned), { usable: 0, revoked: 1 })
   })
@@ -119,7 +119,7 @@ describe('deleting an agent while something is created for it', () => {
     const { secret } = await bindKey(owned)
     const rotate = () => rotateKey(ctx, { secret, actor: OPERATOR })
     const steps = [() => remove(owned), () => bindKey(owned), rotate]
-    const [deleted, bound, rotated] = await inOrder(owned.accountId, steps)
+    const [deleted, bound, rotated] = await inOrder(owned.workspaceId, steps)
     assert.equal(deleted?.status, 'fulfilled')
     assert.deepEqual(reasonOf(bound), NO_AGENT)
     assert.deepEqual(reasonOf(rotated), { status: 409, code: 'key_not_rotatable' })
@@ -130,32 +130,32 @@ describe('deleting an agent while something is created for it', () => {
     const owned = await openOwned(ctx)
     const { secret } = await bindKey(owned)
     const rotate = () => rotateKey(ctx, { secret, actor: OPERATOR })
-    const [rotated, deleted] = await inOrder(owned.accountId, [rotate, () => remove(owned)])
+    const [rotated, deleted] = await inOrder(owned.workspaceId, [rotate, () => remove(owned)])
     assert.deepEqual([rotated?.status, deleted?.status], ['fulfilled', 'fulfilled'])
     assert.deepEqual(await countKeys(owned), { usable: 0, revoked: 2 })
   })
 
-  function bindKey({ accountId, mode, agentId }: Owned) {
-    return issueKey(ctx, { accountId, mode, agentId, actor: OPERATOR })
+  function bindKey({ workspaceId, mode, agentId }: Owned) {
+    return issueKey(ctx, { workspaceId, mode, agentId, actor: OPERATOR })
   }
 
   /** Counts the keys of the workspace that are bound to an agent. */
-  async function countKeys({ accountId }: Owned): Promise<object> {
+  async function countKeys({ workspaceId }: Owned): Promise<object> {
     const rows = await readRows(
       ctx.db,
-      'select revoked_at from api_keys where account_id = $1 and agent_id is not null',
-      [accountId],
+      'select revoked_at from api_keys where workspace_id = $1 and agent_id is not null',
+      [workspaceId],
     )
     const usable = rows.filter((row) => row['revoked_at'] === null).length
     return { usable, revoked: rows.length - usable }
   }
 
-  function remove({ accountId, mode, agentId }: Owned): Promise<void> {
-    return deleteAgent(other, { accountId, mode, id: agentId, actor: OPERATOR })
+  function remove({ workspaceId, mode, agentId }: Owned): Promise<void> {
+    return deleteAgent(other, { workspaceId, mode, id: agentId, actor: OPERATOR })
   }
 
   function removeOf({ membership, mode, agentId }: SeededRequest): Promise<void> {
-    return deleteAgent(other, { accountId: membership.account.id, mode, id: agentId, actor: OPERATOR })
+    return deleteAgent(other, { workspaceId: membership.workspace.id, mode, id: agentId, actor: OPERATOR })
   }
 
   function approve({ handle, membership, mode, agentId }: SeededRequest) {
@@ -164,19 +164,19 @@ describe('deleting an agent while something is created for it', () => {
   }
 
   /**
-   * Starts each step once the step before it waits for the lock on the account, then lets the steps continue in that
+   * Starts each step once the step before it waits for the lock on the workspace, then lets the steps continue in that
    * order.
    */
   async function inOrder(
-    accountId: string,
+    workspaceId: string,
     steps: readonly (() => Promise<unknown>)[],
   ): Promise<PromiseSettledResult<unknown>[]> {
     const started: Promise<unknown>[] = []
     await ctx.db.transaction(async (transaction) => {
       await transaction.run({
         name: '',
-        text: 'select 1 from accounts where id = $1 for no key update',
-        values: [accountId],
+        text: 'select 1 from workspaces where id = $1 for no key update',
+        values: [workspaceId],
         read: () => null,
       })
       for (const step of steps) {
@@ -194,8 +194,8 @@ describe('deleting an agent while something is created for it', () => {
     return (await readRows(ctx.db, text)).length
   }
 
-  function listGrants({ accountId }: Owned) {
-    return readRows(ctx.db, 'select id from grants where account_id = $1', [accountId])
+  function listGrants({ workspaceId }: Owned) {
+    return readRows(ctx.db, 'select id from grants where workspace_id = $1', [workspaceId])
   }
 
   function reasonOf(outcome: PromiseSettledResult<unknown> | undefined): object {

@@ -16,7 +16,7 @@ import { makeTerms } from '../../../../test/support/context/grant-fixture.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { agent, paymentRequest, seed, seedGrant, seedWallet, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { createAgent } from './create-agent.ts'
 import { getAgent, listAgents } from './queries.ts'
 import { countAgents } from './agents-store.ts'
@@ -64,20 +64,20 @@ describe('deleteAgent', () => {
     await revoke(seeded)
     await assert.rejects(remove(seeded), { details: { grants: [{ id: second.id, wallet: other, status: 'active' }] } })
     assert.equal((await getAgent(ctx, at(seeded))).activeSigners, 1)
-    await ctx.db.write(markGrantRevoked(seeded.account.id, second.id, ctx.clock.now()))
+    await ctx.db.write(markGrantRevoked(seeded.workspace.id, second.id, ctx.clock.now()))
     await remove(seeded)
   })
 
   test('a deleted agent is no longer found and no longer counts towards the plan', async () => {
     const seeded = await seedRevoked()
-    const { account, agentId } = seeded
-    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 1)
+    const { workspace, agentId } = seeded
+    assert.equal(await ctx.db.read(countAgents(workspace.id, 'test')), 1)
     await remove(seeded)
-    assert.equal(await ctx.db.read(countAgents(account.id, 'test')), 0)
-    assert.deepEqual(await listAgents(ctx, { accountId: account.id, mode: 'test' }), [])
+    assert.equal(await ctx.db.read(countAgents(workspace.id, 'test')), 0)
+    assert.deepEqual(await listAgents(ctx, { workspaceId: workspace.id, mode: 'test' }), [])
     await assert.rejects(getAgent(ctx, at(seeded)), NO_AGENT)
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'agent_not_found')
-    const asked = { accountId: account.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
+    const asked = { workspaceId: workspace.id, mode: 'test', agentId, wallet: seeded.wallet, ...makeTerms() } as const
     await assert.rejects(openGrant(ctx, { ...asked, actor: OPERATOR }), NO_AGENT)
     await assert.rejects(remove(seeded), NO_AGENT)
   })
@@ -90,7 +90,7 @@ describe('deleteAgent', () => {
     const rows = await readRows(
       ctx.db,
       `select p.id from payments p
-        join agents a on a.account_id = p.account_id and a.mode = p.mode and a.id = p.agent_id where p.id = $1`,
+        join agents a on a.workspace_id = p.workspace_id and a.mode = p.mode and a.id = p.agent_id where p.id = $1`,
       [paid.id],
     )
     assert.deepEqual(rows, [{ id: paid.id }])
@@ -102,7 +102,7 @@ describe('deleteAgent', () => {
     for (const wrong of [
       ...['', '.', 'a\u0000', 'x'.repeat(65), 'nobody'].map((id) => ({ ...asked, id })),
       { ...asked, mode: 'live' as const },
-      { ...asked, accountId: other.account.id },
+      { ...asked, workspaceId: other.workspace.id },
     ]) {
       await assert.rejects(deleteAgent(ctx, { ...wrong, actor: OPERATOR }), NO_AGENT)
     }
@@ -110,18 +110,18 @@ describe('deleteAgent', () => {
   })
 
   test("the deletion ends the agent's connections forever, and no others", async () => {
-    const { account, agentId } = await seedRevoked()
-    const options = { account, agentId }
+    const { workspace, agentId } = await seedRevoked()
+    const options = { workspace, agentId }
     const connected = await seedTokens(ctx, options)
     const { membership } = connected
     const consented = await seedConnection(ctx, { ...options, membership })
     const other = await seedTokens(ctx, { membership, agentId: agent('other') })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     assert.equal(await isAlive(ctx, other.tokens.accessToken), true)
 
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agentId, actor: OPERATOR })
     assert.equal(await isAlive(ctx, connected.tokens.accessToken), false)
     assert.equal((await exchange(ctx, consented)).kind, 'refused')
     const again = await seedTokens(ctx, { ...options, membership })
@@ -129,14 +129,14 @@ describe('deleteAgent', () => {
   })
 
   test('the audit log records the deletion and each connection that it ended', async () => {
-    const { account, agentId } = await seedRevoked()
-    const ended = await seedTokens(ctx, { account, agentId })
+    const { workspace, agentId } = await seedRevoked()
+    const ended = await seedTokens(ctx, { workspace, agentId })
     const { id } = await readConnection(ctx, ended)
     const old = later(ctx, -40 * DAY_MS)
-    await seedTokens(old, { account, agentId, membership: ended.membership })
+    await seedTokens(old, { workspace, agentId, membership: ended.membership })
     const actor = { kind: 'user', id: ended.membership.userId } as const
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor })
-    const rows = (await readAudit(ctx.db, account.id)).slice(-2)
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agentId, actor })
+    const rows = (await readAudit(ctx.db, workspace.id)).slice(-2)
     const by = { actor_kind: 'user', actor_id: actor.id }
     assert.deepEqual(
       rows.toSorted((left, right) => (left['action'] < right['action'] ? -1 : 1)),
@@ -149,8 +149,8 @@ describe('deleteAgent', () => {
   })
 
   test('the deletion revokes the usable keys that are bound to the agent, and no others, and logs each', async () => {
-    const { account, agentId, key } = await seedRevoked()
-    const bound = { accountId: account.id, mode: 'test', agentId, actor: OPERATOR } as const
+    const { workspace, agentId, key } = await seedRevoked()
+    const bound = { workspaceId: workspace.id, mode: 'test', agentId, actor: OPERATOR } as const
     const first = await issueKey(ctx, { ...bound, scopes: ['wallet:read'] })
     const second = await rotateKey(ctx, { secret: first.secret, actor: OPERATOR })
     const ended = await issueKey(ctx, { ...bound, name: 'Ended' })
@@ -158,21 +158,21 @@ describe('deleteAgent', () => {
     const expired = await issueKey(ctx, { ...bound, name: 'Expired' })
     const successor = await rotateKey(later(ctx, -2 * DAY_MS), { secret: expired.secret, actor: OPERATOR })
     const other = agent('other')
-    await createAgent(ctx, { accountId: account.id, mode: 'test', id: other, actor: OPERATOR })
-    await createAgent(ctx, { accountId: account.id, mode: 'live', id: agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: other, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: workspace.id, mode: 'live', id: agentId, actor: OPERATOR })
     const kept = [
       key,
       (await issueKey(ctx, { ...bound, agentId: other })).secret,
       (await issueKey(ctx, { ...bound, mode: 'live' })).secret,
     ]
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agentId, actor: OPERATOR })
     for (const secret of [first.secret, second.secret]) assert.equal(await authenticate(secret), null)
     for (const secret of kept) assert.notEqual(await authenticate(secret), null)
     const states = await readRows(ctx.db, 'select revoked_at from api_keys where id = $1', [expired.key.id])
     assert.deepEqual(states, [{ revoked_at: null }], 'a key that had expired is not changed')
     // The entry of `ended`, which was revoked before the deletion, is left out by its id, because entries of one
     // millisecond have no order.
-    const rows = (await readAudit(ctx.db, account.id)).filter(
+    const rows = (await readAudit(ctx.db, workspace.id)).filter(
       (row) => row['action'] === 'key.revoked' && row['subject'] !== ended.key.id,
     )
     const details = { mode: 'test', name: 'API key', agent_id: agentId, scopes: 'wallet:read' }
@@ -198,16 +198,16 @@ describe('deleteAgent', () => {
   })
 
   test("the deletion frees a place under the plan's limit, and creating the agent again uses the place", async () => {
-    const account = await createAccount(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
+    const workspace = await createEmptyWorkspace(ctx, { name: 'Cap', plan: 'developer', actor: OPERATOR })
     const create = (id: string) =>
-      createAgent(ctx, { accountId: account.id, mode: 'test', id: agent(id), actor: OPERATOR })
+      createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agent(id), actor: OPERATOR })
     for (let index = 0; index < 100; index += 1) await create(`agent ${index}`)
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'agent 7', actor: OPERATOR })
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: 'agent 7', actor: OPERATOR })
     await create('one more')
     await assert.rejects(create('agent 7'), { code: 'agent_cap_reached' })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: 'one more', actor: OPERATOR })
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: 'one more', actor: OPERATOR })
     assert.equal((await create('agent 7')).id, 'agent 7')
-    assert.equal((await listAgents(ctx, { accountId: account.id, mode: 'test' })).length, 100)
+    assert.equal((await listAgents(ctx, { workspaceId: workspace.id, mode: 'test' })).length, 100)
   })
 
   test('one of 20 concurrent deletions succeeds, and 20 concurrent creations create one agent', async () => {
@@ -224,16 +224,16 @@ describe('deleteAgent', () => {
     const made = await each((process) => createAgent(process, { ...at(seeded), actor: OPERATOR }))
     const times = made.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.createdAt.getTime() : 0))
     assert.equal(new Set(times).size, 1)
-    const actions = (await readAudit(ctx.db, seeded.account.id)).map((row) => String(row['action']))
+    const actions = (await readAudit(ctx.db, seeded.workspace.id)).map((row) => String(row['action']))
     assert.deepEqual(actions.filter((action) => action.startsWith('agent.')).toSorted(), [
       ...['agent.created', 'agent.created', 'agent.deleted'],
     ])
   })
 
   test('a consent that was requested before the deletion does not find the agent', async () => {
-    const { account, agentId } = await seedRevoked()
-    const { membership, handle } = await seedRequest(ctx, { account, agentId })
-    await deleteAgent(ctx, { accountId: account.id, mode: 'test', id: agentId, actor: OPERATOR })
+    const { workspace, agentId } = await seedRevoked()
+    const { membership, handle } = await seedRequest(ctx, { workspace, agentId })
+    await deleteAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agentId, actor: OPERATOR })
     const decision = { approve: true, membership, mode: 'test', agentId, scopes: null } as const
     await assert.rejects(
       decideAuthorizationRequest(ctx, { handle, session: sessionOf(ctx, membership), decision }),
@@ -241,16 +241,16 @@ describe('deleteAgent', () => {
     )
   })
 
-  function at({ account, agentId }: Pick<Seed, 'account' | 'agentId'>) {
-    return { accountId: account.id, mode: 'test', id: agentId } as const
+  function at({ workspace, agentId }: Pick<Seed, 'workspace' | 'agentId'>) {
+    return { workspaceId: workspace.id, mode: 'test', id: agentId } as const
   }
 
   function remove(seeded: Seed): Promise<void> {
     return deleteAgent(ctx, { ...at(seeded), actor: OPERATOR })
   }
 
-  async function revoke({ account, grant }: Seed): Promise<void> {
-    await ctx.db.write(markGrantRevoked(account.id, grant.id, ctx.clock.now()))
+  async function revoke({ workspace, grant }: Seed): Promise<void> {
+    await ctx.db.write(markGrantRevoked(workspace.id, grant.id, ctx.clock.now()))
   }
 
   function authenticate(credential: string) {

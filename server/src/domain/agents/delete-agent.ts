@@ -1,7 +1,7 @@
 import { parseAgentId } from '../../values/agent-id.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { findAgent, markDeleted } from './agents-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
@@ -16,7 +16,7 @@ const GRANTS_NAMED_MAX = 50
 
 /**
  * Deletes an agent, ends its OAuth connections, and revokes the API keys that are bound to it (D11). Holds the lock on
- * the account's row meanwhile. So a grant that is created at the same time either prevents the deletion, or finds that
+ * the workspace's row meanwhile. So a grant that is created at the same time either prevents the deletion, or finds that
  * the agent does not exist. A consent or a key that is created at the same time is either ended with the agent, or
  * finds that the agent does not exist. The agent's payments are kept. An agent with the same id can be created again;
  * the revoked keys stay revoked.
@@ -25,16 +25,16 @@ const GRANTS_NAMED_MAX = 50
  */
 export async function deleteAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id, actor }: { accountId: string; mode: Mode; id: string; actor: Actor },
+  { workspaceId, mode, id, actor }: { workspaceId: string; mode: Mode; id: string; actor: Actor },
 ): Promise<void> {
   const agentId = parseAgentId(id)
   if (agentId === null) throw problem('agent_not_found')
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
     const [, agent, live] = await transaction.batch([
-      lockAccount(accountId),
-      findAgent(accountId, mode, agentId, createdAt),
-      listLiveGrants(accountId, mode, { agentId, limit: GRANTS_NAMED_MAX }),
+      lockWorkspace(workspaceId),
+      findAgent(workspaceId, mode, agentId, createdAt),
+      listLiveGrants(workspaceId, mode, { agentId, limit: GRANTS_NAMED_MAX }),
     ])
     if (agent === null) throw problem('agent_not_found')
     if (live.length > 0) {
@@ -42,11 +42,11 @@ export async function deleteAgent(
       throw problem('has_active_grants', { details: { grants } })
     }
     const [, ended, keys] = await transaction.batch([
-      markDeleted(accountId, mode, agentId, createdAt),
-      revokeByAgent({ accountId, mode, agentId }, createdAt),
-      revokeKeysOfAgent({ accountId, mode, agentId }, createdAt),
+      markDeleted(workspaceId, mode, agentId, createdAt),
+      revokeByAgent({ workspaceId, mode, agentId }, createdAt),
+      revokeKeysOfAgent({ workspaceId, mode, agentId }, createdAt),
     ])
-    const entry = { logId: accountId, createdAt, actor } as const
+    const entry = { logId: workspaceId, createdAt, actor } as const
     await transaction.commit([
       insertAuditEntry({ ...entry, action: 'agent.deleted', subject: agentId, details: { mode } }),
       ...ended.map((subject) => insertAuditEntry({ ...entry, action: 'connection.revoked', subject })),

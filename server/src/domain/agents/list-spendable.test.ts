@@ -17,23 +17,23 @@ describe('listSpendable', () => {
   })
   after(() => given.close())
 
-  const list = async ({ account, mode }: Seed, agentId: string | null = null) =>
-    await listSpendable(given.context, { accountId: account.id, mode, agentId })
+  const list = async ({ workspace, mode }: Seed, agentId: string | null = null) =>
+    await listSpendable(given.context, { workspaceId: workspace.id, mode, agentId })
 
   const sizesOf = (pages: readonly (readonly unknown[])[]): number[] => pages.map(({ length }) => length)
 
-  const walk = async ({ account, mode }: Seed): Promise<SpendableGrant[][]> => {
+  const walk = async ({ workspace, mode }: Seed): Promise<SpendableGrant[][]> => {
     const pages: SpendableGrant[][] = []
-    for await (const page of walkSpendable(given.context, { accountId: account.id, mode })) pages.push([...page])
+    for await (const page of walkSpendable(given.context, { workspaceId: workspace.id, mode })) pages.push([...page])
     return pages
   }
 
   /** Gives a second agent a grant on each of `count` new wallets. */
-  async function addGrants({ account, mode }: Seed, count: number): Promise<void> {
-    await createAgent(given.context, { accountId: account.id, mode, id: OTHER, actor: OPERATOR })
+  async function addGrants({ workspace, mode }: Seed, count: number): Promise<void> {
+    await createAgent(given.context, { workspaceId: workspace.id, mode, id: OTHER, actor: OPERATOR })
     for (let index = 0; index < count; index += 1) {
-      const wallet = await seedWallet(given.context, { account, mode })
-      await seedGrant(given.context, { account, mode, agentId: OTHER, wallet })
+      const wallet = await seedWallet(given.context, { workspace, mode })
+      await seedGrant(given.context, { workspace, mode, agentId: OTHER, wallet })
     }
   }
 

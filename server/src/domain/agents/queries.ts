@@ -22,11 +22,11 @@ const LIST_SPENDABLE = gathered({ keyOf: () => null, queryOf: listSpendableGrant
  */
 export async function getAgent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<Agent> {
   const agentId = parseAgentId(id)
   const now = ctx.clock.now()
-  const agent = agentId === null ? null : await ctx.db.gather(FIND_AGENTS, { accountId, mode, id: agentId, now })
+  const agent = agentId === null ? null : await ctx.db.gather(FIND_AGENTS, { workspaceId, mode, id: agentId, now })
   if (agent === null) throw problem('agent_not_found')
   return agent
 }
@@ -37,9 +37,9 @@ export async function getAgent(
  */
 export async function listAgents(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<Agent[]> {
-  return await ctx.db.readSlow(listAgentRows(accountId, mode, ctx.clock.now()), accountId)
+  return await ctx.db.readSlow(listAgentRows(workspaceId, mode, ctx.clock.now()), workspaceId)
 }
 
 /**
@@ -49,9 +49,9 @@ export async function listAgents(
  */
 export async function listSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
+  { workspaceId, mode, agentId }: { workspaceId: string; mode: Mode; agentId: string | null },
 ): Promise<SpendableGrant[] | null> {
-  return await ctx.db.gather(LIST_SPENDABLE, { accountId, mode, agentId, now: ctx.clock.now() })
+  return await ctx.db.gather(LIST_SPENDABLE, { workspaceId, mode, agentId, now: ctx.clock.now() })
 }
 
 /**
@@ -60,12 +60,12 @@ export async function listSpendable(
  */
 export async function* walkSpendable(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): AsyncGenerator<readonly SpendableGrant[], void, undefined> {
   const now = ctx.clock.now()
   let last: SpendableGrant | undefined
   do {
-    const page = await ctx.db.readSlow(listSpendablePage({ accountId, mode, now }, last ?? null), accountId)
+    const page = await ctx.db.readSlow(listSpendablePage({ workspaceId, mode, now }, last ?? null), workspaceId)
     yield page
     last = page.length < SPENDABLE_PAGE_MAX ? undefined : page.at(-1)
   } while (last !== undefined)

@@ -72,7 +72,7 @@ export function insertPersonalEntry(
       select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
       from users where id = $1::text and joined_at is not null
       union all
-      select account_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, '{}'::jsonb
+      select workspace_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, '{}'::jsonb
       from members where user_id = $1::text`,
     values: [userId, createId('auditEntry', createdAt), createdAt, action, subject, JSON.stringify(details)],
     read: changed,

@@ -11,7 +11,7 @@ import {
 } from '../../../../test/support/context/people.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { OPERATOR } from './audit-entry.ts'
 import type { Context } from '../context.ts'
 import { addMember } from '../members/add-member.ts'
@@ -33,13 +33,13 @@ describe('the audit log', () => {
   after(() => given.close())
 
   test("a workspace's log contains what happened in it and the sign-ins of its members, newest first, in pages", async () => {
-    const [account, elsewhere] = [await open(), await open()]
-    const member = await seedOwner(ctx, account)
+    const [workspace, elsewhere] = [await open(), await open()]
+    const member = await seedOwner(ctx, workspace)
     await seedOwner(ctx, elsewhere)
     await signInPerson(ctx, member)
     const actor = { kind: 'user', id: member.userId, ...justProved(ctx) } as const
-    await createInvitation(ctx, { account, role: 'viewer', actor })
-    const whole = await listAudit(ctx, { accountId: account.id, before: null, limit: 100 })
+    await createInvitation(ctx, { workspace, role: 'viewer', actor })
+    const whole = await listAudit(ctx, { workspaceId: workspace.id, before: null, limit: 100 })
     assert.deepEqual(whole.map(({ action }) => action).toSorted(), [
       'invitation.created',
       'member.joined',
@@ -48,8 +48,8 @@ describe('the audit log', () => {
     ])
     const ids = whole.map(({ id }) => id)
     assert.deepEqual(ids, ids.toSorted().toReversed())
-    const first = await listAudit(ctx, { accountId: account.id, before: null, limit: 2 })
-    const rest = await listAudit(ctx, { accountId: account.id, before: first[1]?.id ?? null, limit: 100 })
+    const first = await listAudit(ctx, { workspaceId: workspace.id, before: null, limit: 2 })
+    const rest = await listAudit(ctx, { workspaceId: workspace.id, before: first[1]?.id ?? null, limit: 100 })
     assert.deepEqual([...first, ...rest], whole)
     const joined = whole.find(({ action }) => action === 'member.joined')
     assert.deepEqual(
@@ -59,23 +59,23 @@ describe('the audit log', () => {
   })
 
   test('what a user did as a member stays in the log after they left; what they did before and after is not in it', async () => {
-    const [account, elsewhere] = [await open(), await open()]
-    await seedOwner(ctx, account)
+    const [workspace, elsewhere] = [await open(), await open()]
+    await seedOwner(ctx, workspace)
     const leaver = await signUpPerson(ctx)
     await signInPerson(ctx, leaver)
     const { userId } = leaver
-    for (const joined of [account, elsewhere]) {
-      await addMember(ctx, { account: joined, userId, role: 'viewer', actor: OPERATOR })
+    for (const joined of [workspace, elsewhere]) {
+      await addMember(ctx, { workspace: joined, userId, role: 'viewer', actor: OPERATOR })
     }
     await signInPerson(ctx, leaver)
-    const membership = await getMembership(ctx, { userId, slug: account.slug, right: 'read' })
+    const membership = await getMembership(ctx, { userId, slug: workspace.slug, right: 'read' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId })
     await signInPerson(ctx, leaver)
-    const signIns = async (accountId: string) => {
-      const log = await listAudit(ctx, { accountId, before: null, limit: 100 })
+    const signIns = async (workspaceId: string) => {
+      const log = await listAudit(ctx, { workspaceId, before: null, limit: 100 })
       return log.filter(({ action, actor }) => action === 'user.signed_in' && actor.id === userId)
     }
-    const [seen, ...more] = await signIns(account.id)
+    const [seen, ...more] = await signIns(workspace.id)
     assert.deepEqual(more, [])
     assert.deepEqual(
       [seen?.subject, seen?.details],
@@ -98,7 +98,7 @@ describe('the audit log', () => {
   })
 
   test('a change whose audit entry cannot be written is not made', async () => {
-    const account = await open()
+    const workspace = await open()
     const ada = await signUpMember(ctx)
     await readRows(
       ctx.db,
@@ -109,10 +109,10 @@ describe('the audit log', () => {
     await assert.rejects(addPasskey(ctx, { session: ada.session, ceremony, response, name: 'New' }), /broken/)
     assert.equal((await listPasskeys(ctx, ada)).length, 1)
     await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
-    await createInvitation(ctx, { account, role: 'viewer', actor: OPERATOR })
+    await createInvitation(ctx, { workspace, role: 'viewer', actor: OPERATOR })
   })
 
   function open() {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
+    return createEmptyWorkspace(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 })

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
  */
 export async function listAudit(
   ctx: Pick<Context, 'db'>,
-  { accountId, before, limit }: { accountId: string; before: string | null; limit: number },
+  { workspaceId, before, limit }: { workspaceId: string; before: string | null; limit: number },
 ): Promise<AuditEntry[]> {
-  return await ctx.db.readSlow(listAuditEntries(accountId, { before, limit }), accountId)
+  return await ctx.db.readSlow(listAuditEntries(workspaceId, { before, limit }), workspaceId)
 }

@@ -15,13 +15,13 @@ const {
 } = tables
 
 const CONNECTION_ROW = {
-  ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'revoked_because'),
+  ...pick(connections, 'workspace_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'revoked_because'),
   recorded_codes: computed.textArray,
 }
 
 /** A presented code or token with its connection. */
 export interface PresentedRow extends Presented {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly connectionId: string
   readonly mode: Mode
   readonly agentId: string
@@ -31,10 +31,10 @@ export interface PresentedRow extends Presented {
 }
 
 /** The columns of `CONNECTION_ROW`. `$2` is the time since which recorded errors are read. */
-const CONNECTION_COLUMNS = `c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.revoked_because,
+const CONNECTION_COLUMNS = `c.workspace_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.revoked_because,
         array(select e.code from connection_errors e
-          where e.account_id = c.account_id and e.connection_id = c.id and e.happened_at > $2) as recorded_codes`
-const JOIN_CONNECTION = 'join connections c on c.account_id = t.account_id and c.id = t.connection_id'
+          where e.workspace_id = c.workspace_id and e.connection_id = c.id and e.happened_at > $2) as recorded_codes`
+const JOIN_CONNECTION = 'join connections c on c.workspace_id = t.workspace_id and c.id = t.connection_id'
 
 /** Returns the code or token that a client presented, or null if it is unknown. Uses primary keys. */
 export function findPresented(kind: Attempt['kind'], hash: Buffer, recordedSince: Date): Query<PresentedRow | null> {
@@ -89,7 +89,7 @@ function findPresentedAccessToken(tokenHash: Buffer, recordedSince: Date): Query
 
 function toPresented(row: RowOf<typeof CONNECTION_ROW>): Omit<PresentedRow, 'expiresAt'> {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     connectionId: row.id,
     mode: row.mode,
     agentId: row.agent_id,
@@ -107,11 +107,11 @@ function toPresented(row: RowOf<typeof CONNECTION_ROW>): Omit<PresentedRow, 'exp
 export function upsertConnectionError(of: PresentedRow, code: ConnectionErrorCode, happenedAt: Date): Query<boolean> {
   return {
     name: 'upsert_connection_error',
-    text: `insert into connection_errors (account_id, connection_id, code, mode, agent_id, user_id, client_id, happened_at)
+    text: `insert into connection_errors (workspace_id, connection_id, code, mode, agent_id, user_id, client_id, happened_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (account_id, connection_id, code) do update set happened_at = excluded.happened_at
+      on conflict (workspace_id, connection_id, code) do update set happened_at = excluded.happened_at
         where connection_errors.happened_at < excluded.happened_at`,
-    values: [of.accountId, of.connectionId, code, of.mode, of.agentId, of.userId, of.clientId, happenedAt],
+    values: [of.workspaceId, of.connectionId, code, of.mode, of.agentId, of.userId, of.clientId, happenedAt],
     read: changed,
   }
 }
@@ -134,12 +134,12 @@ const LISTED_ROW = {
  * columns keeps the planner from reading the connections of all workspaces by an index on `expires_at` alone.
  */
 export function listErrorRows({
-  accountId,
+  workspaceId,
   mode,
   now,
   limit,
 }: {
-  accountId: string
+  workspaceId: string
   mode: Mode
   now: Date
   limit: number
@@ -148,14 +148,14 @@ export function listErrorRows({
     name: 'list_connection_errors',
     text: `with failed as (
         select connection_id, code, mode, agent_id, user_id, client_id, happened_at, happened_at as since
-        from connection_errors where account_id = $1 and mode = $2
+        from connection_errors where workspace_id = $1 and mode = $2
         union all
         select c.id, 'code_not_exchanged', c.mode, c.agent_id, c.user_id, c.client_id, c.expires_at, c.created_at
         from connections c
-        where c.account_id = $1 and c.mode = $2 and c.connected_at is null and c.revoked_at is null
-          and (c.account_id, c.mode, c.expires_at) <= ($1, $2, $3)
+        where c.workspace_id = $1 and c.mode = $2 and c.connected_at is null and c.revoked_at is null
+          and (c.workspace_id, c.mode, c.expires_at) <= ($1, $2, $3)
           and not exists (
-            select 1 from connection_errors e where e.account_id = c.account_id and e.connection_id = c.id)
+            select 1 from connection_errors e where e.workspace_id = c.workspace_id and e.connection_id = c.id)
       )
       select f.connection_id, f.code, f.mode, f.agent_id, f.happened_at, o.id, o.kind, o.name, o.redirect_uris, u.name as user_name
       from failed f
@@ -163,10 +163,10 @@ export function listErrorRows({
       join users u on u.id = f.user_id
       where not exists (
         select 1 from connections later
-        where later.account_id = $1 and later.mode = $2 and later.client_id = f.client_id
+        where later.workspace_id = $1 and later.mode = $2 and later.client_id = f.client_id
           and later.user_id = f.user_id and later.connected_at > f.since)
       order by f.happened_at desc, f.connection_id desc limit $4`,
-    values: [accountId, mode, now, limit],
+    values: [workspaceId, mode, now, limit],
     read: all(LISTED_ROW, toListed),
   }
 }
@@ -187,8 +187,8 @@ function toListed(row: RowOf<typeof LISTED_ROW>): ConnectionError {
 export function deleteOldErrors(happenedBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_old_connection_errors',
-    text: `delete from connection_errors where (account_id, connection_id, code) in (
-        select account_id, connection_id, code from connection_errors where happened_at <= $1
+    text: `delete from connection_errors where (workspace_id, connection_id, code) in (
+        select workspace_id, connection_id, code from connection_errors where happened_at <= $1
         order by happened_at limit $2 for update skip locked)`,
     values: [happenedBefore, rowsMax],
     read: countChanged,

@@ -7,7 +7,7 @@ import {
   leaveWorkspace,
   readConnection,
   refresh,
-  seedAccount,
+  seedWorkspace,
   seedConnection,
   seedTokens,
   setRole,
@@ -98,7 +98,7 @@ const TOKEN_FAILURES: readonly (readonly [
     'connection_ended',
     async (still, seeded) => {
       const { id } = await readConnection(still, seeded)
-      await revokeConnection(still, { accountId: seeded.membership.account.id, id, actor: OPERATOR })
+      await revokeConnection(still, { workspaceId: seeded.membership.workspace.id, id, actor: OPERATOR })
       assert.equal(await isAlive(still, seeded.tokens.accessToken), false)
     },
   ],
@@ -177,7 +177,7 @@ describe('the errors of connections (D73a)', () => {
     await expectCodes(still, seeded, ['code_expired'])
     still.move(1)
     const { client, membership } = seeded
-    await seedTokens(still, { client, account: membership.account })
+    await seedTokens(still, { client, workspace: membership.workspace })
     await expectCodes(still, seeded, ['code_expired'])
     await seedTokens(still, { client, membership })
     await expectCodes(still, seeded, [])
@@ -210,10 +210,10 @@ describe('the errors of connections (D73a)', () => {
     await exchange(still, seeded, { codeVerifier: '' })
     await expectCodes(still, seeded, ['code_verifier_mismatch'])
     assert.equal(await countErrors(), before + 1)
-    const other = await seedAccount(still)
-    assert.deepEqual(await listConnectionErrors(still, { accountId: other.id, mode: 'test' }), [])
+    const other = await seedWorkspace(still)
+    assert.deepEqual(await listConnectionErrors(still, { workspaceId: other.id, mode: 'test' }), [])
     assert.deepEqual(
-      await listConnectionErrors(still, { accountId: seeded.membership.account.id, mode: 'live' }),
+      await listConnectionErrors(still, { workspaceId: seeded.membership.workspace.id, mode: 'live' }),
       [],
       'the other mode has none',
     )
@@ -244,7 +244,7 @@ describe('the errors of connections (D73a)', () => {
     const { membership, client } = await seedConnection(still)
     for (let count = 0; count < ERRORS_LISTED_MAX; count += 1) await seedConnection(still, { membership, client })
     still.move(CODE_LIFETIME_MS)
-    const listed = await listConnectionErrors(still, { accountId: membership.account.id, mode: 'test' })
+    const listed = await listConnectionErrors(still, { workspaceId: membership.workspace.id, mode: 'test' })
     assert.equal(listed.length, ERRORS_LISTED_MAX)
   })
 
@@ -269,7 +269,7 @@ describe('the errors of connections (D73a)', () => {
       findPresented('code', hash, now),
       findPresented('refresh_token', hash, now),
       findPresented('access_token', hash, now),
-      listErrorRows({ accountId: 'acc_1', mode: 'test', now, limit: 1 }),
+      listErrorRows({ workspaceId: 'acc_1', mode: 'test', now, limit: 1 }),
     ]) {
       const plan = await readPlan(ctx.db, TABLES, query)
       assert.doesNotMatch(plan, /Seq Scan on (?!oauth_clients|users)/, query.name)
@@ -283,9 +283,9 @@ describe('the errors of connections (D73a)', () => {
     { membership }: Pick<ConnectedClient, 'membership'>,
     codes: readonly ConnectionErrorCode[],
   ) {
-    let listed = await listConnectionErrors(still, { accountId: membership.account.id, mode: 'test' })
+    let listed = await listConnectionErrors(still, { workspaceId: membership.workspace.id, mode: 'test' })
     await waitFor(`the errors ${codes.join(', ')}`, async () => {
-      listed = await listConnectionErrors(still, { accountId: membership.account.id, mode: 'test' })
+      listed = await listConnectionErrors(still, { workspaceId: membership.workspace.id, mode: 'test' })
       return listed.length === codes.length && codes.every((code) => listed.some((error) => error.code === code))
     })
     return listed

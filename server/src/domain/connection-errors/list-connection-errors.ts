@@ -9,7 +9,7 @@ import { listErrorRows } from './connection-errors-store.ts'
  */
 export async function listConnectionErrors(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<ConnectionError[]> {
-  return await ctx.db.read(listErrorRows({ accountId, mode, now: ctx.clock.now(), limit: ERRORS_LISTED_MAX }))
+  return await ctx.db.read(listErrorRows({ workspaceId, mode, now: ctx.clock.now(), limit: ERRORS_LISTED_MAX }))
 }

@@ -5,19 +5,19 @@ import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
 import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
-import type { Account } from '../accounts/account.ts'
-import { toPlan } from '../accounts/accounts-store.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { toPlan } from '../workspaces/workspaces-store.ts'
 import type { Connection } from './connection.ts'
 import { CONSENT_HOLDS } from './connections-store.ts'
 
-const { access_tokens: tokens, accounts, connections } = tables
+const { access_tokens: tokens, workspaces, connections } = tables
 
 const HOLDER_ROW = {
   n: computed.int4,
-  ...pick(connections, 'account_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
+  ...pick(connections, 'workspace_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
   ...pick(connections, 'rate_subject', 'expires_at'),
   scopes: tokens.scopes,
-  ...pick(accounts, 'slug', 'name', 'plan', 'created_by'),
+  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
 }
@@ -26,7 +26,7 @@ export interface TokenHolder {
   readonly connection: Omit<Connection, 'scopes' | 'createdAt'>
   /** The token's own scopes, which may be fewer than the connection's. */
   readonly scopes: readonly Scope[]
-  readonly account: Pick<Account, 'slug' | 'name' | 'plan' | 'createdBy'>
+  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy'>
   /** Whether the token has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
@@ -54,24 +54,24 @@ export function countTokenRequests(
   return {
     name: 'count_token_requests',
     text: `with live as materialized (
-        select r.n::int4 as n, r.time, c.account_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource,
+        select r.n::int4 as n, r.time, c.workspace_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource,
           c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan, a.created_by,
           r.scope is null or r.scope = any(t.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[], $7::timestamptz[]) with ordinality
           as r (token_hash, time, scope, now, n)
         cross join lateral (
-          select account_id, connection_id, scopes, expires_at from access_tokens
+          select workspace_id, connection_id, scopes, expires_at from access_tokens
           where token_hash = r.token_hash offset 0) t
         cross join lateral (
-          select account_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at,
+          select workspace_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at,
             revoked_at
-          from connections where account_id = t.account_id and id = t.connection_id offset 0) c
-        cross join lateral (select slug, name, plan, created_by from accounts where id = c.account_id offset 0) a
+          from connections where workspace_id = t.workspace_id and id = t.connection_id offset 0) c
+        cross join lateral (select slug, name, plan, created_by from workspaces where id = c.workspace_id offset 0) a
         where t.expires_at > r.now and c.revoked_at is null and ${CONSENT_HOLDS}
       ), counted as (${countRequestsOf(
         'select distinct on (rate_subject) rate_subject as subject, time from live where has_scope order by rate_subject, n',
       )})
-      select n, account_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
+      select n, workspace_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
         slug, name, plan, created_by, has_scope, hits
       from live left join counted on counted.subject = live.rate_subject
       order by n`,
@@ -101,7 +101,7 @@ export function countTokenRequests(
 function toHolder(row: RowOf<typeof HOLDER_ROW>): TokenHolder {
   return {
     connection: {
-      accountId: row.account_id,
+      workspaceId: row.workspace_id,
       id: row.id,
       mode: row.mode,
       agentId: row.agent_id,
@@ -112,7 +112,7 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): TokenHolder {
       expiresAt: row.expires_at,
     },
     scopes: toScopes(row.scopes),
-    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
+    workspace: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
     hasScope: row.has_scope,
   }
 }

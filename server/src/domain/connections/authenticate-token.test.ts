@@ -39,14 +39,14 @@ describe('authenticateToken', () => {
   test('a token identifies its connection, its workspace and its scopes', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still, { mode: 'live', scopes: ['wallet:read'] })
-    const { account } = seeded.membership
+    const { workspace } = seeded.membership
     const found = await authenticate(seeded.tokens.accessToken, {}, still)
     assert.ok(found !== null)
     const { rateSubject, ...connection } = found.connection
     assert.equal(rateSubject.length, 32)
     assert.deepEqual(connection, {
       id: (await readConnection(ctx, seeded)).id,
-      accountId: account.id,
+      workspaceId: workspace.id,
       mode: 'live',
       agentId: seeded.agentId,
       userId: seeded.membership.userId,
@@ -55,7 +55,12 @@ describe('authenticateToken', () => {
       expiresAt: new Date(still.clock.now().getTime() + 30 * 24 * HOUR_MS),
     })
     assert.deepEqual(found.scopes, ['wallet:read'])
-    assert.deepEqual(found.account, { slug: account.slug, name: account.name, plan: 'developer', createdBy: null })
+    assert.deepEqual(found.workspace, {
+      slug: workspace.slug,
+      name: workspace.name,
+      plan: 'developer',
+      createdBy: null,
+    })
     assert.equal(found.hasScope, true)
   })
 
@@ -80,7 +85,7 @@ describe('authenticateToken', () => {
     const { accessToken } = seeded.tokens
     for (const lane of [1, 2]) assert.ok((await authenticate(accessToken, {}, other)) !== null, `lane ${lane}`)
     const { id } = await readConnection(ctx, seeded)
-    await revokeConnection(ctx, { accountId: seeded.membership.account.id, id, actor: OPERATOR })
+    await revokeConnection(ctx, { workspaceId: seeded.membership.workspace.id, id, actor: OPERATOR })
     for (const lane of [1, 2]) assert.equal(await authenticate(accessToken, {}, other), null, `lane ${lane}`)
   })
 

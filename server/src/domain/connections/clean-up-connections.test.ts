@@ -111,8 +111,8 @@ describe('cleanUpConnections', () => {
   test('only connections whose code was never exchanged are deleted a day after the code expired, with their rate windows', async () => {
     const still = stopClock(ctx)
     const [unused, used] = [await seedConnection(still), await seedTokens(still)]
-    const subjects = await readRows(ctx.db, 'select rate_subject from connections where account_id = $1', [
-      unused.membership.account.id,
+    const subjects = await readRows(ctx.db, 'select rate_subject from connections where workspace_id = $1', [
+      unused.membership.workspace.id,
     ])
     still.move(CODE_LIFETIME_MS + UNUSED_CONNECTION_RETENTION_MS - 1)
     await cleanUpOnce(still, 'connections')
@@ -132,12 +132,12 @@ describe('cleanUpConnections', () => {
     const seeded = await seedTokens(still)
     await readRows(
       ctx.db,
-      `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+      `insert into connections (workspace_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
           created_at, expires_at, connected_at)
-        select account_id, id || n, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
+        select workspace_id, id || n, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
           expires_at, connected_at
-        from connections cross join generate_series(1, 5000) n where account_id = $1`,
-      [seeded.membership.account.id],
+        from connections cross join generate_series(1, 5000) n where workspace_id = $1`,
+      [seeded.membership.workspace.id],
     )
     const query = deleteUnusedConnections(still.clock.now(), CLEAN_UP_ROWS_MAX)
     const plan = await readPlan(ctx.db, ['connections', 'authorization_codes'], query)

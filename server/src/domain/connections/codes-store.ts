@@ -25,9 +25,9 @@ export function insertCode(
 ): Query<boolean> {
   return {
     name: 'insert_authorization_code',
-    text: `insert into authorization_codes (code_hash, account_id, connection_id, redirect_uri, code_challenge, expires_at)
+    text: `insert into authorization_codes (code_hash, workspace_id, connection_id, redirect_uri, code_challenge, expires_at)
       values ($1, $2, $3, $4, $5, $6)`,
-    values: [codeHash, connection.accountId, connection.id, redirectUri, codeChallenge, connection.expiresAt],
+    values: [codeHash, connection.workspaceId, connection.id, redirectUri, codeChallenge, connection.expiresAt],
     read: changed,
   }
 }
@@ -37,7 +37,7 @@ export function lockConnectionOfCode(codeHash: Buffer): Query<boolean> {
   return {
     name: 'lock_connection_of_code',
     text: `select c.id from authorization_codes k
-      join connections c on c.account_id = k.account_id and c.id = k.connection_id
+      join connections c on c.workspace_id = k.workspace_id and c.id = k.connection_id
       where k.code_hash = $1 for no key update of c`,
     values: [codeHash],
     read: changed,
@@ -68,11 +68,11 @@ export interface StoredCode extends TokenConnection, Omit<CodeProof, 'resource'>
 export function findCode(codeHash: Buffer, now: Date): Query<StoredCode | null> {
   return {
     name: 'find_authorization_code',
-    text: `select c.account_id, c.id, c.scopes, c.client_id, k.redirect_uri, k.code_challenge,
+    text: `select c.workspace_id, c.id, c.scopes, c.client_id, k.redirect_uri, k.code_challenge,
         k.taken_at is not null as is_taken, c.revoked_at is not null as is_revoked,
         k.taken_at is null and k.expires_at > $2 and k.failures < $3 and c.revoked_at is null
           and ${CONSENT_HOLDS} as is_live
-      from authorization_codes k join connections c on c.account_id = k.account_id and c.id = k.connection_id
+      from authorization_codes k join connections c on c.workspace_id = k.workspace_id and c.id = k.connection_id
       where k.code_hash = $1`,
     values: [codeHash, now, CODE_FAILURES_MAX],
     read: firstOrNull(CODE_ROW, (row) => ({

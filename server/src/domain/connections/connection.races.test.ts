@@ -82,8 +82,8 @@ describe('a connection under races, over two processes', () => {
   test('of 50 concurrent exchanges with a wrong verifier five are counted, and then the code no longer works', async () => {
     const seeded = await seedConnection(given.context)
     await race((process) => exchange(process, seeded, { codeVerifier: 'a'.repeat(43) }))
-    const rows = await readRows(given.context.db, 'select failures from authorization_codes where account_id = $1', [
-      seeded.membership.account.id,
+    const rows = await readRows(given.context.db, 'select failures from authorization_codes where workspace_id = $1', [
+      seeded.membership.workspace.id,
     ])
     assert.deepEqual(rows, [{ failures: 5 }])
     assert.equal((await exchange(given.context, seeded)).kind, 'refused')
@@ -112,10 +112,10 @@ describe('a connection under races, over two processes', () => {
     for (const exchangeFirst of [true, false]) {
       const seeded = await seedConnection(given.context)
       const { id } = await readConnection(given.context, seeded)
-      const accountId = seeded.membership.account.id
+      const workspaceId = seeded.membership.workspace.id
       const steps = [
         () => exchange(processes[0], seeded),
-        () => revokeConnection(processes[1], { accountId, id, actor: OPERATOR }),
+        () => revokeConnection(processes[1], { workspaceId, id, actor: OPERATOR }),
       ]
       const answers = await inOrder(seeded, exchangeFirst ? steps : steps.toReversed())
       const exchanged = answers[exchangeFirst ? 0 : 1] as Tokens | TokenRefusal
@@ -136,7 +136,7 @@ describe('a connection under races, over two processes', () => {
         (process: Context) => revokeToken(process, { token: tokens.refreshToken, clientId: client.id }),
         (process: Context) => exchange(process, seeded),
         (process: Context) =>
-          revokeConnection(process, { accountId: seeded.membership.account.id, id, actor: OPERATOR }),
+          revokeConnection(process, { workspaceId: seeded.membership.workspace.id, id, actor: OPERATOR }),
       ]
       const answers = await race((process, index) => (steps[(index + round) % steps.length] ?? steps[0])?.(process))
       const won = answers.flatMap((answer) => (answer?.kind === 'issued' ? [answer] : []))
@@ -192,8 +192,8 @@ describe('a connection under races, over two processes', () => {
     await given.context.db.transaction(async (transaction) => {
       await transaction.run({
         name: '',
-        text: 'select 1 from connections where account_id = $1 for no key update',
-        values: [membership.account.id],
+        text: 'select 1 from connections where workspace_id = $1 for no key update',
+        values: [membership.workspace.id],
         read: () => null,
       })
       for (const step of steps) {

@@ -14,7 +14,7 @@ import type { Client } from './client.ts'
  * that user has left the workspace, even if the user joins it again.
  */
 export interface Connection {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
   readonly mode: Mode
   readonly agentId: string

@@ -30,17 +30,17 @@ const CONSENTERS = rolesWith('manageConnections')
  * equality. They are written so that the search can use no index other than the primary key.
  */
 export const CONSENT_HOLDS = `exists (
-        select 1 from members m where (m.account_id, m.user_id) >= (c.account_id, c.user_id)
-          and (m.account_id, m.user_id) <= (c.account_id, c.user_id)
+        select 1 from members m where (m.workspace_id, m.user_id) >= (c.workspace_id, c.user_id)
+          and (m.workspace_id, m.user_id) <= (c.workspace_id, c.user_id)
           and m.created_at = c.member_since and m.role in (${CONSENTERS}) offset 0)`
 
 /** The connection that a code or token belongs to. */
-export type TokenConnection = Pick<Connection, 'accountId' | 'id' | 'scopes'>
+export type TokenConnection = Pick<Connection, 'workspaceId' | 'id' | 'scopes'>
 
-export const TOKEN_CONNECTION_ROW = pick(connections, 'account_id', 'id', 'scopes')
+export const TOKEN_CONNECTION_ROW = pick(connections, 'workspace_id', 'id', 'scopes')
 
 export function toTokenConnection(row: RowOf<typeof TOKEN_CONNECTION_ROW>): TokenConnection {
-  return { accountId: row.account_id, id: row.id, scopes: toScopes(row.scopes) }
+  return { workspaceId: row.workspace_id, id: row.id, scopes: toScopes(row.scopes) }
 }
 
 /** Returns whether a user has ever belonged to a workspace. Uses the primary key. */
@@ -58,12 +58,12 @@ export function hasBelonged(userId: string): Query<boolean> {
  * an owner or admin, because only they may connect applications. Uses primary keys.
  */
 export function findConsentParties({
-  accountId,
+  workspaceId,
   mode,
   agentId,
   userId,
 }: {
-  accountId: string
+  workspaceId: string
   mode: Mode
   agentId: string
   userId: string
@@ -71,9 +71,9 @@ export function findConsentParties({
   return {
     name: 'find_consent_parties',
     text: `select exists (
-          select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
-        (select created_at from members where account_id = $1 and user_id = $4 and role in (${CONSENTERS})) as member_since`,
-    values: [accountId, mode, agentId, userId],
+          select 1 from agents where workspace_id = $1 and mode = $2 and id = $3 and deleted_at is null) as agent_exists,
+        (select created_at from members where workspace_id = $1 and user_id = $4 and role in (${CONSENTERS})) as member_since`,
+    values: [workspaceId, mode, agentId, userId],
     read: one({ agent_exists: computed.bool, member_since: nullable(computed.timestamptz) }, (row) => ({
       agentExists: row.agent_exists,
       memberSince: row.member_since,
@@ -87,10 +87,10 @@ export function findConsentParties({
 export function insertConnection(connection: Connection, memberSince: Date): Query<boolean> {
   return {
     name: 'insert_connection',
-    text: `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, resource,
+    text: `insert into connections (workspace_id, id, mode, agent_id, user_id, member_since, client_id, scopes, resource,
         rate_subject, created_at, expires_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
-      connection.accountId,
+      connection.workspaceId,
       connection.id,
       connection.mode,
       connection.agentId,
@@ -122,12 +122,12 @@ const LISTED_ROW = {
  * key, or `connections_of_agent` if most connections are revoked.
  */
 export function listConnectionRows({
-  accountId,
+  workspaceId,
   mode,
   userId = null,
   now,
 }: {
-  accountId: string
+  workspaceId: string
   mode: Mode | null
   userId?: string | null
   now: Date
@@ -137,19 +137,19 @@ export function listConnectionRows({
     text: `select c.id, c.client_id, o.kind, o.name, o.redirect_uris, c.mode, c.agent_id, c.scopes, c.user_id,
         u.name as user_name, c.created_at, c.expires_at, ${lastCountOf('c.rate_subject')} as last_count
       from (
-        select account_id, id, client_id, mode, agent_id, scopes, user_id, created_at, expires_at, rate_subject
+        select workspace_id, id, client_id, mode, agent_id, scopes, user_id, created_at, expires_at, rate_subject
         from connections live
-        where account_id = $1 and revoked_at is null and connected_at is not null and expires_at > $2
+        where workspace_id = $1 and revoked_at is null and connected_at is not null and expires_at > $2
           and ($4::text is null or mode = $4) and ($5::text is null or user_id = $5)
           and exists (
             select 1 from members m
-            where m.account_id = live.account_id and m.user_id = live.user_id and m.created_at = live.member_since offset 0)
+            where m.workspace_id = live.workspace_id and m.user_id = live.user_id and m.created_at = live.member_since offset 0)
         order by id desc limit $3
       ) c
       join oauth_clients o on o.id = c.client_id
       join users u on u.id = c.user_id
       order by c.id desc`,
-    values: [accountId, now, CONNECTIONS_LISTED_MAX, mode, userId],
+    values: [workspaceId, now, CONNECTIONS_LISTED_MAX, mode, userId],
     read: all(LISTED_ROW, (row) => ({
       id: row.id,
       client: {
@@ -170,11 +170,11 @@ export function listConnectionRows({
   }
 }
 
-export function findConnectionId(accountId: string, id: string): Query<string | null> {
+export function findConnectionId(workspaceId: string, id: string): Query<string | null> {
   return {
     name: 'find_connection_id',
-    text: 'select id from connections where account_id = $1 and id = $2',
-    values: [accountId, id],
+    text: 'select id from connections where workspace_id = $1 and id = $2',
+    values: [workspaceId, id],
     read: firstOrNull(pick(connections, 'id'), (row) => row.id),
   }
 }
@@ -187,10 +187,10 @@ export function findConnectionId(accountId: string, id: string): Query<string | 
 export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Query<Buffer[]> {
   return {
     name: 'delete_unused_connections',
-    text: `delete from connections where (account_id, id) in (
-        select account_id, id from connections c where connected_at is null and expires_at <= $1
+    text: `delete from connections where (workspace_id, id) in (
+        select workspace_id, id from connections c where connected_at is null and expires_at <= $1
           and not exists (
-            select 1 from authorization_codes k where k.account_id = c.account_id and k.connection_id = c.id)
+            select 1 from authorization_codes k where k.workspace_id = c.workspace_id and k.connection_id = c.id)
         order by expires_at limit $2 for update skip locked)
       returning rate_subject`,
     values: [endedBefore, rowsMax],
@@ -203,15 +203,15 @@ export function deleteUnusedConnections(endedBefore: Date, rowsMax: number): Que
  * keeps the first cause.
  */
 export function markConnectionRevoked(
-  { accountId, id }: Pick<Connection, 'accountId' | 'id'>,
+  { workspaceId, id }: Pick<Connection, 'workspaceId' | 'id'>,
   cause: RevocationCause,
   now: Date,
 ): Query<boolean> {
   return {
     name: 'mark_connection_revoked',
     text: `update connections set revoked_at = $3, revoked_because = $4
-      where account_id = $1 and id = $2 and revoked_at is null`,
-    values: [accountId, id, now, cause],
+      where workspace_id = $1 and id = $2 and revoked_at is null`,
+    values: [workspaceId, id, now, cause],
     read: changed,
   }
 }
@@ -221,15 +221,15 @@ export function markConnectionRevoked(
  * connections that had not expired. Uses the index `connections_of_agent`.
  */
 export function revokeByAgent(
-  { accountId, mode, agentId }: Pick<Connection, 'accountId' | 'mode' | 'agentId'>,
+  { workspaceId, mode, agentId }: Pick<Connection, 'workspaceId' | 'mode' | 'agentId'>,
   now: Date,
 ): Query<string[]> {
   return {
     name: 'revoke_by_agent',
     text: `update connections set revoked_at = $4, revoked_because = 'user'
-      where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
+      where workspace_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
       returning id, expires_at > $4 as is_alive`,
-    values: [accountId, mode, agentId, now],
+    values: [workspaceId, mode, agentId, now],
     read: rowsOf({ id: connections.id, is_alive: computed.bool }, (rows) =>
       rows.filter((row) => row.is_alive).map((row) => row.id),
     ),
@@ -249,22 +249,22 @@ export function revokeConnectionsAfter(
     name: 'revoke_connections_after',
     text: `with revoked as (
         update connections set revoked_at = $4, revoked_because = 'restore'
-        where (account_id, id) in (
-          select account_id, id from connections where (account_id, id) > ($1, $2) and revoked_at is null
-          order by account_id, id limit $3)
-        returning account_id, id, expires_at > $4 as is_alive
+        where (workspace_id, id) in (
+          select workspace_id, id from connections where (workspace_id, id) > ($1, $2) and revoked_at is null
+          order by workspace_id, id limit $3)
+        returning workspace_id, id, expires_at > $4 as is_alive
       )
-      select account_id, id, is_alive from revoked order by account_id, id`,
-    values: [after.accountId, after.id, rowsMax, now],
-    read: all({ ...pick(connections, 'account_id', 'id'), is_alive: computed.bool }, (row) => ({
-      accountId: row.account_id,
+      select workspace_id, id, is_alive from revoked order by workspace_id, id`,
+    values: [after.workspaceId, after.id, rowsMax, now],
+    read: all({ ...pick(connections, 'workspace_id', 'id'), is_alive: computed.bool }, (row) => ({
+      workspaceId: row.workspace_id,
       id: row.id,
       isAlive: row.is_alive,
     })),
   }
 }
 
-export type RevokedConnection = Pick<Connection, 'accountId' | 'id' | 'clientId'>
+export type RevokedConnection = Pick<Connection, 'workspaceId' | 'id' | 'clientId'>
 
 /**
  * Revokes the connection of an access token. Returns null if the token is unknown, the connection is revoked already,
@@ -299,13 +299,13 @@ export function revokeByRefreshToken(
 
 function revokeBy(table: 'access_tokens' | 'refresh_tokens'): string {
   return `update connections c set revoked_at = $3, revoked_because = 'client' from ${table} t
-    where t.token_hash = $1 and c.account_id = t.account_id and c.id = t.connection_id
+    where t.token_hash = $1 and c.workspace_id = t.workspace_id and c.id = t.connection_id
       and ($2::text is null or c.client_id = $2) and c.revoked_at is null
-    returning c.account_id, c.id, c.client_id`
+    returning c.workspace_id, c.id, c.client_id`
 }
 
-const REVOKED_ROW = pick(connections, 'account_id', 'id', 'client_id')
+const REVOKED_ROW = pick(connections, 'workspace_id', 'id', 'client_id')
 
 function toRevokedConnection(row: RowOf<typeof REVOKED_ROW>): RevokedConnection {
-  return { accountId: row.account_id, id: row.id, clientId: row.client_id }
+  return { workspaceId: row.workspace_id, id: row.id, clientId: row.client_id }
 }

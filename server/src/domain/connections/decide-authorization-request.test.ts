@@ -7,7 +7,7 @@ import {
   leaveWorkspace,
   listActions,
   REDIRECT_URI,
-  seedAccount,
+  seedWorkspace,
   seedMember,
   seedRequest,
   sessionOf,
@@ -88,7 +88,7 @@ describe('authorization requests', () => {
       if (outcome.status === 'fulfilled') continue
       assert.equal((outcome.reason as { code: string }).code, 'authorization_request_decided')
     }
-    assert.equal((await listActions(ctx, seeded.membership.account.id)).length + (await countDenials(seeded)), 1)
+    assert.equal((await listActions(ctx, seeded.membership.workspace.id)).length + (await countDenials(seeded)), 1)
     await assert.rejects(getAuthorizationRequest(ctx, seeded), { code: 'authorization_request_decided' })
   })
 
@@ -107,11 +107,11 @@ describe('authorization requests', () => {
     assert.deepEqual([decided.redirectUri, decided.state], [REDIRECT_URI, 'state of the client'])
     const { code = '' } = decided
     assert.deepEqual(issued(await exchange(ctx, { ...seeded, code })).scopes, ['wallet:read', 'x402:pay'])
-    const { account, userId } = seeded.membership
+    const { workspace, userId } = seeded.membership
     const [entry] = await readRows(
       ctx.db,
       "select * from audit_entries where log_id = $1 and action = 'connection.approved'",
-      [account.id],
+      [workspace.id],
     )
     assert.deepEqual([entry?.['actor_kind'], entry?.['actor_id']], ['user', userId])
     assert.deepEqual(entry?.['details'], {
@@ -138,8 +138,8 @@ describe('authorization requests', () => {
     [
       'an agent of another workspace',
       async () => {
-        const account = await seedAccount(ctx)
-        await createAgent(ctx, { accountId: account.id, mode: 'test', id: agent('theirs'), actor: OPERATOR })
+        const workspace = await seedWorkspace(ctx)
+        await createAgent(ctx, { workspaceId: workspace.id, mode: 'test', id: agent('theirs'), actor: OPERATOR })
         return { agentId: agent('theirs') }
       },
       { code: 'agent_not_found' },
@@ -148,7 +148,7 @@ describe('authorization requests', () => {
     ['no scope at all', async () => ({ scopes: [] }), { status: 400 }],
     [
       'a workspace of others',
-      async () => ({ membership: await seedMember(ctx, await seedAccount(ctx)) }),
+      async () => ({ membership: await seedMember(ctx, await seedWorkspace(ctx)) }),
       { code: 'role_insufficient' },
     ],
   ]

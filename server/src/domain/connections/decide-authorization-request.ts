@@ -5,7 +5,7 @@ import { openWindows } from '../../limiter/limiter-store.ts'
 import { createId } from '../../values/ids.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { createSecret, hashSecret, isSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Session } from '../sessions/session.ts'
@@ -111,18 +111,18 @@ async function approve(
   requireRecentProof(session, now)
   const { userId } = session
   const { membership, mode, agentId } = approval
-  const { id: accountId } = membership.account
+  const { id: workspaceId } = membership.workspace
   const scopes = narrowScopes(request.scopes, approval.scopes)
   if (scopes === null)
     throw new Problem('validation_failed', 'scope must contain only scopes that the application has requested.')
   const [, { agentExists, memberSince }] = await transaction.batch([
-    lockAccount(accountId),
-    findConsentParties({ accountId, mode, agentId, userId }),
+    lockWorkspace(workspaceId),
+    findConsentParties({ workspaceId, mode, agentId, userId }),
   ])
   if (memberSince === null) throw problem('role_insufficient')
   if (!agentExists) throw problem('agent_not_found')
   const connection: Connection = {
-    accountId,
+    workspaceId,
     id: createId('connection', now),
     mode,
     agentId,
@@ -145,7 +145,7 @@ async function approve(
     openWindows(connection.rateSubject),
     ...recordClientUse(request, now),
     insertAuditEntry({
-      logId: accountId,
+      logId: workspaceId,
       createdAt: now,
       actor: { kind: 'user', id: userId },
       action: 'connection.approved',

@@ -27,7 +27,7 @@ export async function endAllConnections(
     record(rows) {
       const alive = rows.filter(({ isAlive }) => isAlive)
       if (alive.length === 0) return []
-      return [insertAuditEntries(alive.map(({ accountId, id }) => ({ ...entry, logId: accountId, subject: id })))]
+      return [insertAuditEntries(alive.map(({ workspaceId, id }) => ({ ...entry, logId: workspaceId, subject: id })))]
     },
   })
   return { connections, requests: await endRequests(ctx) }

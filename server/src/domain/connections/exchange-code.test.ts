@@ -55,7 +55,7 @@ describe('exchangeCode', () => {
     }
     assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'code_replay')
     await checkRefused(exchange(ctx, seeded), 'invalid_grant')
-    assert.deepEqual(await listActions(ctx, seeded.membership.account.id), [
+    assert.deepEqual(await listActions(ctx, seeded.membership.workspace.id), [
       'connection.approved',
       'connection.code_replayed',
     ])
@@ -96,14 +96,14 @@ describe('exchangeCode', () => {
       const seeded = await seedConnection(ctx)
       for (let time = 0; time < 5; time += 1) await checkRefused(exchange(ctx, seeded, change), 'invalid_grant')
       await checkRefused(exchange(ctx, seeded), 'invalid_grant')
-      assert.deepEqual(await listActions(ctx, seeded.membership.account.id), ['connection.approved'])
+      assert.deepEqual(await listActions(ctx, seeded.membership.workspace.id), ['connection.approved'])
     })
   }
 
   test('the challenge itself is not accepted as the verifier', async () => {
     const seeded = await seedConnection(ctx)
-    const [row] = await readRows(ctx.db, 'select code_challenge from authorization_codes where account_id = $1', [
-      seeded.membership.account.id,
+    const [row] = await readRows(ctx.db, 'select code_challenge from authorization_codes where workspace_id = $1', [
+      seeded.membership.workspace.id,
     ])
     await checkRefused(exchange(ctx, seeded, { codeVerifier: row?.['code_challenge'] }), 'invalid_grant')
   })
@@ -167,9 +167,9 @@ describe('exchangeCode', () => {
 
   test('a connection that was revoked before its code was exchanged stays revoked', async () => {
     const seeded = await seedConnection(ctx)
-    const { account } = seeded.membership
+    const { workspace } = seeded.membership
     const { id } = await readConnection(ctx, seeded)
-    await revokeConnection(ctx, { accountId: account.id, id, actor: OPERATOR })
+    await revokeConnection(ctx, { workspaceId: workspace.id, id, actor: OPERATOR })
     await checkRefused(exchange(ctx, seeded), 'invalid_grant')
     assert.equal((await readConnection(ctx, seeded)).currentRefreshTokens, 0)
   })

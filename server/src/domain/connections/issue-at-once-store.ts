@@ -117,11 +117,11 @@ export function issueFrom({ table, key, asked, columns, changes, conditions, sco
         as asked (hash, now, asked_client, asked_resource, access_hash, access_end, refresh_hash, refresh_end,
           ${asked.columns}, n)
       cross join lateral (
-        select t.account_id as of_account, t.connection_id as of_connection, t.expires_at as token_end${columns}
+        select t.workspace_id as of_workspace, t.connection_id as of_connection, t.expires_at as token_end${columns}
         from ${table} t where t.${key} = asked.hash offset 0) t
       cross join lateral (
-        select account_id, id, scopes, client_id, resource, revoked_at, user_id, member_since from connections
-        where account_id = t.of_account and id = t.of_connection for no key update skip locked) c
+        select workspace_id, id, scopes, client_id, resource, revoked_at, user_id, member_since from connections
+        where workspace_id = t.of_workspace and id = t.of_connection for no key update skip locked) c
     ), taken as (
       update ${table} t set ${changes} from c
       where t.${key} = c.hash and t.taken_at is null and c.token_end > c.now
@@ -130,14 +130,14 @@ export function issueFrom({ table, key, asked, columns, changes, conditions, sco
         and ${conditions} and ${CONSENT_HOLDS}
       returning c.*
     ), access_token as (
-      insert into access_tokens (token_hash, account_id, connection_id, scopes, expires_at)
-      select access_hash, account_id, id, ${scopes}, access_end from taken
+      insert into access_tokens (token_hash, workspace_id, connection_id, scopes, expires_at)
+      select access_hash, workspace_id, id, ${scopes}, access_end from taken
     ), refresh_token as (
-      insert into refresh_tokens (token_hash, account_id, connection_id, created_at, expires_at)
-      select refresh_hash, account_id, id, now, refresh_end from taken
+      insert into refresh_tokens (token_hash, workspace_id, connection_id, created_at, expires_at)
+      select refresh_hash, workspace_id, id, now, refresh_end from taken
     ), connected as (
       update connections set expires_at = taken.refresh_end, connected_at = coalesce(connected_at, taken.now)
-      from taken where connections.account_id = taken.account_id and connections.id = taken.id
+      from taken where connections.workspace_id = taken.workspace_id and connections.id = taken.id
       returning taken.n, connections.scopes
     )
     select n::int4 as n, coalesce(scopes, '{}') as scopes, ${holdMs} as hold_ms from connected ${others}`

@@ -54,8 +54,8 @@ const SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: ConnectedClient) =
     (ctx) => refresh(ctx, seeded, createSecret(SECRET_PREFIXES.refreshToken)),
   ],
   'a refresh with an expired token': async (ctx, seeded) => {
-    await readRows(ctx.db, 'update refresh_tokens set expires_at = created_at where account_id = $1', [
-      seeded.membership.account.id,
+    await readRows(ctx.db, 'update refresh_tokens set expires_at = created_at where workspace_id = $1', [
+      seeded.membership.workspace.id,
     ])
     return [(other) => refresh(other, seeded, seeded.tokens.refreshToken)]
   },
@@ -184,8 +184,8 @@ describe('refreshes and exchanges that arrive together', () => {
     const waiting = await ctx.db.transaction(async (transaction) => {
       await transaction.run({
         name: '',
-        text: 'select 1 from connections where account_id = $1 for no key update',
-        values: [locked.membership.account.id],
+        text: 'select 1 from connections where workspace_id = $1 for no key update',
+        values: [locked.membership.workspace.id],
         read: () => null,
       })
       const blocked = refresh(ctx, locked, locked.tokens.refreshToken).finally(() => over.push('locked'))
@@ -200,7 +200,7 @@ describe('refreshes and exchanges that arrive together', () => {
   test('do not fail because of one that the database rejects', async () => {
     const [broken, ...others] = await seedMany(TOGETHER)
     assert.ok(broken !== undefined)
-    const account = broken.membership.account.id
+    const workspace = broken.membership.workspace.id
     await readRows(
       ctx.db,
       `create function reject_row() returns trigger language plpgsql as $$
@@ -208,13 +208,13 @@ describe('refreshes and exchanges that arrive together', () => {
     )
     await readRows(
       ctx.db,
-      `create trigger reject_account before insert on refresh_tokens for each row
-        when (new.account_id = '${account}') execute function reject_row()`,
+      `create trigger reject_workspace before insert on refresh_tokens for each row
+        when (new.workspace_id = '${workspace}') execute function reject_row()`,
     )
     const [failed, ...answers] = await Promise.allSettled(
       [broken, ...others].map((one) => refresh(ctx, one, one.tokens.refreshToken)),
     )
-    await readRows(ctx.db, 'drop trigger reject_account on refresh_tokens')
+    await readRows(ctx.db, 'drop trigger reject_workspace on refresh_tokens')
     assert.ok(failed?.status === 'rejected' && (failed.reason as { code: string }).code === '22012')
     for (const answer of answers) assert.equal(answer.status === 'fulfilled' && answer.value.kind, 'issued')
     // Nothing was changed for the request that failed.
@@ -280,20 +280,20 @@ describe('refreshes and exchanges that arrive together', () => {
   /** Returns the responses without their random values, and what is stored for the connection. */
   async function readState({ seeded }: Prepared) {
     const answers = answersOf.get(seeded) ?? []
-    const account = [seeded.membership.account.id]
+    const workspace = [seeded.membership.workspace.id]
     const [connection, codes, tokens, alive] = await Promise.all([
       readConnection(ctx, seeded),
       readRows(
         ctx.db,
-        'select taken_at is null as unused, failures from authorization_codes where account_id = $1',
-        account,
+        'select taken_at is null as unused, failures from authorization_codes where workspace_id = $1',
+        workspace,
       ),
       readRows(
         ctx.db,
         `select t.scopes, c.connected_at is null as unconnected from access_tokens t
-          join connections c on c.account_id = t.account_id and c.id = t.connection_id
-          where t.account_id = $1 order by cardinality(t.scopes)`,
-        account,
+          join connections c on c.workspace_id = t.workspace_id and c.id = t.connection_id
+          where t.workspace_id = $1 order by cardinality(t.scopes)`,
+        workspace,
       ),
       Promise.all(answers.map(async (answer) => answer.kind === 'issued' && (await isAlive(ctx, answer.accessToken)))),
     ])

@@ -7,7 +7,7 @@ import {
   listActions,
   readConnection,
   refresh,
-  seedAccount,
+  seedWorkspace,
   seedConnection,
   seedMember,
   seedTokens,
@@ -40,13 +40,13 @@ describe('listConnections and revokeConnection', () => {
 
   test('a workspace sees its own connections, newest first, and none of other workspaces', async () => {
     const still = stopClock(ctx)
-    const membership = await seedMember(still, await seedAccount(still))
+    const membership = await seedMember(still, await seedWorkspace(still))
     const first = await seedTokens(still, { membership })
     await seedTokens(still)
     still.move(1_000)
     const second = await seedTokens(still, { membership, mode: 'live', scopes: ['wallet:read'] })
     const now = still.clock.now().getTime()
-    const listed = await listConnections(still, { accountId: membership.account.id })
+    const listed = await listConnections(still, { workspaceId: membership.workspace.id })
     const expected = [
       { seeded: second, mode: 'live', scopes: ['wallet:read'], time: now },
       { seeded: first, mode: 'test', scopes: SCOPES, time: now - 1_000 },
@@ -66,7 +66,9 @@ describe('listConnections and revokeConnection', () => {
       })),
     )
     const modes = async (mode: Mode) =>
-      (await listConnections(still, { accountId: membership.account.id, mode })).map((connection) => connection.mode)
+      (await listConnections(still, { workspaceId: membership.workspace.id, mode })).map(
+        (connection) => connection.mode,
+      )
     assert.deepEqual([await modes('test'), await modes('live')], [['test'], ['live']])
   })
 
@@ -74,7 +76,7 @@ describe('listConnections and revokeConnection', () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
     const lastUse = async () =>
-      (await listConnections(still, { accountId: seeded.membership.account.id }))[0]?.lastUsedAt?.getTime()
+      (await listConnections(still, { workspaceId: seeded.membership.workspace.id }))[0]?.lastUsedAt?.getTime()
     still.move(1_000)
     assert.ok(await isAlive(still, seeded.tokens.accessToken))
     const first = still.clock.now().getTime()
@@ -89,7 +91,7 @@ describe('listConnections and revokeConnection', () => {
   test('a refresh extends a connection; after it has expired it is no longer listed', async () => {
     const still = stopClock(ctx)
     const seeded = await seedTokens(still)
-    const list = () => listConnections(still, { accountId: seeded.membership.account.id })
+    const list = () => listConnections(still, { workspaceId: seeded.membership.workspace.id })
     still.move(REFRESH_TOKEN_LIFETIME_MS - 1)
     issued(await refresh(still, seeded, seeded.tokens.refreshToken))
     const end = still.clock.now().getTime() + REFRESH_TOKEN_LIFETIME_MS
@@ -102,45 +104,45 @@ describe('listConnections and revokeConnection', () => {
   })
 
   test('connections that were never exchanged, were revoked, or belong to a former member are not listed', async () => {
-    const account = await seedAccount(ctx)
-    const [open, gone] = [await seedMember(ctx, account), await seedMember(ctx, account)]
+    const workspace = await seedWorkspace(ctx)
+    const [open, gone] = [await seedMember(ctx, workspace), await seedMember(ctx, workspace)]
     await seedConnection(ctx, { membership: open })
     await seedTokens(ctx, { membership: gone })
     await leaveWorkspace(ctx, gone)
-    assert.deepEqual(await listConnections(ctx, { accountId: account.id }), [])
+    assert.deepEqual(await listConnections(ctx, { workspaceId: workspace.id }), [])
   })
 
   test('a connection of a member who is now a viewer is listed, because it would work again with the role, and can be revoked', async () => {
     const seeded = await seedTokens(ctx)
-    const accountId = seeded.membership.account.id
+    const workspaceId = seeded.membership.workspace.id
     await setRole(ctx, seeded.membership, 'viewer')
-    const [listed] = await listConnections(ctx, { accountId })
+    const [listed] = await listConnections(ctx, { workspaceId })
     assert.ok(listed !== undefined)
-    await revokeConnection(ctx, { accountId, id: listed.id, actor: ACTOR })
+    await revokeConnection(ctx, { workspaceId, id: listed.id, actor: ACTOR })
     await setRole(ctx, seeded.membership, 'owner')
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
   })
 
   test('a revoked connection stops working at once and permanently, and the revocation is logged once', async () => {
     const seeded = await seedTokens(ctx)
-    const accountId = seeded.membership.account.id
+    const workspaceId = seeded.membership.workspace.id
     const { id } = await readConnection(ctx, seeded)
-    for (let time = 0; time < 3; time += 1) await revokeConnection(ctx, { accountId, id, actor: ACTOR })
+    for (let time = 0; time < 3; time += 1) await revokeConnection(ctx, { workspaceId, id, actor: ACTOR })
     assert.equal(await isAlive(ctx, seeded.tokens.accessToken), false)
     assert.equal((await refresh(ctx, seeded, seeded.tokens.refreshToken)).kind, 'refused')
-    assert.deepEqual(await listConnections(ctx, { accountId }), [])
-    assert.deepEqual(await listActions(ctx, accountId), ['connection.approved', 'connection.revoked'])
+    assert.deepEqual(await listConnections(ctx, { workspaceId }), [])
+    assert.deepEqual(await listActions(ctx, workspaceId), ['connection.approved', 'connection.revoked'])
     assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'user')
   })
 
   test("an unknown connection is 404, and so is another workspace's", async () => {
     const seeded = await seedTokens(ctx)
     const { id } = await readConnection(ctx, seeded)
-    const accountId = seeded.membership.account.id
+    const workspaceId = seeded.membership.workspace.id
     const unknown = [
-      { accountId, id: 'con_1' },
-      { accountId, id: createId('connection', given.clock.now()) },
-      { accountId: (await seedAccount(ctx)).id, id },
+      { workspaceId, id: 'con_1' },
+      { workspaceId, id: createId('connection', given.clock.now()) },
+      { workspaceId: (await seedWorkspace(ctx)).id, id },
     ]
     for (const named of unknown) {
       await assert.rejects(revokeConnection(ctx, { ...named, actor: ACTOR }), { code: 'connection_not_found' })
@@ -150,17 +152,17 @@ describe('listConnections and revokeConnection', () => {
 
   test('deleting an agent finds its unrevoked connections quickly among many', async () => {
     const { membership } = await seedTokens(ctx)
-    const accountId = membership.account.id
+    const workspaceId = membership.workspace.id
     await readRows(
       ctx.db,
-      `insert into connections (account_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
+      `insert into connections (workspace_id, id, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject,
           created_at, expires_at, revoked_at, revoked_because)
-        select account_id, id || i, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
+        select workspace_id, id || i, mode, agent_id, user_id, member_since, client_id, scopes, rate_subject, created_at,
           expires_at, created_at, 'user'
-        from connections, generate_series(1, 2000) i where account_id = $1`,
-      [accountId],
+        from connections, generate_series(1, 2000) i where workspace_id = $1`,
+      [workspaceId],
     )
-    const query = revokeByAgent({ accountId, mode: 'test', agentId: 'agent' }, given.clock.now())
+    const query = revokeByAgent({ workspaceId, mode: 'test', agentId: 'agent' }, given.clock.now())
     assert.match(await readPlan(ctx.db, ['connections'], query), /Index Scan using connections_of_agent/)
   })
 })

@@ -48,7 +48,7 @@ export async function findClient(ctx: Pick<Context, 'db'>, { id }: { id: string 
  */
 export async function listConnections(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode = null, userId = null }: { accountId: string; mode?: Mode | null; userId?: string | null },
+  { workspaceId, mode = null, userId = null }: { workspaceId: string; mode?: Mode | null; userId?: string | null },
 ): Promise<ConnectionSummary[]> {
-  return await ctx.db.read(listConnectionRows({ accountId, mode, userId, now: ctx.clock.now() }))
+  return await ctx.db.read(listConnectionRows({ workspaceId, mode, userId, now: ctx.clock.now() }))
 }

@@ -17,7 +17,7 @@ export function lockConnectionOfRefreshToken(tokenHash: Buffer): Query<boolean> 
   return {
     name: 'lock_connection_of_refresh_token',
     text: `select c.id from refresh_tokens t
-      join connections c on c.account_id = t.account_id and c.id = t.connection_id
+      join connections c on c.workspace_id = t.workspace_id and c.id = t.connection_id
       where t.token_hash = $1 for no key update of c`,
     values: [tokenHash],
     read: changed,
@@ -47,11 +47,11 @@ export interface StoredRefreshToken extends TokenConnection {
 export function findRefreshToken(tokenHash: Buffer, now: Date): Query<StoredRefreshToken | null> {
   return {
     name: 'find_refresh_token',
-    text: `select c.account_id, c.id, c.scopes, c.client_id, c.resource,
+    text: `select c.workspace_id, c.id, c.scopes, c.client_id, c.resource,
         t.taken_at is not null as is_taken, c.revoked_at is not null as is_revoked,
         t.taken_at is null and t.expires_at > $2 and c.revoked_at is null
           and ${CONSENT_HOLDS} as is_live
-      from refresh_tokens t join connections c on c.account_id = t.account_id and c.id = t.connection_id
+      from refresh_tokens t join connections c on c.workspace_id = t.workspace_id and c.id = t.connection_id
       where t.token_hash = $1`,
     values: [tokenHash, now],
     read: firstOrNull(TOKEN_ROW, (row) => ({

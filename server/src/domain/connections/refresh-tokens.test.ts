@@ -66,7 +66,7 @@ describe('refreshTokens', () => {
       await checkRefused(refresh(ctx, seeded, refreshToken), 'invalid_grant')
     }
     assert.equal((await readConnection(ctx, seeded)).revokedBecause, 'refresh_reuse')
-    assert.deepEqual(await listActions(ctx, seeded.membership.account.id), [
+    assert.deepEqual(await listActions(ctx, seeded.membership.workspace.id), [
       'connection.approved',
       'connection.refresh_token_reused',
     ])
@@ -86,8 +86,8 @@ describe('refreshTokens', () => {
     const [row] = await readRows(
       ctx.db,
       `select clock_timestamp() - rotated_at >= interval '100 milliseconds' as is_over from refresh_tokens
-        where account_id = $1 and rotated_at is not null`,
-      [seeded.membership.account.id],
+        where workspace_id = $1 and rotated_at is not null`,
+      [seeded.membership.workspace.id],
     )
     assert.equal(row?.['is_over'], true)
   })
@@ -119,8 +119,8 @@ describe('refreshTokens', () => {
     const seeded = await seedTokens(ctx)
     const requests: ReturnType<typeof refresh>[] = []
     await ctx.db.transaction(async (transaction) => {
-      const text = 'select 1 from connections where account_id = $1 for no key update'
-      await transaction.run({ name: '', text, values: [seeded.membership.account.id], read: () => null })
+      const text = 'select 1 from connections where workspace_id = $1 for no key update'
+      await transaction.run({ name: '', text, values: [seeded.membership.workspace.id], read: () => null })
       for (const process of [ctx, given.openAnother()]) {
         requests.push(refresh(process, seeded, seeded.tokens.refreshToken))
       }
@@ -246,7 +246,7 @@ describe('refreshTokens', () => {
   test('a malformed or unknown refresh token gets the same response as a used one', async () => {
     const seeded = await seedTokens(ctx)
     const other = await seedTokens(ctx)
-    await readRows(ctx.db, 'delete from refresh_tokens where account_id = $1', [other.membership.account.id])
+    await readRows(ctx.db, 'delete from refresh_tokens where workspace_id = $1', [other.membership.workspace.id])
     issued(await refresh(ctx, seeded, seeded.tokens.refreshToken))
     const answers = []
     for (const token of ['', 'svc_ort_', seeded.code, other.tokens.refreshToken, seeded.tokens.refreshToken]) {

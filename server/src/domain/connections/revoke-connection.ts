@@ -13,18 +13,18 @@ import { findConnectionId, markConnectionRevoked } from './connections-store.ts'
  */
 export async function revokeConnection(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
 ): Promise<void> {
   if (!isId('connection', id)) throw problem('connection_not_found')
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
     const [revoked, known] = await transaction.batch([
-      markConnectionRevoked({ accountId, id }, 'user', createdAt),
-      findConnectionId(accountId, id),
+      markConnectionRevoked({ workspaceId, id }, 'user', createdAt),
+      findConnectionId(workspaceId, id),
     ])
     if (known === null) throw problem('connection_not_found')
     if (!revoked) return
     const action = 'connection.revoked'
-    await transaction.commit([insertAuditEntry({ logId: accountId, createdAt, actor, action, subject: id })])
+    await transaction.commit([insertAuditEntry({ logId: workspaceId, createdAt, actor, action, subject: id })])
   })
 }

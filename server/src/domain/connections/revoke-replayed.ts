@@ -18,7 +18,7 @@ export async function revokeReplayed(
   await transaction.commit([
     markConnectionRevoked(connection, cause, now),
     insertAuditEntry({
-      logId: connection.accountId,
+      logId: connection.workspaceId,
       createdAt: now,
       actor: { kind: 'client', id: clientId },
       action: cause === 'code_replay' ? 'connection.code_replayed' : 'connection.refresh_token_reused',

@@ -36,7 +36,7 @@ describe('revokeToken', () => {
     for (let time = 0; time < 3; time += 1) {
       await revokeToken(ctx, { token: seeded.tokens.accessToken, clientId: seeded.client.id })
     }
-    assert.deepEqual(await listActions(ctx, seeded.membership.account.id), [
+    assert.deepEqual(await listActions(ctx, seeded.membership.workspace.id), [
       'connection.approved',
       'connection.revoked',
     ])

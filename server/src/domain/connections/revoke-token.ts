@@ -20,7 +20,7 @@ export async function revokeToken(
     if (revoked === null) return
     await transaction.commit([
       insertAuditEntry({
-        logId: revoked.accountId,
+        logId: revoked.workspaceId,
         createdAt: now,
         actor: { kind: 'client', id: revoked.clientId },
         action: 'connection.revoked',

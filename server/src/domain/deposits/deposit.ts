@@ -10,7 +10,7 @@ import type { MicroUsdc } from '../../values/money.ts'
  * reorganization moves it to another block.
  */
 export interface Deposit {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
   readonly mode: Mode
   readonly wallet: Address

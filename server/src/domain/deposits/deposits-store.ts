@@ -10,7 +10,7 @@ import type { Deposit, DepositCursor, NumberedTransfer, ReadProgress } from './d
 const { deposits, deposit_cursors: cursors } = tables
 
 export const DEPOSIT_ROW = {
-  ...pick(deposits, 'account_id', 'id', 'mode'),
+  ...pick(deposits, 'workspace_id', 'id', 'mode'),
   wallet_address: narrow<Address>(deposits.wallet_address),
   from_address: narrow<Address>(deposits.from_address),
   amount_micro: deposits.amount_micro,
@@ -104,9 +104,9 @@ export interface NewDeposits {
 export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Query<Deposit[]> {
   return {
     name: 'insert_deposits',
-    text: `insert into deposits (account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
+    text: `insert into deposits (workspace_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
         block_number, block_hash, created_at)
-      select w.account_id, t.id, w.mode, w.address, t.from_address, t.amount_micro, t.tx_hash, t.position,
+      select w.workspace_id, t.id, w.mode, w.address, t.from_address, t.amount_micro, t.tx_hash, t.position,
         t.block_number, t.block_hash, $2
       from unnest($3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::integer[], $9::bigint[],
           $10::text[])
@@ -135,21 +135,21 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
  * `deposits_of_wallet` for one wallet, and `deposits_listed` for all.
  */
 export function listDepositRows({
-  accountId,
+  workspaceId,
   mode,
   wallet,
   from = BEFORE_ALL,
   before,
   limit,
 }: {
-  accountId: string
+  workspaceId: string
   mode: Mode
   wallet: Address | null
   from?: string
   before: string | null
   limit: number
 }): Query<Deposit[]> {
-  const values = [accountId, mode, before ?? AFTER_ALL, limit, from]
+  const values = [workspaceId, mode, before ?? AFTER_ALL, limit, from]
   return wallet === null
     ? { name: 'list_deposits', text: listText('true'), values, read: all(DEPOSIT_ROW, toDeposit) }
     : {
@@ -162,12 +162,12 @@ export function listDepositRows({
 
 function listText(condition: string): string {
   return `select ${DEPOSIT_COLUMNS} from deposits
-    where account_id = $1 and mode = $2 and id < $3 and id >= $5 and ${condition} order by id desc limit $4`
+    where workspace_id = $1 and mode = $2 and id < $3 and id >= $5 and ${condition} order by id desc limit $4`
 }
 
 export function toDeposit(row: RowOf<typeof DEPOSIT_ROW>): Deposit {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     id: row.id,
     mode: row.mode,
     wallet: row.wallet_address,

@@ -19,7 +19,7 @@ describe('listDeposits', () => {
     given = await openTestContext()
     seeded = await seed(given.context)
     for (const mode of ['live', 'test'] as const) {
-      wallet = await seedWallet(given.context, { account: seeded.account, mode })
+      wallet = await seedWallet(given.context, { workspace: seeded.workspace, mode })
       await insert(mode, wallet)
     }
   })
@@ -49,7 +49,7 @@ describe('listDeposits', () => {
   }
 
   function place(mode: Mode) {
-    return { accountId: seeded.account.id, mode }
+    return { workspaceId: seeded.workspace.id, mode }
   }
 
   async function list(before: string | null): Promise<string[]> {
@@ -60,11 +60,11 @@ describe('listDeposits', () => {
   async function insert(mode: Mode, to: Address): Promise<void> {
     await readRows(
       given.context.db,
-      `insert into deposits (account_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
+      `insert into deposits (workspace_id, id, mode, wallet_address, from_address, amount_micro, tx_hash, position,
           block_number, block_hash, created_at)
         select $1, $2 || lpad(i::text, 21, '0'), $3, $4, $4, 1, '0x' || lpad(to_hex(i), 64, '0'), 0, 1, 'h', $5
         from generate_series(1, $6::integer) i`,
-      [seeded.account.id, `dep_01J0${mode === 'test' ? 0 : 1}`, mode, to, given.clock.now(), ROWS],
+      [seeded.workspace.id, `dep_01J0${mode === 'test' ? 0 : 1}`, mode, to, given.clock.now(), ROWS],
     )
   }
 })

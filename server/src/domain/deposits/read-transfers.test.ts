@@ -77,7 +77,7 @@ describe('reading the transfers to many wallets', () => {
 
   test('if all transfers are read, only those to wallets of the mode become deposits', async () => {
     await addWallets(given.context, wallet, FILTERED_WALLETS_MAX)
-    const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
+    const live = await seedWallet(given.context, { workspace: seeded.workspace, mode: 'live' })
     chain.head += 3n
     const paid = pay(given.context, chain, { to: wallet, blockNumber: START + 2n })
     for (const to of [live, RECIPIENT]) pay(given.context, chain, { to })

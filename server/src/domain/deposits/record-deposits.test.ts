@@ -44,8 +44,8 @@ describe('recording deposits', () => {
     assert.deepEqual(await readCursor(given.context), TO)
     const events = await readRows(
       given.context.db,
-      "select mode, type, created_at, data from events where account_id = $1 and data -> 'deposit' ->> 'wallet' = $2",
-      [seeded.account.id, wallet],
+      "select mode, type, created_at, data from events where workspace_id = $1 and data -> 'deposit' ->> 'wallet' = $2",
+      [seeded.workspace.id, wallet],
     )
     const data = {
       deposit: {
@@ -133,7 +133,7 @@ describe('recording deposits', () => {
   })
 
   test('a transfer to another address, or to a wallet of the other mode, is not a deposit', async () => {
-    const live = await seedWallet(given.context, { account: seeded.account, mode: 'live' })
+    const live = await seedWallet(given.context, { workspace: seeded.workspace, mode: 'live' })
     assert.deepEqual(await record([transferTo(RECIPIENT), transferTo(live)]), [])
     assert.deepEqual(await readCursor(given.context), TO)
   })

@@ -76,7 +76,7 @@ async function recordBatch(
 }
 
 function depositEvent(deposit: Deposit): DomainEvent {
-  const { accountId, mode, createdAt } = deposit
+  const { workspaceId, mode, createdAt } = deposit
   const id = createId('event', createdAt)
-  return { id, accountId, mode, type: 'inbound.received', createdAt, data: { deposit: formatDeposit(deposit) } }
+  return { id, workspaceId, mode, type: 'inbound.received', createdAt, data: { deposit: formatDeposit(deposit) } }
 }

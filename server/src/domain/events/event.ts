@@ -27,7 +27,7 @@ export const EVENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
  */
 export interface DomainEvent {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly type: EventType
   readonly createdAt: Date

@@ -7,7 +7,7 @@ import type { DomainEvent, EventType, StoredEvent } from './event.ts'
 const { events } = tables
 
 const STORED_ROW = {
-  ...pick(events, 'account_id', 'id', 'mode'),
+  ...pick(events, 'workspace_id', 'id', 'mode'),
   type: narrow<EventType>(events.type),
   created_at: events.created_at,
 }
@@ -17,7 +17,7 @@ const EVENT_ROW = { ...STORED_ROW, data_text: events.data_text }
 const COLUMNS = listOf(EVENT_ROW)
 
 export interface EventRange {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly types: readonly EventType[]
   /** Event ids, or texts that sort between event ids. Both bounds are exclusive. */
@@ -34,13 +34,13 @@ export interface EventRange {
 export function insertEvents(inserted: readonly DomainEvent[]): Query<number> {
   return {
     name: 'insert_events',
-    text: `insert into events (account_id, id, mode, type, created_at, data, data_text)
-      select account_id, id, mode, type, created_at, data::text::jsonb, data::text
+    text: `insert into events (workspace_id, id, mode, type, created_at, data, data_text)
+      select workspace_id, id, mode, type, created_at, data::text::jsonb, data::text
       from rows from (unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
           unnest($5::timestamptz[]), json_array_elements($6::json))
-        as r (account_id, id, mode, type, created_at, data)`,
+        as r (workspace_id, id, mode, type, created_at, data)`,
     values: [
-      inserted.map(({ accountId }) => accountId),
+      inserted.map(({ workspaceId }) => workspaceId),
       inserted.map(({ id }) => id),
       inserted.map(({ mode }) => mode),
       inserted.map(({ type }) => type),
@@ -52,11 +52,11 @@ export function insertEvents(inserted: readonly DomainEvent[]): Query<number> {
 }
 
 /** Uses the primary key. */
-export function findEvent(accountId: string, id: string): Query<StoredEvent | null> {
+export function findEvent(workspaceId: string, id: string): Query<StoredEvent | null> {
   return {
     name: 'find_event',
-    text: `select ${COLUMNS} from events where account_id = $1 and id = $2`,
-    values: [accountId, id],
+    text: `select ${COLUMNS} from events where workspace_id = $1 and id = $2`,
+    values: [workspaceId, id],
     read: firstOrNull(EVENT_ROW, toEvent),
   }
 }
@@ -82,18 +82,18 @@ export function listNewestEvents(range: EventRange): Query<StoredEvent[]> {
 function listText(direction: 'asc' | 'desc'): string {
   return `select e.* from unnest($3::text[]) as wanted (type) cross join lateral (
       select ${COLUMNS} from events
-      where account_id = $1 and mode = $2 and type = wanted.type and id > $4 and id < $5
+      where workspace_id = $1 and mode = $2 and type = wanted.type and id > $4 and id < $5
       order by id ${direction} limit $6
     ) e order by e.id ${direction} limit $6`
 }
 
-function listValues({ accountId, mode, types, above, below, limit }: EventRange): unknown[] {
-  return [accountId, mode, types, above, below, limit]
+function listValues({ workspaceId, mode, types, above, below, limit }: EventRange): unknown[] {
+  return [workspaceId, mode, types, above, below, limit]
 }
 
 function toEvent(row: RowOf<typeof EVENT_ROW>): StoredEvent {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     id: row.id,
     mode: row.mode,
     type: row.type,

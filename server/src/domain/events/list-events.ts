@@ -34,7 +34,7 @@ export interface EventPage {
 export async function listEvents(
   ctx: Pick<Context, 'db' | 'clock'>,
   request: {
-    readonly accountId: string
+    readonly workspaceId: string
     readonly mode: Mode
     readonly filter: EventFilter
     readonly order: 'asc' | 'desc'
@@ -42,7 +42,7 @@ export async function listEvents(
     readonly limit: number
   },
 ): Promise<EventPage> {
-  const { accountId, mode, filter, order, cursor, limit } = request
+  const { workspaceId, mode, filter, order, cursor, limit } = request
   const now = ctx.clock.now()
   const oldest = idBoundary('event', new Date(now.getTime() - EVENT_RETENTION_MS))
   const settled = idBoundary('event', new Date(now.getTime() - SETTLED_MS))
@@ -51,14 +51,14 @@ export async function listEvents(
   const isForward = order === 'asc'
 
   const range = {
-    accountId,
+    workspaceId,
     mode,
     types: filter.types ?? EVENT_TYPES,
     above: greatest([oldest, from, ...(isForward && cursor !== null ? [cursor] : [])]),
     below: least([upTo, ...(isForward ? [settled] : []), ...(!isForward && cursor !== null ? [cursor] : [])]),
     limit: limit + 1,
   }
-  const found = await ctx.db.readSlow(isForward ? listOldestEvents(range) : listNewestEvents(range), accountId)
+  const found = await ctx.db.readSlow(isForward ? listOldestEvents(range) : listNewestEvents(range), workspaceId)
   const events = found.slice(0, limit)
   return { events, nextCursor: found.length > limit ? (events.at(-1)?.id ?? null) : null }
 }

@@ -8,9 +8,9 @@ import { findEvent } from './events-store.ts'
 /** Returns an event of the workspace from the last 30 days, or null. */
 export async function findRecentEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id }: { accountId: string; id: string },
+  { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<StoredEvent | null> {
-  const event = isId('event', id) ? await ctx.db.read(findEvent(accountId, id)) : null
+  const event = isId('event', id) ? await ctx.db.read(findEvent(workspaceId, id)) : null
   const oldest = ctx.clock.now().getTime() - EVENT_RETENTION_MS
   return event === null || event.createdAt.getTime() < oldest ? null : event
 }
@@ -18,9 +18,9 @@ export async function findRecentEvent(
 /** Returns an event of the workspace and mode from the last 30 days, or throws 404 `event_not_found`. */
 export async function getEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<StoredEvent> {
-  const event = await findRecentEvent(ctx, { accountId, id })
+  const event = await findRecentEvent(ctx, { workspaceId, id })
   if (event?.mode !== mode) throw problem('event_not_found')
   return event
 }

@@ -52,12 +52,12 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
    * Activates the grant with the owner's signature. The pauses between reads of the enclave are recorded and take no
    * time.
    */
-  async function activate({ accountId, owner, actor }: Owned, { id: grantId }: Grant): Promise<Grant> {
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor })
+  async function activate({ workspaceId, owner, actor }: Owned, { id: grantId }: Grant): Promise<Grant> {
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change: 'activate', actor })
     assert.ok(request !== null)
     const assertion = owner.assert(request.payload)
     const pause = async (milliseconds: number): Promise<void> => void pauses.push(milliseconds)
-    return await submitSignature(ctx, { accountId, grantId, assertion, actor, pause })
+    return await submitSignature(ctx, { workspaceId, grantId, assertion, actor, pause })
   }
 
   async function open(): Promise<{ owned: Owned; grant: Grant }> {
@@ -192,8 +192,8 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     const { owned, grant } = await open()
     rewrite(POLICY, (policy) => ({ ...policy, rules: [] }))
     await assert.rejects(activate(owned, grant), DIFFERS)
-    const { accountId, actor } = owned
-    const prepare = (change: GrantChange) => issueSigningRequest(ctx, { accountId, grantId: grant.id, change, actor })
+    const { workspaceId, actor } = owned
+    const prepare = (change: GrantChange) => issueSigningRequest(ctx, { workspaceId, grantId: grant.id, change, actor })
     await assert.rejects(prepare('revoke'), { status: 409, code: 'signer_change_under_way' })
     for (const one of restore) one()
     assert.equal((await prepare('activate')).grant.status, 'active')
@@ -203,8 +203,8 @@ describe("checkEnclaveRecord: the enclave's record after a grant was signed", ()
     const { owned, grant } = await open()
     rewrite(POLICY, addToAll({ new_member: 'any' }))
     await assert.rejects(activate(owned, grant), DIFFERS)
-    const { accountId, actor } = owned
-    const prepare = () => issueSigningRequest(ctx, { accountId, grantId: grant.id, change: 'activate', actor })
+    const { workspaceId, actor } = owned
+    const prepare = () => issueSigningRequest(ctx, { workspaceId, grantId: grant.id, change: 'activate', actor })
     await assert.rejects(prepare(), DIFFERS)
     assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
     for (const one of restore) one()

@@ -11,10 +11,10 @@ export interface GrantPlace {
 
 /** Returns the wallet of a grant, and the slot that the grant uses. */
 export async function getWalletAndSlot(ctx: Pick<Context, 'db'>, grant: Grant): Promise<GrantPlace> {
-  const { accountId, mode, walletAddress, slot: number } = grant
+  const { workspaceId, mode, walletAddress, slot: number } = grant
   const [wallet, slot] = await ctx.db.read([
-    findWallet(accountId, mode, walletAddress),
-    findSlot({ accountId, mode, address: walletAddress }, number),
+    findWallet(workspaceId, mode, walletAddress),
+    findSlot({ workspaceId, mode, address: walletAddress }, number),
   ])
   if (wallet === null || slot === null) throw new Error(`grant ${grant.id} has no wallet or slot`)
   return { wallet, slot }

@@ -29,14 +29,14 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
 
   test('each step writes one audit entry that names the actor', async () => {
     const { owned, grant, grantId } = await open()
-    const { accountId, actor } = owned
+    const { workspaceId, actor } = owned
     const wallet = owned.wallet.address
     await signChange(ctx, owned, { grantId, change: 'activate' })
-    await Promise.all(Array.from({ length: 3 }, () => suspendGrant(ctx, { accountId, grantId, actor })))
+    await Promise.all(Array.from({ length: 3 }, () => suspendGrant(ctx, { workspaceId, grantId, actor })))
     await signChange(ctx, owned, { grantId, change: 'revoke' })
-    await assert.rejects(suspendGrant(ctx, { accountId, grantId, actor }), { status: 409, code: 'grant_revoked' })
+    await assert.rejects(suspendGrant(ctx, { workspaceId, grantId, actor }), { status: 409, code: 'grant_revoked' })
 
-    const rows = (await readAudit(ctx.db, accountId)).slice(3)
+    const rows = (await readAudit(ctx.db, workspaceId)).slice(3)
     const by = { actor_kind: 'user', actor_id: actor.id }
     const details = { mode: 'test', agent_id: 'payer', wallet }
     assert.deepEqual(rows, [
@@ -52,7 +52,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
       { ...by, action: 'grant.suspended', subject: grantId, details },
       { ...by, action: 'grant.revoked', subject: grantId, details },
     ])
-    assert.deepEqual(await listEventTypes(ctx.db, accountId), ['permission.granted', 'permission.revoked'])
+    assert.deepEqual(await listEventTypes(ctx.db, workspaceId), ['permission.granted', 'permission.revoked'])
     assert.equal(grant.status, 'pending')
   })
 
@@ -60,7 +60,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     const { owned, grantId } = await open()
     const dropped = await changeUnsigned(ctx, owned, { grantId, change: 'revoke' })
     assert.equal(dropped.status, 'revoked')
-    const last = (await readAudit(ctx.db, owned.accountId)).at(-1)
+    const last = (await readAudit(ctx.db, owned.workspaceId)).at(-1)
     assert.deepEqual([last?.['action'], last?.['actor_id']], ['grant.revoked', owned.actor.id])
   })
 
@@ -68,16 +68,16 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     const { owned, grant, grantId } = await open()
     await signAndCrash(ctx, owned, { grantId, change: 'activate' })
     assert.deepEqual(await readFates(ctx, owned, [grant]), [['pending', null]])
-    assert.deepEqual(await listEventTypes(ctx.db, owned.accountId), [])
+    assert.deepEqual(await listEventTypes(ctx.db, owned.workspaceId), [])
     const again = await changeUnsigned(ctx, owned, { grantId, change: 'activate' })
     assert.equal(again.status, 'active')
-    assert.deepEqual(await listEventTypes(ctx.db, owned.accountId), ['permission.granted'])
+    assert.deepEqual(await listEventTypes(ctx.db, owned.workspaceId), ['permission.granted'])
   })
 
   test('an unknown grant cannot be suspended', async () => {
-    const { accountId, actor } = (await open()).owned
+    const { workspaceId, actor } = (await open()).owned
     for (const grantId of ['', 'grt_', `grt_${'0'.repeat(26)}`]) {
-      await assert.rejects(suspendGrant(ctx, { accountId, grantId, actor }), { status: 404 })
+      await assert.rejects(suspendGrant(ctx, { workspaceId, grantId, actor }), { status: 404 })
     }
   })
 

@@ -40,7 +40,7 @@ export interface GrantPolicy {
  */
 export interface Grant extends GrantPolicy {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string
   readonly walletAddress: Address

@@ -23,7 +23,7 @@ export const POLICY_ROW = {
 }
 
 export const GRANT_ROW = {
-  ...pick(grants, 'account_id', 'id'),
+  ...pick(grants, 'workspace_id', 'id'),
   mode: narrow<Mode>(grants.mode),
   agent_id: grants.agent_id,
   wallet_address: narrow<Address>(grants.wallet_address),
@@ -48,11 +48,11 @@ export const GRANT_COLUMNS = listOf(GRANT_ROW)
 export function insertGrant(grant: Grant): Query<boolean> {
   return {
     name: 'insert_grant',
-    text: `insert into grants (account_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
+    text: `insert into grants (workspace_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
         recipient_allowlist, contract_allowlist, expires_at, x402, status, slot, created_at, replaces)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
-      grant.accountId,
+      grant.workspaceId,
       grant.id,
       grant.mode,
       grant.agentId,
@@ -73,32 +73,32 @@ export function insertGrant(grant: Grant): Query<boolean> {
 }
 
 /** Uses the primary key. */
-export function findGrant(accountId: string, id: string): Query<Grant | null> {
+export function findGrant(workspaceId: string, id: string): Query<Grant | null> {
   return {
     name: 'find_grant',
-    text: `select ${GRANT_COLUMNS} from grants where account_id = $1 and id = $2`,
-    values: [accountId, id],
+    text: `select ${GRANT_COLUMNS} from grants where workspace_id = $1 and id = $2`,
+    values: [workspaceId, id],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /** When the agent of a new grant was created. Null if there is no such agent. */
-export function findAgentCreation(accountId: string, mode: Mode, agentId: string): Query<Date | null> {
+export function findAgentCreation(workspaceId: string, mode: Mode, agentId: string): Query<Date | null> {
   return {
     name: 'find_agent_creation',
-    text: 'select created_at from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null',
-    values: [accountId, mode, agentId],
+    text: 'select created_at from agents where workspace_id = $1 and mode = $2 and id = $3 and deleted_at is null',
+    values: [workspaceId, mode, agentId],
     read: firstOrNull({ created_at: agents.created_at }, (row) => row.created_at),
   }
 }
 
 /** Returns how many grants of the agent on the wallet are not revoked. Uses the index `grants_live_by_agent`. */
-export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, agentId: string): Query<number> {
+export function countLiveGrants(workspaceId: string, mode: Mode, wallet: Address, agentId: string): Query<number> {
   return {
     name: 'count_live_grants',
     text: `select count(*) as grants from grants
-      where account_id = $1 and mode = $2 and agent_id = $4 and wallet_address = $3 and status <> 'revoked'`,
-    values: [accountId, mode, wallet, agentId],
+      where workspace_id = $1 and mode = $2 and agent_id = $4 and wallet_address = $3 and status <> 'revoked'`,
+    values: [workspaceId, mode, wallet, agentId],
     read: one({ grants: computed.int8 }, (row) => Number(row.grants)),
   }
 }
@@ -106,22 +106,22 @@ export function countLiveGrants(accountId: string, mode: Mode, wallet: Address, 
 /**
  * Returns a slot of the wallet that no grant uses, or null if there is none. Prefers a slot that was never used, and
  * otherwise the slot that was freed longest ago. The reason: if the rules of an ended grant came back at the enclave,
- * the next grant in that slot could use them. The caller holds the account's lock. Finds the slots by their primary
+ * the next grant in that slot could use them. The caller holds the workspace's lock. Finds the slots by their primary
  * key, the grants of the wallet by `grants_by_wallet`, and the ended grants by `grants_listed` or `grants_revoked_by_agent`.
  */
-export function findFreeSlot(accountId: string, mode: Mode, wallet: Address): Query<number | null> {
+export function findFreeSlot(workspaceId: string, mode: Mode, wallet: Address): Query<number | null> {
   return {
     name: 'find_free_slot',
     text: `select s.slot from wallet_slots s
       left join (
         select slot, max(revoked_at) as freed_at from grants
-        where account_id = $1 and mode = $2 and wallet_address = $3 and status = 'revoked' group by slot
+        where workspace_id = $1 and mode = $2 and wallet_address = $3 and status = 'revoked' group by slot
       ) ended on ended.slot = s.slot
-      where s.account_id = $1 and s.mode = $2 and s.wallet_address = $3 and not exists (
-        select 1 from grants g where g.account_id = s.account_id and g.mode = s.mode
+      where s.workspace_id = $1 and s.mode = $2 and s.wallet_address = $3 and not exists (
+        select 1 from grants g where g.workspace_id = s.workspace_id and g.mode = s.mode
           and g.wallet_address = s.wallet_address and g.slot = s.slot and g.status <> 'revoked')
       order by ended.freed_at nulls first, s.slot limit 1`,
-    values: [accountId, mode, wallet],
+    values: [workspaceId, mode, wallet],
     read: firstOrNull(pick(tables.wallet_slots, 'slot'), (row) => row.slot),
   }
 }
@@ -134,8 +134,8 @@ export function listOthersInSlot(grant: Grant): Query<Grant[]> {
   return {
     name: 'list_others_in_slot',
     text: `select ${GRANT_COLUMNS} from grants
-      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and status <> 'revoked' and id <> $5`,
-    values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and status <> 'revoked' and id <> $5`,
+    values: [grant.workspaceId, grant.mode, grant.walletAddress, grant.slot, grant.id],
     read: all(GRANT_ROW, toGrant),
   }
 }
@@ -144,8 +144,8 @@ export function listOthersInSlot(grant: Grant): Query<Grant[]> {
 export function saveSigningRequest(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'save_signing_request',
-    text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'`,
-    values: [grant.accountId, grant.id, toJson(request)],
+    text: `update grants set signing_request = $3 where workspace_id = $1 and id = $2 and status <> 'revoked'`,
+    values: [grant.workspaceId, grant.id, toJson(request)],
     read: changed,
   }
 }
@@ -154,9 +154,9 @@ export function saveSigningRequest(grant: Grant, request: StoredSigningRequest):
 export function markSubmitted(grant: Grant, request: StoredSigningRequest): Query<boolean> {
   return {
     name: 'mark_grant_submitted',
-    text: `update grants set signing_request = $3 where account_id = $1 and id = $2 and status <> 'revoked'
+    text: `update grants set signing_request = $3 where workspace_id = $1 and id = $2 and status <> 'revoked'
         and signing_request->>'change' = $4 and signing_request->>'expires_at' = $5`,
-    values: [grant.accountId, grant.id, toJson(request), request.change, request.expiresAt.toISOString()],
+    values: [grant.workspaceId, grant.id, toJson(request), request.change, request.expiresAt.toISOString()],
     read: changed,
   }
 }
@@ -175,7 +175,7 @@ function fromJson({ expires_at, handed_in_by, ...rules }: SigningRequestJson): S
  * at `signedSince` or later, the new grant is suspended too.
  */
 export function markActive(
-  accountId: string,
+  workspaceId: string,
   id: string,
   now: Date,
   { activatedBy = null, signedSince = now }: { activatedBy?: string | null; signedSince?: Date } = {},
@@ -184,20 +184,20 @@ export function markActive(
     name: 'mark_grant_active',
     text: `update grants g set status = 'active', activated_at = $3, activated_by = $4, signing_request = null,
         suspended_at = coalesce(g.suspended_at, (select old.suspended_at from grants old
-          where old.account_id = g.account_id and old.id = g.replaces and old.suspended_at >= $5))
-      where account_id = $1 and id = $2 and status = 'pending' returning ${GRANT_COLUMNS}`,
-    values: [accountId, id, now, activatedBy, signedSince],
+          where old.workspace_id = g.workspace_id and old.id = g.replaces and old.suspended_at >= $5))
+      where workspace_id = $1 and id = $2 and status = 'pending' returning ${GRANT_COLUMNS}`,
+    values: [workspaceId, id, now, activatedBy, signedSince],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /** pending or active → revoked, once. */
-export function markGrantRevoked(accountId: string, id: string, now: Date): Query<Grant | null> {
+export function markGrantRevoked(workspaceId: string, id: string, now: Date): Query<Grant | null> {
   return {
     name: 'mark_grant_revoked',
     text: `update grants set status = 'revoked', revoked_at = $3, signing_request = null
-      where account_id = $1 and id = $2 and status <> 'revoked' returning ${GRANT_COLUMNS}`,
-    values: [accountId, id, now],
+      where workspace_id = $1 and id = $2 and status <> 'revoked' returning ${GRANT_COLUMNS}`,
+    values: [workspaceId, id, now],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
@@ -214,9 +214,9 @@ export function endUnenforced(
   return {
     name: 'end_unenforced_grant',
     text: `update grants set status = 'revoked', revoked_at = $7, replaced_by = $8, signing_request = null
-      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and slot = $4
         and status = 'active' and id <> $5 and id <> all ($6) returning ${GRANT_COLUMNS}`,
-    values: [grant.accountId, grant.mode, grant.walletAddress, grant.slot, grant.id, enforced, now, replacedBy],
+    values: [grant.workspaceId, grant.mode, grant.walletAddress, grant.slot, grant.id, enforced, now, replacedBy],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
@@ -226,46 +226,46 @@ export function findPending(grant: Grant): Query<Grant | null> {
   return {
     name: 'find_pending_grant',
     text: `select ${GRANT_COLUMNS} from grants
-      where account_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'pending'`,
-    values: [grant.accountId, grant.mode, grant.agentId, grant.walletAddress],
+      where workspace_id = $1 and mode = $2 and agent_id = $3 and wallet_address = $4 and status = 'pending'`,
+    values: [grant.workspaceId, grant.mode, grant.agentId, grant.walletAddress],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /** An agent's grants that are not revoked, oldest first. Uses the index `grants_live_by_agent`. */
 export function listLiveGrants(
-  accountId: string,
+  workspaceId: string,
   mode: Mode,
   { agentId, limit }: { agentId: string; limit: number },
 ): Query<Grant[]> {
   return {
     name: 'list_live_grants',
     text: `select ${GRANT_COLUMNS} from grants
-      where account_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked'
+      where workspace_id = $1 and mode = $2 and agent_id = $3 and status <> 'revoked'
       order by created_at, id limit $4`,
-    values: [accountId, mode, agentId, limit],
+    values: [workspaceId, mode, agentId, limit],
     read: all(GRANT_ROW, toGrant),
   }
 }
 
 /** Ends the suspension of an active grant, once, unless it was suspended at `signedSince` or later. */
-export function markResumed(accountId: string, id: string, signedSince: Date): Query<Grant | null> {
+export function markResumed(workspaceId: string, id: string, signedSince: Date): Query<Grant | null> {
   return {
     name: 'mark_grant_resumed',
     text: `update grants set suspended_at = null, signing_request = null
-      where account_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${GRANT_COLUMNS}`,
-    values: [accountId, id, signedSince],
+      where workspace_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${GRANT_COLUMNS}`,
+    values: [workspaceId, id, signedSince],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 
 /** Suspends an active grant, once. */
-export function markSuspended(accountId: string, id: string, now: Date): Query<boolean> {
+export function markSuspended(workspaceId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'mark_grant_suspended',
     text: `update grants set suspended_at = $3
-      where account_id = $1 and id = $2 and status = 'active' and suspended_at is null`,
-    values: [accountId, id, now],
+      where workspace_id = $1 and id = $2 and status = 'active' and suspended_at is null`,
+    values: [workspaceId, id, now],
     read: changed,
   }
 }
@@ -273,7 +273,7 @@ export function markSuspended(accountId: string, id: string, now: Date): Query<b
 export function toGrant(row: RowOf<typeof GRANT_ROW>): Grant {
   return {
     id: row.id,
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     agentId: row.agent_id,
     walletAddress: row.wallet_address,

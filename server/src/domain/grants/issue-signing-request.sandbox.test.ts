@@ -58,7 +58,7 @@ describe('issueSigningRequest', () => {
   test('a signed request lifts a suspension only if the request was prepared after the suspension', async () => {
     const { owned, old, next } = await openPair(ctx)
     const before = await ask(owned, next.id)
-    await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    await suspendGrant(ctx, { workspaceId: owned.workspaceId, grantId: old.id, actor: owned.actor })
     await assert.rejects(submit(owned, next.id, before), STALE)
     assert.deepEqual(await listEnforced(ctx, owned), [old.id])
     const knowing = await ask(owned, next.id)
@@ -70,7 +70,7 @@ describe('issueSigningRequest', () => {
   test("a suspension stays in force if it comes after the enclave's change but before we record this change", async () => {
     const { owned, old, next } = await openPair(ctx)
     await signAndCrash(ctx, owned, { grantId: next.id, change: 'activate' })
-    const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    const stopped = await suspendGrant(ctx, { workspaceId: owned.workspaceId, grantId: old.id, actor: owned.actor })
     const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.deepEqual([recorded.status, recorded.suspendedAt], ['active', stopped.suspendedAt])
   })
@@ -78,15 +78,15 @@ describe('issueSigningRequest', () => {
   test('a request to suspend a replaced grant fails, and the error names the grant that replaced it', async () => {
     const { owned, old, next } = await openPair(ctx)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
-    const { accountId, actor } = owned
+    const { workspaceId, actor } = owned
     const told = { status: 409, code: 'grant_revoked', details: { replaced_by: next.id } }
-    await assert.rejects(suspendGrant(ctx, { accountId, grantId: old.id, actor }), told)
-    await assert.rejects(issueSigningRequest(ctx, { accountId, grantId: old.id, change: 'revoke', actor }), told)
+    await assert.rejects(suspendGrant(ctx, { workspaceId, grantId: old.id, actor }), told)
+    await assert.rejects(issueSigningRequest(ctx, { workspaceId, grantId: old.id, change: 'revoke', actor }), told)
   })
 
   test('a grant that was never signed cannot be suspended', async () => {
     const { owned, grantId } = await open()
-    const asked = { accountId: owned.accountId, grantId, actor: owned.actor }
+    const asked = { workspaceId: owned.workspaceId, grantId, actor: owned.actor }
     await assert.rejects(suspendGrant(ctx, asked), { status: 409, code: 'grant_not_active' })
     const signed = await signChange(ctx, owned, { grantId, change: 'activate' })
     assert.deepEqual([signed.status, signed.suspendedAt], ['active', null])
@@ -109,11 +109,11 @@ describe('issueSigningRequest', () => {
       const { owned, grantId } = await open()
       await signAndCrash(ctx, owned, { grantId, change: 'activate' })
       if (!isKnown) await readRows(ctx.db, 'update grants set signing_request = null where id = $1', [grantId])
-      const { accountId, actor } = owned
+      const { workspaceId, actor } = owned
       const key = { kind: 'key', id: 'key_finder' } as const
-      const { grant } = await issueSigningRequest(ctx, { accountId, grantId, change: 'activate', actor: key })
+      const { grant } = await issueSigningRequest(ctx, { workspaceId, grantId, change: 'activate', actor: key })
       assert.deepEqual([grant.status, grant.activatedBy], ['active', isKnown ? actor.id : null])
-      const row = (await readAudit(ctx.db, accountId)).at(-1)
+      const row = (await readAudit(ctx.db, workspaceId)).at(-1)
       assert.deepEqual(
         [row?.['action'], row?.['actor_kind'], row?.['actor_id']],
         ['grant.activated', ...(isKnown ? ['user', actor.id] : ['operator', null])],
@@ -127,14 +127,14 @@ describe('issueSigningRequest', () => {
   }
 
   async function ask(owned: Owned, grantId: string, at = ctx, change: GrantChange = 'activate'): Promise<Uint8Array> {
-    const { accountId, actor } = owned
-    const { request } = await issueSigningRequest(at, { accountId, grantId, change, actor })
+    const { workspaceId, actor } = owned
+    const { request } = await issueSigningRequest(at, { workspaceId, grantId, change, actor })
     assert.ok(request !== null)
-    assert.ok((await getGrant(ctx, { accountId, grantId })).signingRequest !== null)
+    assert.ok((await getGrant(ctx, { workspaceId, grantId })).signingRequest !== null)
     return request.payload
   }
 
-  async function submit({ accountId, owner, actor }: Owned, grantId: string, challenge: Uint8Array) {
-    return await submitSignature(ctx, { accountId, grantId, assertion: owner.assert(challenge), actor })
+  async function submit({ workspaceId, owner, actor }: Owned, grantId: string, challenge: Uint8Array) {
+    return await submitSignature(ctx, { workspaceId, grantId, assertion: owner.assert(challenge), actor })
   }
 })

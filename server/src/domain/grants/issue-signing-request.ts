@@ -36,9 +36,9 @@ export interface IssuedRequest {
  */
 export async function issueSigningRequest(
   ctx: Context,
-  { accountId, grantId, change, actor }: { accountId: string; grantId: string; change: GrantChange; actor: Actor },
+  { workspaceId, grantId, change, actor }: { workspaceId: string; grantId: string; change: GrantChange; actor: Actor },
 ): Promise<IssuedRequest> {
-  const grant = await getGrant(ctx, { accountId, grantId })
+  const grant = await getGrant(ctx, { workspaceId, grantId })
   checkStatus(grant, change)
   const place = await getWalletAndSlot(ctx, grant)
   const reading = await readSlot(ctx, { grant, slot: place.slot, change })

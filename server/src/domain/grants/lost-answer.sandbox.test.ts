@@ -22,7 +22,7 @@ import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { agent } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
@@ -76,7 +76,7 @@ describe("the enclave's response to a signed request is lost", () => {
     assert.deepEqual([recorded.status, recorded.activatedBy], ['active', owned.actor.id])
     assert.deepEqual(await readFates(ctx, owned, [old]), [['revoked', next.id]])
     assert.deepEqual(await listEnforced(ctx, owned), [next.id])
-    const moves = (await readAudit(ctx.db, owned.accountId)).slice(-2)
+    const moves = (await readAudit(ctx.db, owned.workspaceId)).slice(-2)
     assert.deepEqual(
       moves.map((row) => row['actor_id']),
       [owned.actor.id, owned.actor.id],
@@ -135,7 +135,7 @@ describe("the enclave's response to a signed request is lost", () => {
     const owned = await openOwned(ctx)
     const one = await openActive(ctx, owned)
     const other = { ...owned, agentId: agent('other') }
-    await createAgent(ctx, { accountId: owned.accountId, mode: owned.mode, id: other.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: owned.workspaceId, mode: owned.mode, id: other.agentId, actor: OPERATOR })
     const late = await openPending(ctx, other)
     const lost = await loseChange(other, late, 'activate')
     await assert.rejects(signChange(ctx, owned, { grantId: one.id, change: 'revoke' }), UNDER_WAY)
@@ -153,7 +153,7 @@ describe("the enclave's response to a signed request is lost", () => {
   test('a suspension never has to wait, and a request that takes effect later does not lift it', async () => {
     const { owned, old, next } = await openPair(ctx)
     const lost = await loseChange(owned, next, 'activate')
-    const stopped = await suspendGrant(ctx, { accountId: owned.accountId, grantId: old.id, actor: owned.actor })
+    const stopped = await suspendGrant(ctx, { workspaceId: owned.workspaceId, grantId: old.id, actor: owned.actor })
     await assert.rejects(signChange(ctx, owned, { grantId: next.id, change: 'activate' }), UNDER_WAY)
     await lost.arrive()
     const recorded = await changeUnsigned(ctx, owned, { grantId: next.id, change: 'activate' })
@@ -167,7 +167,7 @@ describe("the enclave's response to a signed request is lost", () => {
     await lost.arrive()
     const recorded = await changeUnsigned(ctx, await join(owned), { grantId: grant.id, change: 'revoke' })
     assert.equal(recorded.status, 'revoked')
-    assert.equal((await readAudit(ctx.db, owned.accountId)).at(-1)?.['actor_id'], owned.actor.id)
+    assert.equal((await readAudit(ctx.db, owned.workspaceId)).at(-1)?.['actor_id'], owned.actor.id)
   })
 
   test('after the enclave rejected a request, another change can follow at once', async () => {
@@ -246,13 +246,13 @@ describe("the enclave's response to a signed request is lost", () => {
 
   /** Adds another member to the workspace, who then acts in the returned fixture. */
   async function join(owned: Owned): Promise<Owned> {
-    const account = await ctx.db.read(lockAccount(owned.accountId))
-    assert.ok(account !== null)
-    const { userId } = await seedOwner(ctx, account, 'admin')
+    const workspace = await ctx.db.read(lockWorkspace(owned.workspaceId))
+    assert.ok(workspace !== null)
+    const { userId } = await seedOwner(ctx, workspace, 'admin')
     return { ...owned, actor: { kind: 'user', id: userId } }
   }
 
-  function read({ accountId }: Owned, { id: grantId }: Grant): Promise<Grant> {
-    return getGrant(ctx, { accountId, grantId })
+  function read({ workspaceId }: Owned, { id: grantId }: Grant): Promise<Grant> {
+    return getGrant(ctx, { workspaceId, grantId })
   }
 })

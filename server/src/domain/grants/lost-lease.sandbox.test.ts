@@ -40,12 +40,12 @@ describe('the enclave responds so slowly that the lease expires', () => {
 
   test('a grant that another caller dropped in this time is not activated', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, actor } = owned
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    const { workspaceId, actor } = owned
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId: next.id, change: 'activate', actor })
     assert.ok(request !== null)
     const hold = enclave.proxy.hold('answer', POLICY_PATH)
     const assertion = owned.owner.assert(request.payload)
-    const slow = assert.rejects(submitSignature(ctx, { accountId, grantId: next.id, assertion, actor }), UNDER_WAY)
+    const slow = assert.rejects(submitSignature(ctx, { workspaceId, grantId: next.id, assertion, actor }), UNDER_WAY)
     await hold.held
     await changeUnsigned(then, owned, { grantId: next.id, change: 'revoke' })
     await hold.release()
@@ -59,14 +59,14 @@ describe('the enclave responds so slowly that the lease expires', () => {
 
   test('a signature is not sent if the owner was asked to sign another request in this time', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, actor } = owned
-    const asked = { accountId, grantId: next.id, change: 'activate', actor } as const
+    const { workspaceId, actor } = owned
+    const asked = { workspaceId, grantId: next.id, change: 'activate', actor } as const
     const { request } = await issueSigningRequest(ctx, asked)
     assert.ok(request !== null)
     const hold = enclave.proxy.hold('answer', POLICY_PATH)
     const assertion = owned.owner.assert(request.payload)
     const stale = { status: 409, code: 'signing_request_stale' }
-    const slow = assert.rejects(submitSignature(ctx, { accountId, grantId: next.id, assertion, actor }), stale)
+    const slow = assert.rejects(submitSignature(ctx, { workspaceId, grantId: next.id, assertion, actor }), stale)
     await hold.held
     // By now, more than half of the first request's time has passed.
     await issueSigningRequest(later(ctx, SIGNING_REQUEST_MS / 2 + 1_000), asked)
@@ -96,10 +96,10 @@ describe('the enclave responds so slowly that the lease expires', () => {
 
   test('of two submissions of one signature at once, the first to end does not let another change start', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, actor } = owned
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    const { workspaceId, actor } = owned
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId: next.id, change: 'activate', actor })
     assert.ok(request !== null)
-    const signed = { accountId, grantId: next.id, assertion: owned.owner.assert(request.payload), actor }
+    const signed = { workspaceId, grantId: next.id, assertion: owned.owner.assert(request.payload), actor }
     const holds = [1, 2].map(() => enclave.proxy.hold('request', POLICY_PATH, 'PATCH'))
     const first = assert.rejects(submitSignature(ctx, signed), UNDER_WAY)
     await holds[0]?.held

@@ -11,7 +11,7 @@ export type MissingGrantReason = DetailsOf<'permission_not_found'>['reason']
 export type NoSpendableReason = MissingGrantReason | 'expired'
 
 interface Holder {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string
 }
@@ -22,7 +22,7 @@ interface Holder {
  * pending. Uses the indexes `grants_live_by_agent` and `grants_revoked_by_agent`.
  */
 export function findMissingGrantReason({
-  accountId,
+  workspaceId,
   mode,
   agentId,
   wallet,
@@ -30,7 +30,7 @@ export function findMissingGrantReason({
   return {
     name: 'find_missing_grant_reason',
     text: `select case ${reasonsOf('agent_id = $3 and wallet_address = $4')} end as reason`,
-    values: [accountId, mode, agentId, wallet],
+    values: [workspaceId, mode, agentId, wallet],
     read: one({ reason: narrow<MissingGrantReason>(computed.text) }, ({ reason }) => reason),
   }
 }
@@ -39,12 +39,12 @@ export function findMissingGrantReason({
  * Says why an agent can spend from no wallet at the time `now`, as `findMissingGrantReason` does for one wallet. An
  * expired grant decides first. Uses the same indexes.
  */
-export function findNoSpendableReason({ accountId, mode, agentId }: Holder, now: Date): Query<NoSpendableReason> {
+export function findNoSpendableReason({ workspaceId, mode, agentId }: Holder, now: Date): Query<NoSpendableReason> {
   const isExpired = existsGrant(`agent_id = $3 and status = 'active' and suspended_at is null and expires_at <= $4`)
   return {
     name: 'find_no_spendable_reason',
     text: `select case when ${isExpired} then 'expired' ${reasonsOf('agent_id = $3')} end as reason`,
-    values: [accountId, mode, agentId, now],
+    values: [workspaceId, mode, agentId, now],
     read: one({ reason: narrow<NoSpendableReason>(computed.text) }, ({ reason }) => reason),
   }
 }
@@ -57,5 +57,5 @@ function reasonsOf(grants: string): string {
 }
 
 function existsGrant(condition: string): string {
-  return `exists (select 1 from grants where account_id = $1 and mode = $2 and ${condition})`
+  return `exists (select 1 from grants where workspace_id = $1 and mode = $2 and ${condition})`
 }

@@ -3,7 +3,7 @@ import type { AgentId } from '../../values/agent-id.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -15,7 +15,7 @@ import type { Grant, GrantPolicy } from './grant.ts'
 import { countLiveGrants, findAgentCreation, findFreeSlot, insertGrant } from './grants-store.ts'
 
 export interface OpenGrantRequest extends GrantTerms {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address
@@ -31,19 +31,19 @@ export async function openGrant(
   ctx: Pick<Context, 'db' | 'clock' | 'chains'>,
   request: OpenGrantRequest,
 ): Promise<Grant> {
-  const { accountId, mode, agentId, wallet: address, actor } = request
+  const { workspaceId, mode, agentId, wallet: address, actor } = request
   const createdAt = ctx.clock.now()
   const { usdc } = ctx.chains[mode]
   const policy = checkPolicy(request, { usdc, defaultContracts: [usdc], now: createdAt })
-  const agentCreatedAt = await ctx.db.read(findAgentCreation(accountId, mode, agentId))
+  const agentCreatedAt = await ctx.db.read(findAgentCreation(workspaceId, mode, agentId))
   if (agentCreatedAt === null) throw problem('agent_not_found')
   return await ctx.db.transaction(async (transaction) => {
     const [, stillCreatedAt, wallet, ofAgent, slot] = await transaction.batch([
-      lockAccount(accountId),
-      findAgentCreation(accountId, mode, agentId),
-      findWallet(accountId, mode, address),
-      countLiveGrants(accountId, mode, address, agentId),
-      findFreeSlot(accountId, mode, address),
+      lockWorkspace(workspaceId),
+      findAgentCreation(workspaceId, mode, agentId),
+      findWallet(workspaceId, mode, address),
+      countLiveGrants(workspaceId, mode, address, agentId),
+      findFreeSlot(workspaceId, mode, address),
     ])
     // An agent that was deleted while we waited for the lock, and created again with the same id, is a different agent.
     if (stillCreatedAt?.getTime() !== agentCreatedAt.getTime()) throw problem('agent_not_found')
@@ -53,8 +53,14 @@ export async function openGrant(
       const [slots] = await transaction.batch([listSlots(wallet)])
       throw problem('grant_limit_reached', { details: { grants_max: slots.length } })
     }
-    const grant = makePending({ policy, accountId, mode, agentId, walletAddress: address, slot, createdAt })
-    const entry = { logId: accountId, createdAt, actor, action: 'grant.opened', details: describeGrant(grant) } as const
+    const grant = makePending({ policy, workspaceId, mode, agentId, walletAddress: address, slot, createdAt })
+    const entry = {
+      logId: workspaceId,
+      createdAt,
+      actor,
+      action: 'grant.opened',
+      details: describeGrant(grant),
+    } as const
     await transaction.commit([insertGrant(grant), insertAuditEntry({ ...entry, subject: grant.id })])
     return grant
   })
@@ -66,7 +72,7 @@ export function makePending({
   replaces = null,
   createdAt,
   ...place
-}: Pick<Grant, 'accountId' | 'mode' | 'agentId' | 'walletAddress' | 'slot' | 'createdAt'> & {
+}: Pick<Grant, 'workspaceId' | 'mode' | 'agentId' | 'walletAddress' | 'slot' | 'createdAt'> & {
   policy: GrantPolicy
   replaces?: string | null
 }): Grant {

@@ -55,7 +55,7 @@ describe('a policy is replaced with one signature', () => {
     const signed = await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     assert.deepEqual([signed.status, signed.replaces, signed.activatedBy], ['active', old.id, owned.actor.id])
     assert.deepEqual(await listEnforced(ctx, owned), [next.id])
-    const over = await getGrant(ctx, { accountId: owned.accountId, grantId: old.id })
+    const over = await getGrant(ctx, { workspaceId: owned.workspaceId, grantId: old.id })
     assert.deepEqual([over.status, over.replacedBy], ['revoked', next.id])
     assert.deepEqual(over.revokedAt, signed.activatedAt)
   })
@@ -70,7 +70,7 @@ describe('a policy is replaced with one signature', () => {
     ])
     const by = { actor_kind: 'user', actor_id: owned.actor.id }
     const details = { mode: 'test', agent_id: owned.agentId, wallet: owned.wallet.address }
-    const rows = (await readAudit(ctx.db, owned.accountId)).slice(-3)
+    const rows = (await readAudit(ctx.db, owned.workspaceId)).slice(-3)
     assert.deepEqual(rows[0], {
       ...{ ...by, action: 'grant.opened', subject: next.id },
       details: { ...details, replaces: old.id },
@@ -85,17 +85,17 @@ describe('a policy is replaced with one signature', () => {
 
   test("until then the agent has one active and one pending grant, which use one of the wallet's slots", async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, mode, agentId, wallet } = owned
-    const found = await getAgent(ctx, { accountId, mode, id: agentId })
+    const { workspaceId, mode, agentId, wallet } = owned
+    const found = await getAgent(ctx, { workspaceId, mode, id: agentId })
     assert.deepEqual([found.activeSigners, found.pendingSigners], [1, 1])
     assert.deepEqual(
       found.wallets.map(({ maxPerTxMicro }) => maxPerTxMicro),
       [1_000_000n],
     )
-    const live = await ctx.db.read(countLiveGrants(accountId, mode, wallet.address, agentId))
+    const live = await ctx.db.read(countLiveGrants(workspaceId, mode, wallet.address, agentId))
     assert.equal(live, 2)
     assert.deepEqual([old.slot, next.slot], [1, 1])
-    assert.equal(await ctx.db.read(findFreeSlot(accountId, mode, wallet.address)), 2)
+    assert.equal(await ctx.db.read(findFreeSlot(workspaceId, mode, wallet.address)), 2)
   })
 
   for (const state of ['suspended', 'expired'] as const) {
@@ -103,7 +103,7 @@ describe('a policy is replaced with one signature', () => {
       const owned = await openOwned(ctx)
       const expiresAt = new Date(Date.now() + HOUR_MS)
       const old = await openActive(ctx, owned, makeTerms(1, state === 'expired' ? { expiresAt } : {}))
-      const asked = { accountId: owned.accountId, grantId: old.id, actor: owned.actor }
+      const asked = { workspaceId: owned.workspaceId, grantId: old.id, actor: owned.actor }
       if (state === 'suspended') await suspendGrant(ctx, asked)
       const then = state === 'expired' ? later(ctx, HOUR_MS) : ctx
       const next = await openReplacement(then, { ...asked, terms: makeTerms(2) })
@@ -135,7 +135,7 @@ describe('a policy is replaced with one signature', () => {
   test('another replacement drops the pending one', async () => {
     const { owned, old, next } = await openPair(ctx)
     const { request } = await issueSigningRequest(ctx, {
-      accountId: owned.accountId,
+      workspaceId: owned.workspaceId,
       grantId: next.id,
       change: 'activate',
       actor: OPERATOR,
@@ -147,7 +147,7 @@ describe('a policy is replaced with one signature', () => {
       ['pending', null],
     ])
     assert.ok(request !== null)
-    const late = { accountId: owned.accountId, grantId: next.id, assertion: owned.owner.assert(request.payload) }
+    const late = { workspaceId: owned.workspaceId, grantId: next.id, assertion: owned.owner.assert(request.payload) }
     await assert.rejects(submitSignature(ctx, { ...late, actor: OPERATOR }), { status: 409, code: 'grant_revoked' })
     await signChange(ctx, owned, { grantId: last.id, change: 'activate' })
     assert.deepEqual(await listEnforced(ctx, owned), [last.id])
@@ -155,15 +155,15 @@ describe('a policy is replaced with one signature', () => {
 
   test('a signature submitted while the grant is being dropped changes nothing at the enclave', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, actor, owner } = owned
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor })
+    const { workspaceId, actor, owner } = owned
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId: next.id, change: 'activate', actor })
     assert.ok(request !== null)
     const assertion = owner.assert(request.payload)
     let submitted: Promise<unknown> = Promise.resolve()
     await ctx.db.transaction(async (transaction) => {
       const held = 'select 1 from wallets where address = $1 for update'
       await transaction.run({ name: '', text: held, values: [owned.wallet.address], read: () => null })
-      submitted = assert.rejects(submitSignature(ctx, { accountId, grantId: next.id, assertion, actor }), {
+      submitted = assert.rejects(submitSignature(ctx, { workspaceId, grantId: next.id, assertion, actor }), {
         status: 409,
         code: 'grant_revoked',
       })
@@ -199,7 +199,7 @@ describe('a policy is replaced with one signature', () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
         openReplacement(processes[index % 2 === 0 ? 0 : 1], {
-          accountId: owned.accountId,
+          workspaceId: owned.workspaceId,
           grantId: old.id,
           terms: makeTerms(index + 1),
           actor: owned.actor,
@@ -221,16 +221,16 @@ describe('a policy is replaced with one signature', () => {
 
   test('of two who sign at once, the agent ends under one policy, and the record is what the enclave enforces', async () => {
     const { owned, old, next } = await openPair(ctx)
-    const { accountId, actor, owner } = owned
+    const { workspaceId, actor, owner } = owned
     const requests = await Promise.all([
-      issueSigningRequest(ctx, { accountId, grantId: old.id, change: 'revoke', actor }),
-      issueSigningRequest(ctx, { accountId, grantId: next.id, change: 'activate', actor }),
+      issueSigningRequest(ctx, { workspaceId, grantId: old.id, change: 'revoke', actor }),
+      issueSigningRequest(ctx, { workspaceId, grantId: next.id, change: 'activate', actor }),
     ])
     await Promise.allSettled(
       [old, next].map(async ({ id }, index) => {
         const request = requests[index]?.request ?? null
         assert.ok(request !== null)
-        await submitSignature(ctx, { accountId, grantId: id, assertion: owner.assert(request.payload), actor })
+        await submitSignature(ctx, { workspaceId, grantId: id, assertion: owner.assert(request.payload), actor })
       }),
     )
     const grants = [old, next]

@@ -1,5 +1,5 @@
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -26,10 +26,10 @@ import { findGrant, findPending, insertGrant, markGrantRevoked } from './grants-
  */
 export async function openReplacement(
   ctx: Context,
-  { accountId, grantId, terms, actor }: { accountId: string; grantId: string; terms: GrantTerms; actor: Actor },
+  { workspaceId, grantId, terms, actor }: { workspaceId: string; grantId: string; terms: GrantTerms; actor: Actor },
 ): Promise<Grant> {
   const createdAt = ctx.clock.now()
-  const replaced = await getGrant(ctx, { accountId, grantId })
+  const replaced = await getGrant(ctx, { workspaceId, grantId })
   if (replaced.status !== 'active') throw problem('grant_not_active')
   const { usdc } = ctx.chains[replaced.mode]
   const policy = checkPolicy(terms, { usdc, defaultContracts: replaced.contractAllowlist, now: createdAt })
@@ -37,20 +37,20 @@ export async function openReplacement(
   return await withSignerLease(ctx, { wallet }, async (lease) => {
     const waiting = await findPendingReplacement(ctx, lease, { replaced, slot, actor })
     const { mode, agentId, walletAddress } = replaced
-    const place = { accountId, mode, agentId, walletAddress, slot: slot.slot }
+    const place = { workspaceId, mode, agentId, walletAddress, slot: slot.slot }
     const grant = makePending({ policy, ...place, replaces: replaced.id, createdAt })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([
-        lockAccount(accountId),
+        lockWorkspace(workspaceId),
         holdsSignerLease(wallet, lease.until),
-        findGrant(accountId, replaced.id),
+        findGrant(workspaceId, replaced.id),
       ])
       if (!isOurs) throw signerChangeUnderWay(now)
       if (current?.status !== 'active') throw problem('grant_not_active')
-      const dropped = waiting === null ? null : await transaction.run(markGrantRevoked(accountId, waiting.id, now))
+      const dropped = waiting === null ? null : await transaction.run(markGrantRevoked(workspaceId, waiting.id, now))
       const details = describeGrant(grant)
-      const entry = { logId: accountId, createdAt: now, actor, action: 'grant.opened', details } as const
+      const entry = { logId: workspaceId, createdAt: now, actor, action: 'grant.opened', details } as const
       await transaction.commit([
         ...(dropped === null ? [] : recordStatusChange(dropped, { now, actor })),
         insertGrant(grant),

@@ -8,12 +8,12 @@ import { findGrant } from './grants-store.ts'
 import { findNoSpendableReason, type NoSpendableReason } from './missing-grant-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
-/** Returns a grant of the account, or throws 404 `not_found`. */
+/** Returns a grant of the workspace, or throws 404 `not_found`. */
 export async function getGrant(
   ctx: Pick<Context, 'db'>,
-  { accountId, grantId }: { accountId: string; grantId: string },
+  { workspaceId, grantId }: { workspaceId: string; grantId: string },
 ): Promise<Grant> {
-  const grant = isId('grant', grantId) ? await ctx.db.read(findGrant(accountId, grantId)) : null
+  const grant = isId('grant', grantId) ? await ctx.db.read(findGrant(workspaceId, grantId)) : null
   if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return grant
 }
@@ -28,18 +28,18 @@ export async function isOutdated(
   request: StoredSigningRequest,
 ): Promise<boolean> {
   const id = request.change === 'resume' ? grant.id : grant.replaces
-  const suspended = id === null ? null : await ctx.db.read(findGrant(grant.accountId, id))
+  const suspended = id === null ? null : await ctx.db.read(findGrant(grant.workspaceId, id))
   const suspendedAt = suspended?.suspendedAt ?? null
   return suspendedAt !== null && suspendedAt >= issuedAt(request)
 }
 
-/** Returns a grant of the account as the user `userId` sees it, or throws 404 `not_found`. */
+/** Returns a grant of the workspace as the user `userId` sees it, or throws 404 `not_found`. */
 export async function getGrantSummary(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, grantId, userId }: { accountId: string; grantId: string; userId: string },
+  { workspaceId, grantId, userId }: { workspaceId: string; grantId: string; userId: string },
 ): Promise<GrantSummary> {
   const found = isId('grant', grantId)
-    ? await ctx.db.read(findSummary(accountId, grantId, { userId, now: ctx.clock.now() }))
+    ? await ctx.db.read(findSummary(workspaceId, grantId, { userId, now: ctx.clock.now() }))
     : null
   if (found === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   return found
@@ -50,17 +50,17 @@ const GRANTS_LISTED_MAX = 200
 /** Lists at most 200 grants of the workspace and mode: first those that are not revoked, each group newest first. */
 export async function listGrantSummaries(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, userId, ...filter }: GrantFilter & { accountId: string; mode: Mode; userId: string },
+  { workspaceId, mode, userId, ...filter }: GrantFilter & { workspaceId: string; mode: Mode; userId: string },
 ): Promise<GrantSummary[]> {
   const now = ctx.clock.now()
-  const query = listSummaries(accountId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
-  return await ctx.db.readSlow(query, accountId)
+  const query = listSummaries(workspaceId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
+  return await ctx.db.readSlow(query, workspaceId)
 }
 
 /** Says why an agent can currently spend from no wallet. */
 export async function getNoSpendableReason(
   ctx: Pick<Context, 'db' | 'clock'>,
-  holder: { readonly accountId: string; readonly mode: Mode; readonly agentId: string },
+  holder: { readonly workspaceId: string; readonly mode: Mode; readonly agentId: string },
 ): Promise<NoSpendableReason> {
   return await ctx.db.read(findNoSpendableReason(holder, ctx.clock.now()))
 }

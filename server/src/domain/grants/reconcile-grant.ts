@@ -25,7 +25,7 @@ export async function reconcileGrant(
   found: { grant: Grant; slot: WalletSlot; change: StatusChange; rules: SlotRules; foundBy: Actor },
 ): Promise<Grant> {
   const { slot, change, rules, foundBy } = found
-  const grant = await getGrant(ctx, { accountId: found.grant.accountId, grantId: found.grant.id })
+  const grant = await getGrant(ctx, { workspaceId: found.grant.workspaceId, grantId: found.grant.id })
   const signed = findSubmittedRequest(grant, change)
   if (change === 'activate') {
     await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: rulesOf(ctx, grant) })

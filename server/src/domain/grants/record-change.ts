@@ -38,7 +38,7 @@ export async function recordChange(
   { wallet, until }: SignerLease,
   { grant, change, rules, actor, signedSince }: RecordedChange,
 ): Promise<Grant> {
-  const { accountId, id } = grant
+  const { workspaceId, id } = grant
   const isActivation = change === 'activate'
   const enforced = rules.map(({ name }) => name)
   const activatedBy = actor.kind === 'user' ? actor.id : null
@@ -48,8 +48,8 @@ export async function recordChange(
       holdsSignerLease(wallet, until),
       endUnenforced(grant, { enforced, replacedBy: isActivation ? id : null, now }),
       isActivation
-        ? markActive(accountId, id, now, { activatedBy, signedSince })
-        : markGrantRevoked(accountId, id, now),
+        ? markActive(workspaceId, id, now, { activatedBy, signedSince })
+        : markGrantRevoked(workspaceId, id, now),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)
     if (after === null) {
@@ -64,7 +64,7 @@ export async function recordChange(
     return after
   })
   if (moved !== null) return moved
-  const recorded = await getGrant(ctx, { accountId, grantId: id })
+  const recorded = await getGrant(ctx, { workspaceId, grantId: id })
   if (recorded.status !== (isActivation ? 'active' : 'revoked')) throw grantRevoked(recorded)
   return recorded
 }

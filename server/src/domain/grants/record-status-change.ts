@@ -18,14 +18,14 @@ export function recordStatusChange(
   const isActive = grant.status === 'active'
   const event = {
     id: eventId,
-    accountId: grant.accountId,
+    workspaceId: grant.workspaceId,
     mode: grant.mode,
     type: isActive ? 'permission.granted' : 'permission.revoked',
     createdAt: now,
     data: { grant: formatGrant(grant) },
   } as const
   const entry = {
-    logId: grant.accountId,
+    logId: grant.workspaceId,
     createdAt: now,
     actor,
     action: isActive ? 'grant.activated' : 'grant.revoked',

@@ -88,11 +88,11 @@ describe('a grant is the content of a slot', () => {
 
   test('agents that are granted at once get slots of their own, as many as the wallet has', async () => {
     const owned = await openOwned({ ...ctx, walletSlots: SLOTS })
-    const { accountId, mode, wallet, actor } = owned
+    const { workspaceId, mode, wallet, actor } = owned
     const open = async (number: number): Promise<Grant> => {
       const agentId = agent(`agent ${number}`)
-      await createAgent(ctx, { accountId, mode, id: agentId, actor })
-      return await openGrant(ctx, { accountId, mode, agentId, wallet: wallet.address, ...makeTerms(), actor })
+      await createAgent(ctx, { workspaceId, mode, id: agentId, actor })
+      return await openGrant(ctx, { workspaceId, mode, agentId, wallet: wallet.address, ...makeTerms(), actor })
     }
     const grants = await Promise.all(Array.from({ length: SLOTS }, (_, number) => open(number)))
     assert.equal(new Set(grants.map(({ slot }) => slot)).size, SLOTS)
@@ -107,7 +107,7 @@ describe('a grant is the content of a slot', () => {
     await changeUnsigned(ctx, owned, { grantId: freed.id, change: 'revoke' })
     await changeUnsigned(later(ctx, 1_000), owned, { grantId: other.id, change: 'revoke' })
     const again = await openGrant(ctx, {
-      ...{ accountId, mode, actor, wallet: wallet.address, agentId: agent(`agent ${SLOTS}`) },
+      ...{ workspaceId, mode, actor, wallet: wallet.address, agentId: agent(`agent ${SLOTS}`) },
       ...makeTerms(),
     })
     assert.equal(again.slot, freed.slot)
@@ -115,10 +115,10 @@ describe('a grant is the content of a slot', () => {
 
   test('a wallet keeps the number of slots that it was created with', async () => {
     const owned = await openOwned({ ...ctx, walletSlots: 1 })
-    const { accountId, mode, wallet, actor } = owned
+    const { workspaceId, mode, wallet, actor } = owned
     await openPending(ctx, owned)
-    await createAgent(ctx, { accountId, mode, id: agent('second'), actor })
-    const second = { accountId, mode, agentId: agent('second'), wallet: wallet.address, ...makeTerms(), actor }
+    await createAgent(ctx, { workspaceId, mode, id: agent('second'), actor })
+    const second = { workspaceId, mode, agentId: agent('second'), wallet: wallet.address, ...makeTerms(), actor }
     await assert.rejects(openGrant(ctx, second), {
       status: 409,
       code: 'grant_limit_reached',
@@ -149,9 +149,9 @@ describe('a grant is the content of a slot', () => {
   test('without a signer page nothing can be signed', async () => {
     const owned = await openOwned(ctx)
     const { id: grantId } = await openPending(ctx, owned)
-    const { accountId, actor } = owned
+    const { workspaceId, actor } = owned
     const blind = { ...ctx, signer: null }
-    const asked = { accountId, grantId, change: 'activate', actor } as const
+    const asked = { workspaceId, grantId, change: 'activate', actor } as const
     await assert.rejects(issueSigningRequest(blind, asked), { code: 'signer_not_configured' })
   })
 
@@ -161,7 +161,7 @@ describe('a grant is the content of a slot', () => {
       const resumed = await signChange(ctx, owned, { grantId: grant.id, change: 'resume' })
       assert.deepEqual([resumed.status, resumed.suspendedAt, resumed.signingRequest], ['active', null, null])
       assert.deepEqual(await listEnforced(ctx, owned), [grant.id])
-      const actions = (await readAudit(ctx.db, owned.accountId)).map((row) => row['action'])
+      const actions = (await readAudit(ctx.db, owned.workspaceId)).map((row) => row['action'])
       assert.deepEqual(actions.slice(-3), ['grant.activated', 'grant.suspended', 'grant.resumed'])
       await assert.rejects(ask(owned, grant.id, 'resume'), { status: 409, code: 'grant_not_suspended' })
     })
@@ -220,11 +220,16 @@ describe('a grant is the content of a slot', () => {
       const owned = await openOwned(ctx)
       const grant = await openPending(ctx, owned)
       await signDirectly(owned, grant, otherRules(grant))
-      const { accountId, actor } = owned
+      const { workspaceId, actor } = owned
       const lines: unknown[] = []
       const warn = (members: object) => void lines.push(members)
       const logged = { ...ctx, logger: Object.assign(Object.create(ctx.logger), { warn }) }
-      const { request } = await issueSigningRequest(logged, { accountId, grantId: grant.id, change: 'activate', actor })
+      const { request } = await issueSigningRequest(logged, {
+        workspaceId,
+        grantId: grant.id,
+        change: 'activate',
+        actor,
+      })
       assert.deepEqual(
         request?.before?.map(({ name }) => name),
         ['something else'],
@@ -257,22 +262,22 @@ describe('a grant is the content of a slot', () => {
     return { owned, grant }
   }
 
-  async function suspend({ accountId, actor }: Owned, grantId: string): Promise<void> {
-    await suspendGrant(ctx, { accountId, grantId, actor })
+  async function suspend({ workspaceId, actor }: Owned, grantId: string): Promise<void> {
+    await suspendGrant(ctx, { workspaceId, grantId, actor })
   }
 
-  async function ask({ accountId, actor }: Owned, grantId: string, change: GrantChange): Promise<Uint8Array> {
-    const { request } = await issueSigningRequest(ctx, { accountId, grantId, change, actor })
+  async function ask({ workspaceId, actor }: Owned, grantId: string, change: GrantChange): Promise<Uint8Array> {
+    const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change, actor })
     assert.ok(request !== null, 'there is something to sign')
     return request.payload
   }
 
-  async function submit({ accountId, owner, actor }: Owned, grantId: string, payload: Uint8Array, by = owner) {
-    return await submitSignature(ctx, { accountId, grantId, assertion: by.assert(payload), actor })
+  async function submit({ workspaceId, owner, actor }: Owned, grantId: string, payload: Uint8Array, by = owner) {
+    return await submitSignature(ctx, { workspaceId, grantId, assertion: by.assert(payload), actor })
   }
 
-  function read({ accountId }: Owned, grantId: string): Promise<Grant> {
-    return getGrant(ctx, { accountId, grantId })
+  function read({ workspaceId }: Owned, grantId: string): Promise<Grant> {
+    return getGrant(ctx, { workspaceId, grantId })
   }
 
   /** Signs rules for the grant's slot as the owner, and sends them to the enclave without the service. */

@@ -8,7 +8,7 @@ export function windowStart(now: Date): Date {
 
 /** The SQL expressions for a workspace, a mode, a wallet, an agent, and the start of the 24-hour window. */
 export interface SpentTerms {
-  readonly account: string
+  readonly workspace: string
   readonly mode: string
   readonly wallet: string
   readonly agent: string
@@ -17,7 +17,7 @@ export interface SpentTerms {
 
 /** The SQL expressions for a grant `g`, without the start of the window. */
 export const TERMS_OF_GRANT = {
-  account: 'g.account_id',
+  workspace: 'g.workspace_id',
   mode: 'g.mode',
   wallet: 'g.wallet_address',
   agent: 'g.agent_id',
@@ -30,15 +30,15 @@ export const TERMS_OF_GRANT = {
  * agent, the wallet or the workspace, if it expects about one row from each index (decision 0038). Uses the index
  * `unexplained_transfers_of_wallet`, which is nearly always empty, for the same reason.
  */
-export function spentSum({ account, mode, wallet, agent, since }: SpentTerms): string {
+export function spentSum({ workspace, mode, wallet, agent, since }: SpentTerms): string {
   return `(select coalesce(sum(s.amount_micro), 0) from (
       (select p.amount_micro from payments p
-      where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.agent_id = ${agent}
+      where p.workspace_id = ${workspace} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.agent_id = ${agent}
         and p.created_at > ${since} and p.status <> 'failed'
       order by p.created_at offset 0)
       union all
       (select u.amount_micro from unexplained_transfers u
-      where u.account_id = ${account} and u.mode = ${mode} and u.wallet_address = ${wallet} and u.mined_at > ${since}
+      where u.workspace_id = ${workspace} and u.mode = ${mode} and u.wallet_address = ${wallet} and u.mined_at > ${since}
         and u.payment_id is null
       order by u.mined_at offset 0)) s)`
 }

@@ -35,20 +35,20 @@ import { markResumed, markSubmitted } from './grants-store.ts'
 export async function submitSignature(
   ctx: Context,
   {
-    accountId,
+    workspaceId,
     grantId,
     assertion,
     actor,
     pause,
   }: {
-    accountId: string
+    workspaceId: string
     grantId: string
     assertion: AuthenticationResponseJSON
     actor: Actor
     pause?: Pause
   },
 ): Promise<Grant> {
-  const grant = await getGrant(ctx, { accountId, grantId })
+  const grant = await getGrant(ctx, { workspaceId, grantId })
   const request = grant.signingRequest
   if (request === null) throw grant.status === 'revoked' ? grantRevoked(grant) : problem('grant_not_pending')
   const { wallet, slot } = await getWalletAndSlot(ctx, grant)
@@ -58,7 +58,7 @@ export async function submitSignature(
   const toSign = ctx.enclave.prepareRules({ slot, rules, expiresAt })
   await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: issuedAt(request), assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
-    const current = await getGrant(ctx, { accountId, grantId })
+    const current = await getGrant(ctx, { workspaceId, grantId })
     const waiting = current.signingRequest
     if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
       return checkSameResult(current, request)
@@ -135,17 +135,17 @@ async function recordResume(
   { wallet, until }: SignerLease,
   { grant, actor, signedSince }: { grant: Grant; actor: Actor; signedSince: Date },
 ): Promise<Grant> {
-  const { accountId, id } = grant
+  const { workspaceId, id } = grant
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [isOurs, resumed] = await transaction.batch([
       holdsSignerLease(wallet, until),
-      markResumed(accountId, id, signedSince),
+      markResumed(workspaceId, id, signedSince),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)
     if (resumed === null) throw problem('signing_request_stale')
     const details = describeGrant(resumed)
-    const entry = { logId: accountId, createdAt: now, actor, action: 'grant.resumed', subject: id, details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'grant.resumed', subject: id, details } as const
     await transaction.commit([insertAuditEntry(entry)])
     return resumed
   })

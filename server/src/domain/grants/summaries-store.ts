@@ -29,23 +29,23 @@ const SUMMARY_ROW = {
 const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
     exists (
       select 1 from wallet_owners o join wallet_passkeys k on k.credential_id = o.credential_id
-      where o.account_id = w.account_id and o.mode = w.mode and o.wallet_address = w.address and k.user_id = $2
+      where o.workspace_id = w.workspace_id and o.mode = w.mode and o.wallet_address = w.address and k.user_id = $2
     ) as is_mine,
     case when g.status <> 'revoked' then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
   from g
-  join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
+  join wallets w on w.workspace_id = g.workspace_id and w.mode = g.mode and w.address = g.wallet_address
   left join users u on u.id = g.activated_by`
 
 /** Finds a grant's summary by the grant's id. Uses the primary key. */
 export function findSummary(
-  accountId: string,
+  workspaceId: string,
   id: string,
   { userId, now }: { userId: string; now: Date },
 ): Query<GrantSummary | null> {
   return {
     name: 'find_grant_summary',
-    text: `with g as (select ${GRANT_COLUMNS} from grants where account_id = $1 and id = $4) select ${SUMMARIES}`,
-    values: [accountId, userId, windowStart(now), id],
+    text: `with g as (select ${GRANT_COLUMNS} from grants where workspace_id = $1 and id = $4) select ${SUMMARIES}`,
+    values: [workspaceId, userId, windowStart(now), id],
     read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
@@ -56,7 +56,7 @@ export function findSummary(
  * that are not revoked are found without reading all revoked ones.
  */
 export function listSummaries(
-  accountId: string,
+  workspaceId: string,
   mode: Mode,
   {
     agentId,
@@ -68,14 +68,14 @@ export function listSummaries(
 ): Query<GrantSummary[]> {
   const half = (status: string): string => `(
       select ${GRANT_COLUMNS} from grants
-      where account_id = $1 and mode = $4 and status ${status} 'revoked'
+      where workspace_id = $1 and mode = $4 and status ${status} 'revoked'
         and ($5::text is null or agent_id = $5) and ($6::text is null or wallet_address = $6)
       order by id desc limit $7)`
   return {
     name: 'list_grant_summaries',
     text: `with g as (${half('<>')} union all ${half('=')})
       select ${SUMMARIES} order by g.status = 'revoked', g.id desc limit $7`,
-    values: [accountId, userId, windowStart(now), mode, agentId, wallet, limit],
+    values: [workspaceId, userId, windowStart(now), mode, agentId, wallet, limit],
     read: all(SUMMARY_ROW, toSummary),
   }
 }

@@ -16,21 +16,21 @@ import { findGrant, markSuspended } from './grants-store.ts'
  */
 export async function suspendGrant(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, grantId, actor }: { accountId: string; grantId: string; actor: Actor },
+  { workspaceId, grantId, actor }: { workspaceId: string; grantId: string; actor: Actor },
 ): Promise<Grant> {
   if (!isId('grant', grantId)) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
     const [isSuspended, grant] = await transaction.batch([
-      markSuspended(accountId, grantId, now),
-      findGrant(accountId, grantId),
+      markSuspended(workspaceId, grantId, now),
+      findGrant(workspaceId, grantId),
     ])
     if (grant === null) throw new Problem('not_found', 'There is no grant with this id in this workspace.')
     if (grant.status === 'revoked') throw grantRevoked(grant)
     if (grant.status === 'pending') throw problem('grant_not_active')
     if (!isSuspended) return grant
     const details = { mode: grant.mode, agent_id: grant.agentId, wallet: grant.walletAddress }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'grant.suspended', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'grant.suspended', details } as const
     await transaction.commit([insertAuditEntry({ ...entry, subject: grantId })])
     return grant
   })

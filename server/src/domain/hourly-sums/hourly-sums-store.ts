@@ -6,12 +6,12 @@ import type { Mode } from '../../values/mode.ts'
 
 /** A workspace and a mode. */
 interface Place {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
 }
 
 export interface SumProgress {
-  readonly accountId: string
+  readonly workspaceId: string
   /** The newest hour with a sum, or null if there is none. */
   readonly newestHour: Date | null
   /** The first payment that is in no sum and is old enough for one, or null if there is none. */
@@ -32,14 +32,14 @@ export interface ProgressPage {
 const progressText = textOfMode(
   'list_sum_progress',
   (mode) => `select a.id, newest.hour as newest_hour, first.id as first_unsummed_id
-    from (select id from accounts where id > $1 order by id limit $2) a
+    from (select id from workspaces where id > $1 order by id limit $2) a
     left join lateral (
-      select s.hour, s.below_id from hourly_payment_sums s where s.account_id = a.id and s.mode = ${mode}
+      select s.hour, s.below_id from hourly_payment_sums s where s.workspace_id = a.id and s.mode = ${mode}
       order by s.hour desc limit 1
     ) newest on true
     left join lateral (
       select p.id from payments p
-      where p.account_id = a.id and p.mode = ${mode} and p.id < $4 and p.id >= greatest($3, newest.below_id)
+      where p.workspace_id = a.id and p.mode = ${mode} and p.id < $4 and p.id >= greatest($3, newest.below_id)
       order by p.id limit 1
     ) first on true
     order by a.id`,
@@ -47,7 +47,7 @@ const progressText = textOfMode(
 
 /**
  * Lists workspaces in the order of their ids, with the payment at which their next sum begins. Reads one row of each
- * table for a workspace, with the primary key of the accounts, the primary key of the sums, and `payments_listed`.
+ * table for a workspace, with the primary key of the workspaces, the primary key of the sums, and `payments_listed`.
  */
 export function listSumProgress({ mode, after, limit, from, below }: ProgressPage): Query<SumProgress[]> {
   return {
@@ -55,11 +55,11 @@ export function listSumProgress({ mode, after, limit, from, below }: ProgressPag
     values: [after, limit, from, below],
     read: all(
       {
-        id: tables.accounts.id,
+        id: tables.workspaces.id,
         newest_hour: nullable(tables.hourly_payment_sums.hour),
         first_unsummed_id: nullable(tables.payments.id),
       },
-      (row) => ({ accountId: row.id, newestHour: row.newest_hour, firstUnsummedId: row.first_unsummed_id }),
+      (row) => ({ workspaceId: row.id, newestHour: row.newest_hour, firstUnsummedId: row.first_unsummed_id }),
     ),
   }
 }
@@ -79,24 +79,24 @@ const sumText = textOfMode(
   'sum_hour',
   (mode) => `with made as materialized (
       select agent_id, id, kind, status, amount_micro from payments
-      where account_id = $1 and mode = ${mode} and id >= $3 and id < $4
+      where workspace_id = $1 and mode = ${mode} and id >= $3 and id < $4
     ), old as (
-      delete from hourly_payment_sums where account_id = $1 and mode = ${mode} and hour < $5
+      delete from hourly_payment_sums where workspace_id = $1 and mode = ${mode} and hour < $5
     ), old_hosts as (
-      delete from hourly_host_sums where account_id = $1 and mode = ${mode} and hour < $5
+      delete from hourly_host_sums where workspace_id = $1 and mode = ${mode} and hour < $5
     ), by_agent as (
-      insert into hourly_payment_sums (account_id, mode, hour, agent_id, spent_micro, confirmed, failed, below_id)
+      insert into hourly_payment_sums (workspace_id, mode, hour, agent_id, spent_micro, confirmed, failed, below_id)
       select $1, ${mode}, $2, coalesce(agent_id, ''), coalesce(sum(amount_micro) filter (where status = 'confirmed'), 0),
         count(*) filter (where status = 'confirmed'), count(*) filter (where status = 'failed'), $4
       from made where not exists (select 1 from made where status = 'pending')
       group by agent_id
       on conflict do nothing returning 1
     ), by_host as (
-      insert into hourly_host_sums (account_id, mode, hour, host, is_claimed, spent_micro, purchases)
+      insert into hourly_host_sums (workspace_id, mode, hour, host, is_claimed, spent_micro, purchases)
       select $1, ${mode}, $2, bought.host, bought.is_claimed, sum(made.amount_micro), count(*)
       from made
       cross join lateral (
-        select host, payment_id, delivery is null as is_claimed from purchases where account_id = $1 and payment_id >= made.id
+        select host, payment_id, delivery is null as is_claimed from purchases where workspace_id = $1 and payment_id >= made.id
         order by payment_id limit 1
       ) bought
       where bought.payment_id = made.id and made.kind = 'x402' and made.status = 'confirmed'
@@ -105,7 +105,7 @@ const sumText = textOfMode(
       on conflict do nothing
     )
     select exists (select 1 from by_agent) as summed, (
-      select id from payments where account_id = $1 and mode = ${mode} and id >= $4 order by id limit 1
+      select id from payments where workspace_id = $1 and mode = ${mode} and id >= $4 order by id limit 1
     ) as next_id`,
 )
 
@@ -116,13 +116,13 @@ const sumText = textOfMode(
  * and each purchase with the primary key. It looks for the first purchase from the payment's id on, because PostgreSQL
  * could otherwise read all purchases of the workspace with another index (decision 0038).
  */
-export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourToSum): Query<{
+export function sumHour({ workspaceId, mode, hour, from, below, keptSince }: HourToSum): Query<{
   readonly isSummed: boolean
   readonly nextId: string | null
 }> {
   return {
     ...sumText(mode),
-    values: [accountId, hour, from, below, keptSince],
+    values: [workspaceId, hour, from, below, keptSince],
     read: one({ summed: computed.bool, next_id: nullable(computed.text) }, ({ summed, next_id: nextId }) => ({
       isSummed: summed,
       nextId,
@@ -133,12 +133,12 @@ export function sumHour({ accountId, mode, hour, from, below, keptSince }: HourT
 const deleteText = textOfMode(
   'delete_sums_since',
   (mode) => `with hosts as (
-      delete from hourly_host_sums where account_id = $1 and mode = ${mode} and hour >= $2
+      delete from hourly_host_sums where workspace_id = $1 and mode = ${mode} and hour >= $2
     )
-    delete from hourly_payment_sums where account_id = $1 and mode = ${mode} and hour >= $2`,
+    delete from hourly_payment_sums where workspace_id = $1 and mode = ${mode} and hour >= $2`,
 )
 
 /** Deletes the sums of a workspace for an hour and all later ones. Returns whether there were any. */
-export function deleteSumsSince({ accountId, mode, since }: Place & { readonly since: Date }): Query<boolean> {
-  return { ...deleteText(mode), values: [accountId, since], read: changed }
+export function deleteSumsSince({ workspaceId, mode, since }: Place & { readonly since: Date }): Query<boolean> {
+  return { ...deleteText(mode), values: [workspaceId, since], read: changed }
 }

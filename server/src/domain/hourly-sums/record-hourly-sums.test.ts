@@ -63,8 +63,8 @@ describe('the sums of ended hours', () => {
     await seedPayment(ctx, seeded, { at: hoursAgo(5), amountUsdc: '2', status: 'confirmed' })
     await seedPayment(ctx, seeded, { at: hoursAgo(1), amountUsdc: '0.5', status: 'confirmed' })
     await sumAll()
-    await readRows(ctx.db, 'update hourly_payment_sums set spent_micro = 7, confirmed = 3 where account_id = $1', [
-      seeded.account.id,
+    await readRows(ctx.db, 'update hourly_payment_sums set spent_micro = 7, confirmed = 3 where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     const { spentMicro, counts } = await read('24h')
     assert.deepEqual([spentMicro, counts.confirmed], [500_007n, 4])
@@ -77,10 +77,10 @@ describe('the sums of ended hours', () => {
     await seedPurchase(ctx, seeded, { resourceUrl: 'https://a.example/goods', delivery: null }, claimed)
     await buy('b.example', { at: hoursAgo(1), amountUsdc: '0.5' })
     await sumAll()
-    await readRows(ctx.db, 'update hourly_host_sums set spent_micro = spent_micro + 1 where account_id = $1', [
-      seeded.account.id,
+    await readRows(ctx.db, 'update hourly_host_sums set spent_micro = spent_micro + 1 where workspace_id = $1', [
+      seeded.workspace.id,
     ])
-    assert.deepEqual((await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })).hosts, [
+    assert.deepEqual((await getSpendByHost(ctx, { workspaceId: seeded.workspace.id, mode: 'test' })).hosts, [
       { host: 'a.example', isClaimed: false, confirmedMicro: 5_000_001n, pendingMicro: 0n, purchases: 2, hosts: 1 },
       { host: 'a.example', isClaimed: true, confirmedMicro: 1_000_001n, pendingMicro: 0n, purchases: 1, hosts: 1 },
       { host: 'b.example', isClaimed: false, confirmedMicro: 0n, pendingMicro: 500_000n, purchases: 1, hosts: 1 },
@@ -155,7 +155,7 @@ describe('the sums of ended hours', () => {
         [other.agentId, 1, 1],
       ],
     )
-    const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
+    const { hosts } = await getSpendByHost(ctx, { workspaceId: seeded.workspace.id, mode: 'test' })
     assert.deepEqual(
       hosts.map(({ host, purchases }) => [host, purchases]),
       [
@@ -169,7 +169,7 @@ describe('the sums of ended hours', () => {
     for (const days of [32, 30]) await buy('a.example', { at: hoursAgo(days * 24), status: 'confirmed' })
     await sumAll()
     const countHosts = () =>
-      readRows(ctx.db, 'select hour from hourly_host_sums where account_id = $1', [seeded.account.id])
+      readRows(ctx.db, 'select hour from hourly_host_sums where workspace_id = $1', [seeded.workspace.id])
     assert.deepEqual([(await listSums()).length, (await countHosts()).length], [1, 1])
     await buy('a.example', { at: hoursAgo(-19 * 24), status: 'confirmed' })
     await sumAll(new Date(NOW.getTime() + 20 * 24 * HOUR_MS))
@@ -190,11 +190,11 @@ describe('the sums of ended hours', () => {
   test('if the sums of one workspace cannot be stored, those of the others are', async () => {
     const others = [await seed(ctx), await seed(ctx)]
     for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
-    const fault = `alter table hourly_payment_sums add constraint fault check (account_id <> '${seeded.account.id}')`
+    const fault = `alter table hourly_payment_sums add constraint fault check (workspace_id <> '${seeded.workspace.id}')`
     await readRows(ctx.db, fault)
     const failed = await sumAll()
     await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
-    assert.deepEqual(failed, [seeded.account.id])
+    assert.deepEqual(failed, [seeded.workspace.id])
     assert.deepEqual(await listHours(), [])
     for (const each of others) assert.deepEqual(await listHours(each), ['07:00'])
     assert.deepEqual(await sumAll(), [])
@@ -203,7 +203,7 @@ describe('the sums of ended hours', () => {
 
   test('after three workspaces in a row that cannot be summed, the next page continues with the others', async () => {
     const others = [await seed(ctx), await seed(ctx), await seed(ctx)]
-    const all = [seeded, ...others].map(({ account }) => account.id).toSorted()
+    const all = [seeded, ...others].map(({ workspace }) => workspace.id).toSorted()
     for (const each of [seeded, ...others]) await seedPayment(ctx, each, { at: hoursAgo(5), status: 'confirmed' })
     await readRows(ctx.db, 'alter table hourly_payment_sums add constraint fault check (false) not valid')
     const page = await recordHourlySums(ctx, {
@@ -214,7 +214,7 @@ describe('the sums of ended hours', () => {
     })
     const failed = await sumAll()
     await readRows(ctx.db, 'alter table hourly_payment_sums drop constraint fault')
-    assert.deepEqual([page.failures.length, page.next], [3, page.failures[2]?.accountId])
+    assert.deepEqual([page.failures.length, page.next], [3, page.failures[2]?.workspaceId])
     assert.deepEqual(failed.filter((id) => all.includes(id)).toSorted(), all)
     assert.deepEqual(await sumAll(), [])
   })
@@ -263,19 +263,19 @@ describe('the sums of ended hours', () => {
           ...{ mode, after: next, limit },
           signal: new AbortController().signal,
         })
-        found.push(...page.failures.map(({ accountId }) => accountId))
+        found.push(...page.failures.map(({ workspaceId }) => workspaceId))
         next = page.next
       }
     }
     return found
   }
 
-  function read(range: Range, { account, mode }: Seed = seeded) {
-    return getOverview(ctx, { accountId: account.id, mode, range })
+  function read(range: Range, { workspace, mode }: Seed = seeded) {
+    return getOverview(ctx, { workspaceId: workspace.id, mode, range })
   }
 
   async function readOverviews() {
-    const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'test' })
+    const { hosts } = await getSpendByHost(ctx, { workspaceId: seeded.workspace.id, mode: 'test' })
     return { hosts, overviews: await Promise.all(RANGE_NAMES.map((range) => read(range))) }
   }
 
@@ -283,10 +283,10 @@ describe('the sums of ended hours', () => {
     return seedPurchase(ctx, seeded, { resourceUrl: `https://${host}/goods` }, changes)
   }
 
-  async function listSums({ account }: Seed = seeded) {
+  async function listSums({ workspace }: Seed = seeded) {
     const text = `select to_char(hour at time zone 'UTC', 'HH24:MI') as hour, agent_id, confirmed, failed
-      from hourly_payment_sums where account_id = $1 order by hourly_payment_sums.hour, agent_id`
-    return await readRows(ctx.db, text, [account.id])
+      from hourly_payment_sums where workspace_id = $1 order by hourly_payment_sums.hour, agent_id`
+    return await readRows(ctx.db, text, [workspace.id])
   }
 
   async function listHours(of?: Seed) {
@@ -295,7 +295,7 @@ describe('the sums of ended hours', () => {
 
   async function seedAgent(name: string): Promise<Seed> {
     const agentId = agent(name)
-    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
     return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }) }
   }
 })

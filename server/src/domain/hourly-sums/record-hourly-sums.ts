@@ -21,7 +21,7 @@ export interface SummedPage {
   /** The next page contains the workspaces with higher ids than this. Null if this was the last page. */
   readonly next: string | null
   /** The workspaces that could not be summed. */
-  readonly failures: readonly { readonly accountId: string; readonly error: unknown }[]
+  readonly failures: readonly { readonly workspaceId: string; readonly error: unknown }[]
 }
 
 /**
@@ -40,22 +40,22 @@ export async function recordHourlySums(
   const from = idBoundary('payment', startOfHour(now - SUMS_KEPT_MS))
   const below = idBoundary('payment', until)
   const page = await ctx.db.readSlow(listSumProgress({ mode, after, limit, from, below }))
-  const failures: { accountId: string; error: unknown }[] = []
+  const failures: { workspaceId: string; error: unknown }[] = []
   let failuresInARow = 0
   for (const progress of page) {
     if (signal.aborted) return { next: null, failures }
     if (progress.firstUnsummedId === null && !isAhead(progress, until)) continue
-    const { accountId } = progress
+    const { workspaceId } = progress
     try {
       await sumHoursOf(ctx, { mode, progress, until, signal })
       failuresInARow = 0
     } catch (error) {
-      failures.push({ accountId, error })
+      failures.push({ workspaceId, error })
       failuresInARow += 1
-      if (failuresInARow >= FAILURES_IN_A_ROW_MAX) return { next: accountId, failures }
+      if (failuresInARow >= FAILURES_IN_A_ROW_MAX) return { next: workspaceId, failures }
     }
   }
-  return { next: page.length < limit ? null : (page.at(-1)?.accountId ?? null), failures }
+  return { next: page.length < limit ? null : (page.at(-1)?.workspaceId ?? null), failures }
 }
 
 /**
@@ -66,9 +66,9 @@ async function sumHoursOf(
   ctx: Pick<Context, 'db'>,
   { mode, progress, until, signal }: { mode: Mode; progress: SumProgress; until: Date; signal: AbortSignal },
 ): Promise<void> {
-  const { accountId, firstUnsummedId } = progress
+  const { workspaceId, firstUnsummedId } = progress
   if (isAhead(progress, until)) {
-    await ctx.db.write(deleteSumsSince({ accountId, mode, since: until }), SUM_WRITE)
+    await ctx.db.write(deleteSumsSince({ workspaceId, mode, since: until }), SUM_WRITE)
     return
   }
   let next = firstUnsummedId
@@ -79,7 +79,7 @@ async function sumHoursOf(
     const below = idBoundary('payment', new Date(hour.getTime() + HOUR_MS))
     // The hour's own time decides what is old, so that a clock that is far ahead deletes nothing that is still needed.
     const keptSince = new Date(hour.getTime() - SUMS_KEPT_MS)
-    const sum = sumHour({ accountId, mode, hour, from, below, keptSince })
+    const sum = sumHour({ workspaceId, mode, hour, from, below, keptSince })
     const { isSummed, nextId } = await ctx.db.write(sum, SUM_WRITE)
     next = isSummed ? nextId : null
   }

@@ -4,7 +4,7 @@ import { formatScopes, type Scope } from '../../values/scope.ts'
 /** An API key without its secret: only the hash of the secret is stored. */
 export interface ApiKey {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /** The name that users gave it. Rotating a key keeps its name. */
   readonly name: string

@@ -1,5 +1,5 @@
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type SignedInUser } from '../require-recent-proof.ts'
@@ -16,7 +16,7 @@ export interface HeldKeysDecision {
 
 /**
  * Applies an owner's decision on the keys that are held after a restore (D96a): the keys with the ids in `confirm` work
- * again at once, and all other keys that `listHeldKeys` lists are revoked. Both apply to keys of both modes. The account
+ * again at once, and all other keys that `listHeldKeys` lists are revoked. Both apply to keys of both modes. The workspace
  * is locked meanwhile, so two owners who decide at the same time cannot overwrite each other's decision.
  *
  * Confirming gives power, so it requires a recent proof of the user's presence (D59).
@@ -27,25 +27,25 @@ export interface HeldKeysDecision {
  */
 export async function confirmHeldKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, user, confirm }: { accountId: string; user: SignedInUser; confirm: readonly string[] },
+  { workspaceId, user, confirm }: { workspaceId: string; user: SignedInUser; confirm: readonly string[] },
 ): Promise<HeldKeysDecision> {
   const now = ctx.clock.now()
   requireRecentProof(user, now)
   const { userId } = user
   return await ctx.db.transaction(async (transaction) => {
     const [, mayConfirm, held] = await transaction.batch([
-      lockAccount(accountId),
-      mayConfirmKeys({ accountId, userId }),
-      listHeldKeySummaries(accountId, now, HELD_KEYS_LISTED_MAX),
+      lockWorkspace(workspaceId),
+      mayConfirmKeys({ workspaceId, userId }),
+      listHeldKeySummaries(workspaceId, now, HELD_KEYS_LISTED_MAX),
     ])
     if (!mayConfirm) throw problem('role_insufficient')
     const confirmed = held.filter(({ id }) => confirm.includes(id))
     if (confirmed.length < new Set(confirm).size) throw problem('key_not_held')
     const revoked = held.filter((key) => !confirmed.includes(key))
-    const entry = { logId: accountId, createdAt: now, actor: { kind: 'user', id: userId } } as const
+    const entry = { logId: workspaceId, createdAt: now, actor: { kind: 'user', id: userId } } as const
     await transaction.commit([
-      confirmKeyRows(accountId, idsOf(confirmed), now),
-      revokeHeldKeyRows(accountId, idsOf(revoked), now),
+      confirmKeyRows(workspaceId, idsOf(confirmed), now),
+      revokeHeldKeyRows(workspaceId, idsOf(revoked), now),
       ...confirmed.map((key) =>
         insertAuditEntry({ ...entry, action: 'key.confirmed', subject: key.id, details: describeKey(key) }),
       ),

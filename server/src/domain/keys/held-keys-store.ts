@@ -20,17 +20,17 @@ export function holdKeysAfter(
     name: 'hold_api_keys_after',
     text: `with held as (
         update api_keys set held_at = $4, confirmed_at = null
-        where (account_id, id) in (
-          select account_id, id from api_keys
-          where (account_id, id) > ($1, $2) and revoked_at is null and (grace_until is null or grace_until > $5)
+        where (workspace_id, id) in (
+          select workspace_id, id from api_keys
+          where (workspace_id, id) > ($1, $2) and revoked_at is null and (grace_until is null or grace_until > $5)
             and created_at <= $4 and (held_at is null or held_at < $4)
-          order by account_id, id limit $3)
-        returning account_id, id, mode, name
+          order by workspace_id, id limit $3)
+        returning workspace_id, id, mode, name
       )
-      select account_id, id, mode, name from held order by account_id, id`,
-    values: [after.accountId, after.id, rowsMax, restoredAt, now],
-    read: all(pick(keys, 'account_id', 'id', 'mode', 'name'), (row) => ({
-      accountId: row.account_id,
+      select workspace_id, id, mode, name from held order by workspace_id, id`,
+    values: [after.workspaceId, after.id, rowsMax, restoredAt, now],
+    read: all(pick(keys, 'workspace_id', 'id', 'mode', 'name'), (row) => ({
+      workspaceId: row.workspace_id,
       id: row.id,
       mode: row.mode,
       name: row.name,
@@ -39,25 +39,25 @@ export function holdKeysAfter(
 }
 
 /** Confirms held keys, so that they work again. Uses the primary key. */
-export function confirmKeyRows(accountId: string, ids: readonly string[], now: Date): Query<boolean> {
+export function confirmKeyRows(workspaceId: string, ids: readonly string[], now: Date): Query<boolean> {
   return {
     name: 'confirm_api_keys',
     text: `update api_keys set confirmed_at = $3
-      where account_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
+      where workspace_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
         and revoked_at is null`,
-    values: [accountId, ids, now],
+    values: [workspaceId, ids, now],
     read: changed,
   }
 }
 
 /** Revokes held keys. Uses the primary key. */
-export function revokeHeldKeyRows(accountId: string, ids: readonly string[], now: Date): Query<boolean> {
+export function revokeHeldKeyRows(workspaceId: string, ids: readonly string[], now: Date): Query<boolean> {
   return {
     name: 'revoke_held_api_keys',
     text: `update api_keys set revoked_at = $3
-      where account_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
+      where workspace_id = $1 and id = any($2::text[]) and held_at is not null and confirmed_at is null
         and revoked_at is null`,
-    values: [accountId, ids, now],
+    values: [workspaceId, ids, now],
     read: changed,
   }
 }

@@ -21,10 +21,10 @@ export async function holdAllKeys(
   const keys = await changeAllRows(ctx, {
     change: (after, rowsMax) => holdKeysAfter(after, rowsMax, { restoredAt, now }),
     record(rows) {
-      for (const { accountId } of rows) workspaces.add(accountId)
-      const entries = rows.map(({ accountId, id, mode, name }) => {
+      for (const { workspaceId } of rows) workspaces.add(workspaceId)
+      const entries = rows.map(({ workspaceId, id, mode, name }) => {
         return {
-          logId: accountId,
+          logId: workspaceId,
           createdAt: now,
           actor,
           action: 'key.held',

@@ -7,7 +7,7 @@ import { invalidMember } from '../../values/invalid-request.ts'
 import { problem, type Problem } from '../../values/problem.ts'
 import type { Scope } from '../../values/scope.ts'
 import { hashSecret } from '../../values/secret.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -27,7 +27,7 @@ export interface IssuedKey {
  * Creates an API key for a workspace and mode. The key has its own rate limit.
  *
  * `agentId` binds the key to this agent, and `scopes` limits what the key may do (D56). Null means no restriction. The
- * account's row is locked meanwhile, as it is while an agent is deleted. So a key is never bound to a deleted agent.
+ * workspace's row is locked meanwhile, as it is while an agent is deleted. So a key is never bound to a deleted agent.
  *
  * Errors: 403 `verification_required` without a recent proof of the user's presence, in test mode as well (D59), and
  * `role_insufficient` if the user is not an owner or admin now; 400 if `scopes` is empty; 404 `agent_not_found`; 409
@@ -36,14 +36,14 @@ export interface IssuedKey {
 export async function issueKey(
   ctx: Pick<Context, 'db' | 'clock'>,
   {
-    accountId,
+    workspaceId,
     mode,
     name = DEFAULT_KEY_NAME,
     agentId = null,
     scopes = null,
     actor,
   }: {
-    accountId: string
+    workspaceId: string
     mode: Mode
     name?: string
     agentId?: AgentId | null
@@ -55,18 +55,18 @@ export async function issueKey(
   if (scopes?.length === 0) throw noScope()
   return await ctx.db.transaction(async (transaction) => {
     const [, mayMake, isAgentFound, usable] = await transaction.batch([
-      lockAccount(accountId),
-      mayMakeKeys({ accountId, userId: actor.id ?? '' }),
-      hasAgent(accountId, mode, agentId),
-      countUsableKeys(accountId, mode, ctx.clock.now()),
+      lockWorkspace(workspaceId),
+      mayMakeKeys({ workspaceId, userId: actor.id ?? '' }),
+      hasAgent(workspaceId, mode, agentId),
+      countUsableKeys(workspaceId, mode, ctx.clock.now()),
     ])
     checkMaker(actor, mayMake)
     if (!isAgentFound) throw problem('agent_not_found')
     checkKeyLimit(actor, usable)
     const createdAt = ctx.clock.now()
-    const issued = makeKey({ accountId, mode, name, agentId, scopes, actor, createdAt })
+    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt })
     const details = describeKey(issued.key)
-    const entry = { logId: accountId, createdAt, actor, action: 'key.issued', details } as const
+    const entry = { logId: workspaceId, createdAt, actor, action: 'key.issued', details } as const
     await transaction.commit([
       insertKey(issued.key),
       openWindows(issued.key.secretHash),
@@ -77,21 +77,21 @@ export async function issueKey(
 }
 
 export function makeKey({
-  accountId,
+  workspaceId,
   mode,
   name,
   agentId,
   scopes,
   actor,
   createdAt,
-}: Pick<ApiKey, 'accountId' | 'mode' | 'name' | 'agentId' | 'scopes' | 'createdAt'> & {
+}: Pick<ApiKey, 'workspaceId' | 'mode' | 'name' | 'agentId' | 'scopes' | 'createdAt'> & {
   readonly actor: Actor
 }): IssuedKey {
   const secret = createApiKeySecret(mode)
   const secretHash = hashSecret(secret)
   const key = {
     id: createId('key', createdAt),
-    accountId,
+    workspaceId,
     mode,
     name,
     agentId,

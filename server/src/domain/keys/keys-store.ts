@@ -6,17 +6,17 @@ import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter
 import { MODES, type Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { rolesWith, type Right } from '../../values/role.ts'
-import type { Account } from '../accounts/account.ts'
-import { toPlan } from '../accounts/accounts-store.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { toPlan } from '../workspaces/workspaces-store.ts'
 import type { ApiKey, MadeKey } from './api-key.ts'
 
-const { accounts, api_keys: keys } = tables
+const { workspaces, api_keys: keys } = tables
 
 /** The columns of a key that people see. */
 export const SHOWN_ROW = pick(
   keys,
   'id',
-  'account_id',
+  'workspace_id',
   'mode',
   'name',
   'agent_id',
@@ -37,7 +37,7 @@ const HOLDER_ROW = {
   ...pick(
     keys,
     'id',
-    'account_id',
+    'workspace_id',
     'mode',
     'agent_id',
     'scopes',
@@ -46,7 +46,7 @@ const HOLDER_ROW = {
     'held_at',
     'confirmed_at',
   ),
-  ...pick(accounts, 'slug', 'name', 'plan', 'created_by'),
+  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
 }
@@ -60,11 +60,11 @@ const MADE_COLUMNS = listOf(MADE_ROW)
 export interface KeyHolder {
   readonly key: Pick<
     ApiKey,
-    'id' | 'accountId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt' | 'heldAt' | 'confirmedAt'
+    'id' | 'workspaceId' | 'mode' | 'agentId' | 'graceUntil' | 'revokedAt' | 'heldAt' | 'confirmedAt'
   >
   /** What the key may do: its own scopes, or all scopes if it is not restricted to some. */
   readonly scopes: readonly Scope[]
-  readonly account: Pick<Account, 'slug' | 'name' | 'plan' | 'createdBy'>
+  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy'>
   /** Whether the key has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
@@ -75,7 +75,7 @@ export function insertKey(key: ApiKey): Query<boolean> {
     text: `insert into api_keys (${KEY_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       key.id,
-      key.accountId,
+      key.workspaceId,
       key.mode,
       key.name,
       key.agentId,
@@ -113,16 +113,16 @@ export function countKeyRequests(
   return {
     name: 'count_key_requests',
     text: `with found as materialized (
-        select r.n::int4 as n, r.time, k.id, k.account_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at,
+        select r.n::int4 as n, r.time, k.id, k.workspace_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at,
           k.held_at, k.confirmed_at, k.secret_hash, a.slug, a.name, a.plan, a.created_by,
           r.scope is null or k.scopes is null or r.scope = any(k.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[]) with ordinality as r (secret_hash, time, scope, n)
         cross join lateral (
-          select id, account_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, secret_hash
+          select id, workspace_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, secret_hash
           from api_keys where secret_hash = r.secret_hash offset 0) k
-        cross join lateral (select slug, name, plan, created_by from accounts where id = k.account_id offset 0) a
+        cross join lateral (select slug, name, plan, created_by from workspaces where id = k.workspace_id offset 0) a
       ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope and (held_at is null or confirmed_at is not null)')})
-      select n, id, account_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, slug, name, plan,
+      select n, id, workspace_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, slug, name, plan,
         created_by, has_scope, hits
       from found left join counted on counted.subject = found.secret_hash`,
     values: [
@@ -145,7 +145,7 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
   return {
     key: {
       id: row.id,
-      accountId: row.account_id,
+      workspaceId: row.workspace_id,
       mode: row.mode,
       agentId: row.agent_id,
       graceUntil: row.grace_until,
@@ -154,7 +154,7 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
       confirmedAt: row.confirmed_at,
     },
     scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
-    account: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
+    workspace: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
     hasScope: row.has_scope,
   }
 }
@@ -163,23 +163,23 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
  * Starts the grace period of a key. Returns false if the key is unknown, revoked or held, or already has a grace period.
  * Uses the primary key.
  */
-export function startGrace(accountId: string, id: string, graceUntil: Date): Query<boolean> {
+export function startGrace(workspaceId: string, id: string, graceUntil: Date): Query<boolean> {
   return {
     name: 'start_key_grace',
     text: `update api_keys set grace_until = $3
-      where account_id = $1 and id = $2 and grace_until is null and revoked_at is null
+      where workspace_id = $1 and id = $2 and grace_until is null and revoked_at is null
         and (held_at is null or confirmed_at is not null)`,
-    values: [accountId, id, graceUntil],
+    values: [workspaceId, id, graceUntil],
     read: changed,
   }
 }
 
 /** Revokes a key at once. Returns false if there is no such key, or if it is already revoked. Uses the primary key. */
-export function revokeKeyRow(accountId: string, id: string, now: Date): Query<boolean> {
+export function revokeKeyRow(workspaceId: string, id: string, now: Date): Query<boolean> {
   return {
     name: 'revoke_api_key',
-    text: 'update api_keys set revoked_at = $3 where account_id = $1 and id = $2 and revoked_at is null',
-    values: [accountId, id, now],
+    text: 'update api_keys set revoked_at = $3 where workspace_id = $1 and id = $2 and revoked_at is null',
+    values: [workspaceId, id, now],
     read: changed,
   }
 }
@@ -189,23 +189,23 @@ export function revokeKeyRow(accountId: string, id: string, now: Date): Query<bo
  * are not changed. Uses the index `api_keys_not_revoked`.
  */
 export function revokeKeysOfAgent(
-  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string },
+  { workspaceId, mode, agentId }: { workspaceId: string; mode: Mode; agentId: string },
   now: Date,
 ): Query<MadeKey[]> {
   return {
     name: 'revoke_api_keys_of_agent',
     text: `update api_keys set revoked_at = $4
-      where account_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
+      where workspace_id = $1 and mode = $2 and agent_id = $3 and revoked_at is null
         and (grace_until is null or grace_until > $4)
       returning ${MADE_COLUMNS}`,
-    values: [accountId, mode, agentId, now],
+    values: [workspaceId, mode, agentId, now],
     read: all(MADE_ROW, toMadeKey),
   }
 }
 
 /** The person whose keys a statement is about, in one workspace. */
 export interface Maker {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly userId: string
 }
 
@@ -214,26 +214,26 @@ export interface Maker {
  * the keys that it revoked. Uses the same indexes as `listKeysMadeBy`: `api_keys_of_creator` or `api_keys_not_revoked`.
  */
 export function revokeKeysMadeBy(
-  { accountId, userId, keep }: Maker & { readonly keep: readonly string[] },
+  { workspaceId, userId, keep }: Maker & { readonly keep: readonly string[] },
   now: Date,
 ): Query<string[]> {
   return {
     name: 'revoke_api_keys_made_by',
     text: `update api_keys set revoked_at = $4
-      where account_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
+      where workspace_id = $1 and mode = any($2::text[]) and created_by = $3 and revoked_at is null
         and (grace_until is null or grace_until > $4) and id <> all($5::text[])
       returning id`,
-    values: [accountId, MODES, userId, now, keep],
+    values: [workspaceId, MODES, userId, now, keep],
     read: all(pick(keys, 'id'), (row) => row.id),
   }
 }
 
 /** Returns whether a person is a member of the workspace with this right. Uses the primary key of members. */
-function hasRight({ accountId, userId }: Maker, right: Right): Query<boolean> {
+function hasRight({ workspaceId, userId }: Maker, right: Right): Query<boolean> {
   return {
     name: 'has_role_for_api_keys',
-    text: 'select user_id from members where account_id = $1 and user_id = $2 and role = any($3::text[])',
-    values: [accountId, userId, rolesWith(right)],
+    text: 'select user_id from members where workspace_id = $1 and user_id = $2 and role = any($3::text[])',
+    values: [workspaceId, userId, rolesWith(right)],
     read: changed,
   }
 }
@@ -249,12 +249,12 @@ export function mayConfirmKeys(maker: Maker): Query<boolean> {
 }
 
 /** Returns whether the agent exists; true if `agentId` is null. Uses the primary key of agents. */
-export function hasAgent(accountId: string, mode: Mode, agentId: string | null): Query<boolean> {
+export function hasAgent(workspaceId: string, mode: Mode, agentId: string | null): Query<boolean> {
   return {
     name: 'has_agent_for_key',
     text: `select $3::text is null or exists (
-        select 1 from agents where account_id = $1 and mode = $2 and id = $3 and deleted_at is null) as has_agent`,
-    values: [accountId, mode, agentId],
+        select 1 from agents where workspace_id = $1 and mode = $2 and id = $3 and deleted_at is null) as has_agent`,
+    values: [workspaceId, mode, agentId],
     read: one({ has_agent: computed.bool }, (row) => row.has_agent),
   }
 }
@@ -270,22 +270,22 @@ export function findKeyByHash(secretHash: Buffer): Query<ApiKey | null> {
 }
 
 /** Uses the primary key. */
-export function findKeyById(accountId: string, id: string): Query<ApiKey | null> {
+export function findKeyById(workspaceId: string, id: string): Query<ApiKey | null> {
   return {
     name: 'find_api_key_by_id',
-    text: `select ${KEY_COLUMNS} from api_keys where account_id = $1 and id = $2`,
-    values: [accountId, id],
+    text: `select ${KEY_COLUMNS} from api_keys where workspace_id = $1 and id = $2`,
+    values: [workspaceId, id],
     read: firstOrNull(KEY_ROW, toKey),
   }
 }
 
 /** Counts the keys that can authenticate now. Uses the index `api_keys_not_revoked`. */
-export function countUsableKeys(accountId: string, mode: Mode, now: Date): Query<number> {
+export function countUsableKeys(workspaceId: string, mode: Mode, now: Date): Query<number> {
   return {
     name: 'count_usable_api_keys',
     text: `select count(*) as keys from api_keys
-      where account_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)`,
-    values: [accountId, mode, now],
+      where workspace_id = $1 and mode = $2 and revoked_at is null and (grace_until is null or grace_until > $3)`,
+    values: [workspaceId, mode, now],
     read: one({ keys: computed.int8 }, (row) => Number(row.keys)),
   }
 }
@@ -297,7 +297,7 @@ function toKey(row: RowOf<typeof KEY_ROW>): ApiKey {
 export function toShownKey(row: RowOf<typeof SHOWN_ROW>): Omit<ApiKey, 'secretHash'> {
   return {
     id: row.id,
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     name: row.name,
     agentId: row.agent_id,

@@ -8,8 +8,8 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
-import type { Account } from '../accounts/account.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { ROTATION_GRACE_MS } from './api-key.ts'
@@ -24,10 +24,10 @@ import { countKeyRequests, countUsableKeys, revokeKeysOfAgent } from './keys-sto
 
 describe('API keys', () => {
   let given: TestContext
-  let account: Account
+  let workspace: Workspace
   before(async () => {
     given = await openTestContext()
-    account = await createAccount(given.context, { name: 'Keys', plan: 'pro', actor: OPERATOR })
+    workspace = await createEmptyWorkspace(given.context, { name: 'Keys', plan: 'pro', actor: OPERATOR })
   })
   after(() => given.close())
 
@@ -35,8 +35,8 @@ describe('API keys', () => {
     const { secret } = await issue('live')
     const holder = await authenticate(secret)
     assert.equal(holder?.key.mode, 'live')
-    assert.equal(holder.key.accountId, account.id)
-    assert.deepEqual(holder.account, { slug: account.slug, name: 'Keys', plan: 'pro', createdBy: null })
+    assert.equal(holder.key.workspaceId, workspace.id)
+    assert.deepEqual(holder.workspace, { slug: workspace.slug, name: 'Keys', plan: 'pro', createdBy: null })
     assert.equal(holder.rate.remaining, 59)
     assert.equal((await authenticate(secret))?.rate.remaining, 58)
   })
@@ -73,20 +73,20 @@ describe('API keys', () => {
     const now = given.clock.now()
     await readRows(
       given.context.db,
-      `insert into api_keys (account_id, id, mode, secret_hash, last4, created_at, revoked_at)
+      `insert into api_keys (workspace_id, id, mode, secret_hash, last4, created_at, revoked_at)
         select $1, 'key_' || lpad(i::text, 26, '0'), 'test', sha256(i::text::bytea), 'abcd', $2, $2 from generate_series(1, 2000) i`,
-      [account.id, now],
+      [workspace.id, now],
     )
-    const counted = await readPlan(given.context.db, ['api_keys'], countUsableKeys(account.id, 'test', now))
+    const counted = await readPlan(given.context.db, ['api_keys'], countUsableKeys(workspace.id, 'test', now))
     assert.match(counted, /using api_keys_not_revoked/)
-    const bound = { accountId: account.id, mode: 'test', agentId: 'nobody' } as const
+    const bound = { workspaceId: workspace.id, mode: 'test', agentId: 'nobody' } as const
     const revoked = await readPlan(given.context.db, ['api_keys'], revokeKeysOfAgent(bound, now))
     assert.match(revoked, /using api_keys_not_revoked/)
     const request = { secretHash: Buffer.alloc(32), requiredScope: 'wallet:transfer', now } as const
     const counting = countKeyRequests('default', [request])
     const authenticated = await readPlan(given.context.db, ['api_keys'], counting)
     assert.match(authenticated, /using api_keys_by_secret_hash/)
-    const listed = await readPlan(given.context.db, ['api_keys'], listKeySummaries(account.id, 'test', now, 100))
+    const listed = await readPlan(given.context.db, ['api_keys'], listKeySummaries(workspace.id, 'test', now, 100))
     assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)
   })
 
@@ -155,19 +155,19 @@ describe('API keys', () => {
   })
 
   test('each change to a key writes one audit entry with the actor; a change without effect writes none', async () => {
-    const told = await createAccount(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
-    const accountId = told.id
+    const told = await createEmptyWorkspace(given.context, { name: 'Told', plan: 'pro', actor: OPERATOR })
+    const workspaceId = told.id
     const { userId } = await seedMember(given.context, told)
     const actor = { kind: 'user', id: userId, ...justProved(given.context) } as const
-    const { key, secret } = await issueKey(given.context, { accountId, mode: 'live', name: 'Till', actor })
+    const { key, secret } = await issueKey(given.context, { workspaceId, mode: 'live', name: 'Till', actor })
     const rotated = await rotateKey(given.context, { secret, actor })
     await assert.rejects(rotateKey(given.context, { secret, actor }))
     const revoke = () => revokeKey(given.context, { secret: rotated.secret, actor })
     await Promise.all([revoke(), revoke(), revoke()])
-    await issueKey(given.context, { accountId, mode: 'test', actor: OPERATOR })
+    await issueKey(given.context, { workspaceId, mode: 'test', actor: OPERATOR })
     const by = { actor_kind: 'user', actor_id: userId }
     const what = { mode: 'live', name: 'Till' }
-    const rows = (await readAudit(given.context.db, accountId)).slice(1)
+    const rows = (await readAudit(given.context.db, workspaceId)).slice(1)
     assert.deepEqual(rows.slice(0, 3), [
       { ...by, action: 'key.issued', subject: key.id, details: what },
       { ...by, action: 'key.rotated', subject: key.id, details: { ...what, new_key: rotated.key.id } },
@@ -177,10 +177,20 @@ describe('API keys', () => {
   })
 
   test('a key that was made for one agent and some scopes keeps both, and the audit log names them', async () => {
-    const { id: accountId } = await createAccount(given.context, { name: 'Bound', plan: 'pro', actor: OPERATOR })
+    const { id: workspaceId } = await createEmptyWorkspace(given.context, {
+      name: 'Bound',
+      plan: 'pro',
+      actor: OPERATOR,
+    })
     const agentId = agent('bound')
-    await createAgent(given.context, { accountId, mode: 'test', id: agentId, actor: OPERATOR })
-    const options = { accountId, mode: 'test', agentId, scopes: ['wallet:read', 'x402:pay'], actor: OPERATOR } as const
+    await createAgent(given.context, { workspaceId, mode: 'test', id: agentId, actor: OPERATOR })
+    const options = {
+      workspaceId,
+      mode: 'test',
+      agentId,
+      scopes: ['wallet:read', 'x402:pay'],
+      actor: OPERATOR,
+    } as const
     const issued = await issueKey(given.context, options)
     const rotated = await rotateKey(given.context, { secret: issued.secret, actor: OPERATOR })
     await revokeKey(given.context, { secret: issued.secret, actor: OPERATOR })
@@ -192,7 +202,7 @@ describe('API keys', () => {
     const holder = await authenticate(rotated.secret)
     assert.deepEqual([holder?.key.agentId, holder?.scopes], [agentId, ['wallet:read', 'x402:pay']])
     const details = { mode: 'test', name: 'API key', agent_id: agentId, scopes: 'wallet:read x402:pay' }
-    const rows = (await readAudit(given.context.db, accountId)).filter((row) => row['subject'] === issued.key.id)
+    const rows = (await readAudit(given.context.db, workspaceId)).filter((row) => row['subject'] === issued.key.id)
     assert.deepEqual(
       rows.map((row) => [row['action'], row['details']]),
       [
@@ -205,19 +215,19 @@ describe('API keys', () => {
 
   test('a key for an agent that does not exist in its workspace and mode, or without a scope, is not created', async () => {
     const [own, other] = [
-      await createAccount(given.context, { name: 'Own', plan: 'pro', actor: OPERATOR }),
-      await createAccount(given.context, { name: 'Other', plan: 'pro', actor: OPERATOR }),
+      await createEmptyWorkspace(given.context, { name: 'Own', plan: 'pro', actor: OPERATOR }),
+      await createEmptyWorkspace(given.context, { name: 'Other', plan: 'pro', actor: OPERATOR }),
     ]
     const agentId = agent('elsewhere')
-    await createAgent(given.context, { accountId: own.id, mode: 'live', id: agentId, actor: OPERATOR })
-    await createAgent(given.context, { accountId: other.id, mode: 'test', id: agentId, actor: OPERATOR })
-    const options = { accountId: own.id, mode: 'test', actor: OPERATOR } as const
+    await createAgent(given.context, { workspaceId: own.id, mode: 'live', id: agentId, actor: OPERATOR })
+    await createAgent(given.context, { workspaceId: other.id, mode: 'test', id: agentId, actor: OPERATOR })
+    const options = { workspaceId: own.id, mode: 'test', actor: OPERATOR } as const
     await assert.rejects(issueKey(given.context, { ...options, agentId }), { status: 404, code: 'agent_not_found' })
     await assert.rejects(issueKey(given.context, { ...options, scopes: [] }), {
       type: 'validation_failed',
       details: [{ path: 'scopes', message: '`scopes` must name at least one scope.' }],
     })
-    const rows = 'select 1 from api_keys where account_id = $1'
+    const rows = 'select 1 from api_keys where workspace_id = $1'
     assert.deepEqual(await readRows(given.context.db, rows, [own.id]), [])
     const actions = (await readAudit(given.context.db, own.id)).map((row) => row['action'])
     assert.ok(!actions.includes('key.issued'))
@@ -255,7 +265,7 @@ describe('API keys', () => {
   })
 
   function issue(mode: 'test' | 'live' = 'test') {
-    return issueKey(given.context, { accountId: account.id, mode, actor: OPERATOR })
+    return issueKey(given.context, { workspaceId: workspace.id, mode, actor: OPERATOR })
   }
 
   function authenticate(credential: string, ctx: Pick<Context, 'db' | 'clock'> = given.context) {

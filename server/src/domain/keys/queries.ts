@@ -8,21 +8,21 @@ import { findKeySummary, listHeldKeySummaries, listKeysMadeBy, listKeySummaries 
 import { findKeyByHash, findKeyById } from './keys-store.ts'
 
 /** Identifies a key by its secret, or by its id in its workspace. */
-export type KeyReference = { readonly secret: string } | { readonly accountId: string; readonly id: string }
+export type KeyReference = { readonly secret: string } | { readonly workspaceId: string; readonly id: string }
 
 /** Returns the key, even if it no longer works. Returns null if there is no such key. */
 export async function findKey(ctx: Pick<Context, 'db'>, reference: KeyReference): Promise<ApiKey | null> {
   if ('secret' in reference) return await ctx.db.read(findKeyByHash(hashSecret(reference.secret)))
-  const { accountId, id } = reference
-  return isId('key', id) ? await ctx.db.read(findKeyById(accountId, id)) : null
+  const { workspaceId, id } = reference
+  return isId('key', id) ? await ctx.db.read(findKeyById(workspaceId, id)) : null
 }
 
 /** Returns a key of the workspace, even if it no longer works. Throws 404 `key_not_found` if there is no such key. */
 export async function getKey(
   ctx: Pick<Context, 'db'>,
-  { accountId, id }: { accountId: string; id: string },
+  { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<KeySummary> {
-  const key = isId('key', id) ? await ctx.db.read(findKeySummary(accountId, id)) : null
+  const key = isId('key', id) ? await ctx.db.read(findKeySummary(workspaceId, id)) : null
   if (key === null) throw problem('key_not_found')
   return key
 }
@@ -33,9 +33,9 @@ export async function getKey(
  */
 export async function listKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<KeySummary[]> {
-  return await ctx.db.readSlow(listKeySummaries(accountId, mode, ctx.clock.now(), KEYS_LISTED_MAX), accountId)
+  return await ctx.db.readSlow(listKeySummaries(workspaceId, mode, ctx.clock.now(), KEYS_LISTED_MAX), workspaceId)
 }
 
 /**
@@ -44,9 +44,9 @@ export async function listKeys(
  */
 export async function listKeysOfMaker(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, userId }: { accountId: string; userId: string },
+  { workspaceId, userId }: { workspaceId: string; userId: string },
 ): Promise<KeySummary[]> {
-  return await ctx.db.read(listKeysMadeBy({ accountId, userId }, ctx.clock.now()))
+  return await ctx.db.read(listKeysMadeBy({ workspaceId, userId }, ctx.clock.now()))
 }
 
 /**
@@ -55,7 +55,7 @@ export async function listKeysOfMaker(
  */
 export async function listHeldKeys(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId }: { accountId: string },
+  { workspaceId }: { workspaceId: string },
 ): Promise<KeySummary[]> {
-  return await ctx.db.read(listHeldKeySummaries(accountId, ctx.clock.now(), HELD_KEYS_LISTED_MAX))
+  return await ctx.db.read(listHeldKeySummaries(workspaceId, ctx.clock.now(), HELD_KEYS_LISTED_MAX))
 }

@@ -19,10 +19,10 @@ export async function revokeKey(
   const key = await findKey(ctx, reference)
   if (key === null) throw problem('key_not_found')
   const now = ctx.clock.now()
-  const { accountId, id } = key
+  const { workspaceId, id } = key
   await ctx.db.transaction(async (transaction) => {
-    if (!(await transaction.run(revokeKeyRow(accountId, id, now)))) return
-    const entry = { logId: accountId, createdAt: now, actor, action: 'key.revoked', subject: id } as const
+    if (!(await transaction.run(revokeKeyRow(workspaceId, id, now)))) return
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'key.revoked', subject: id } as const
     await transaction.commit([insertAuditEntry({ ...entry, details: describeKey(key) })])
   })
 }

@@ -1,6 +1,6 @@
 import { openWindows } from '../../limiter/limiter-store.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
@@ -27,22 +27,22 @@ export async function rotateKey(
   requireRecentProof(actor, ctx.clock.now())
   const old = await findKey(ctx, reference)
   if (old === null) throw problem('secret' in reference ? 'key_not_rotatable' : 'key_not_found')
-  const { accountId, mode, name, agentId, scopes } = old
+  const { workspaceId, mode, name, agentId, scopes } = old
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const graceUntil = new Date(now.getTime() + ROTATION_GRACE_MS)
     const [, mayMake, isRotated, usable] = await transaction.batch([
-      lockAccount(accountId),
-      mayMakeKeys({ accountId, userId: actor.id ?? '' }),
-      startGrace(accountId, old.id, graceUntil),
-      countUsableKeys(accountId, mode, now),
+      lockWorkspace(workspaceId),
+      mayMakeKeys({ workspaceId, userId: actor.id ?? '' }),
+      startGrace(workspaceId, old.id, graceUntil),
+      countUsableKeys(workspaceId, mode, now),
     ])
     checkMaker(actor, mayMake)
     if (!isRotated) throw problem('key_not_rotatable')
     checkKeyLimit(actor, usable)
-    const issued = makeKey({ accountId, mode, name, agentId, scopes, actor, createdAt: now })
+    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt: now })
     const details = { ...describeKey(old), new_key: issued.key.id }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'key.rotated', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'key.rotated', details } as const
     await transaction.commit([
       insertKey(issued.key),
       openWindows(issued.key.secretHash),

@@ -20,16 +20,16 @@ export async function acceptInvitation(
   return await ctx.db.transaction(async (transaction) => {
     const found = await transaction.run(findInvitationRow(hashSecret(secret)))
     if (found === null) throw problem('invitation_not_found')
-    const { account, invitation } = found
+    const { workspace, invitation } = found
     return await joinWorkspace(transaction, {
-      account,
+      workspace,
       userId,
       role: invitation.role,
       actor: { kind: 'user', id: userId },
       now,
       details: { invitation: invitation.id },
       async takeUse() {
-        const isTaken = await transaction.run(takeInvitationUse(account.id, invitation.id, now))
+        const isTaken = await transaction.run(takeInvitationUse(workspace.id, invitation.id, now))
         if (!isTaken) throw problem('invitation_not_found')
       },
     })

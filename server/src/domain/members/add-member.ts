@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import type { Operator } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { joinWorkspace } from './join-workspace.ts'
@@ -13,7 +13,7 @@ import type { Role } from '../../values/role.ts'
  */
 export async function addMember(
   ctx: Pick<Context, 'db' | 'clock'>,
-  joining: { account: Account; userId: string; role: Role; actor: Operator },
+  joining: { workspace: Workspace; userId: string; role: Role; actor: Operator },
 ): Promise<Membership> {
   const now = ctx.clock.now()
   return await ctx.db.transaction((transaction) => joinWorkspace(transaction, { ...joining, now }))

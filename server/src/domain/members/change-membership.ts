@@ -1,7 +1,7 @@
 import type { Query } from '../../db/query.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { describeKey, type MadeKey } from '../keys/api-key.ts'
@@ -90,21 +90,21 @@ async function changeMembership(
   { membership, session, userId, role: next, keepKeys = [] }: MembershipChange,
 ): Promise<KeysLeftBehind> {
   const now = ctx.clock.now()
-  const accountId = membership.account.id
+  const workspaceId = membership.workspace.id
   const actor = { kind: 'user', id: membership.userId } as const
   const isOwn = userId === membership.userId
   const losesKeys = next === null || !may(next, 'manageKeys')
-  const entry = { logId: accountId, createdAt: now, actor } as const
+  const entry = { logId: workspaceId, createdAt: now, actor } as const
   if (keepKeys.length > 0 && !losesKeys)
     throw invalidMember('keep_keys', 'is only allowed when the member loses their keys')
   if (keepKeys.length > 0 && isOwn) throw problem('own_keys_not_kept')
   return await ctx.db.transaction(async (transaction) => {
     const [, actorNow, targetNow, owners, made] = await transaction.batch([
-      lockAccount(accountId),
-      findMember(accountId, membership.userId),
-      findMember(accountId, userId),
-      countOwners(accountId),
-      listKeysMadeBy({ accountId, userId }, now),
+      lockWorkspace(workspaceId),
+      findMember(workspaceId, membership.userId),
+      findMember(workspaceId, userId),
+      countOwners(workspaceId),
+      listKeysMadeBy({ workspaceId, userId }, now),
     ])
     const [actorRole, target] = [actorNow?.role ?? null, targetNow?.role ?? null]
     const refusal = decideMemberChange({ actor: actorRole, target, next, isOwn, owners })
@@ -116,8 +116,8 @@ async function changeMembership(
 
     const lost = ROLES.filter((role) => mayManage(target, role) && (next === null || !mayManage(next, role)))
     const invitations =
-      lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(accountId, userId, lost, now))
-    const ended = losesKeys ? await transaction.run(revokeKeysMadeBy({ accountId, userId, keep: keepKeys }, now)) : []
+      lost.length === 0 ? [] : await transaction.run(revokeInvitationsBy(workspaceId, userId, lost, now))
+    const ended = losesKeys ? await transaction.run(revokeKeysMadeBy({ workspaceId, userId, keep: keepKeys }, now)) : []
     const revoked = made.filter(({ id }) => ended.includes(id))
     const keys = { revoked, kept }
     await transaction.commit([
@@ -132,13 +132,13 @@ async function changeMembership(
   function leave(keys: KeysLeftBehind): Query<unknown>[] {
     const details = describeKeys(keys)
     const entryOfChange = insertAuditEntry({ ...entry, action: 'member.removed', subject: userId, details })
-    return [deleteMember(accountId, userId), entryOfChange]
+    return [deleteMember(workspaceId, userId), entryOfChange]
   }
 
   function change(role: Role, before: Role, keys: KeysLeftBehind): Query<unknown>[] {
     const details = { role, before, ...describeKeys(keys) }
     const entryOfChange = insertAuditEntry({ ...entry, action: 'member.role_changed', subject: userId, details })
-    return [updateRole(accountId, userId, role), entryOfChange]
+    return [updateRole(workspaceId, userId, role), entryOfChange]
   }
 
   function entryOfKey(action: 'key.revoked' | 'key.kept', key: MadeKey): Query<unknown> {

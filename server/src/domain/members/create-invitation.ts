@@ -1,8 +1,8 @@
 import { createId } from '../../values/ids.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import { createSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import type { Account } from '../accounts/account.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
@@ -17,7 +17,7 @@ import { findMember, insertInvitation, listOpenInvitations } from './members-sto
 import { hasPower, mayManage, type Role } from '../../values/role.ts'
 
 export interface InvitationRequest {
-  readonly account: Account
+  readonly workspace: Workspace
   readonly role: Role
   readonly actor: ProvenActor
   readonly usesMax?: number
@@ -37,7 +37,7 @@ export interface InvitationRequest {
  */
 export async function createInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { account, role, actor, usesMax = 1, lifetimeMs = INVITATION_MS }: InvitationRequest,
+  { workspace, role, actor, usesMax = 1, lifetimeMs = INVITATION_MS }: InvitationRequest,
 ): Promise<{ invitation: Invitation; secret: string }> {
   if (!Number.isInteger(usesMax) || usesMax < 1 || usesMax > INVITATION_USES_MAX) {
     throw new Problem('validation_failed', `An invitation can be used 1 to ${INVITATION_USES_MAX} times.`)
@@ -49,7 +49,7 @@ export async function createInvitation(
   const secret = createSecret(SECRET_PREFIXES.invitation)
   const invitation = {
     id: createId('invitation', now),
-    accountId: account.id,
+    workspaceId: workspace.id,
     role,
     usesLeft: usesMax,
     createdBy: actor.kind === 'user' ? actor.id : null,
@@ -59,9 +59,9 @@ export async function createInvitation(
   }
   await ctx.db.transaction(async (transaction) => {
     const [, member, open] = await transaction.batch([
-      lockAccount(account.id),
-      findMember(account.id, actor.id ?? ''),
-      listOpenInvitations(account.id, now),
+      lockWorkspace(workspace.id),
+      findMember(workspace.id, actor.id ?? ''),
+      listOpenInvitations(workspace.id, now),
     ])
     if (actor.kind !== 'operator' && (member === null || !mayManage(member.role, role))) {
       throw problem('role_insufficient')
@@ -69,7 +69,7 @@ export async function createInvitation(
     if (hasPower(role)) requireRecentProof(actor, now)
     if (open.length >= INVITATIONS_MAX) throw problem('invitation_limit_reached')
     const details = { role, uses: usesMax, expires_at: invitation.expiresAt.toISOString() }
-    const entry = { logId: account.id, createdAt: now, actor, action: 'invitation.created', details } as const
+    const entry = { logId: workspace.id, createdAt: now, actor, action: 'invitation.created', details } as const
     await transaction.commit([
       insertInvitation(invitation, hashSecret(secret)),
       insertAuditEntry({ ...entry, subject: invitation.id }),

@@ -1,5 +1,5 @@
 import { Problem, problem } from '../../values/problem.ts'
-import { createAccountIn } from '../accounts/create-account.ts'
+import { createWorkspaceIn } from '../workspaces/create-empty-workspace.ts'
 import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import { lockUser } from '../passkeys/passkeys-store.ts'
@@ -21,10 +21,15 @@ export async function createWorkspace(
     const [isThere, count] = await transaction.batch([lockUser(userId), countMemberships(userId)])
     if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
     if (count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
-    const account = await createAccountIn(transaction, { name, plan, actor: { kind: 'user', id: userId }, createdAt })
-    const membership = { account, userId, role: 'owner', createdAt } as const
+    const workspace = await createWorkspaceIn(transaction, {
+      name,
+      plan,
+      actor: { kind: 'user', id: userId },
+      createdAt,
+    })
+    const membership = { workspace, userId, role: 'owner', createdAt } as const
     const entries = await recordFirstWorkspace(transaction, { userId, now: createdAt })
-    await transaction.commit([...entries, insertMember(account.id, membership)])
+    await transaction.commit([...entries, insertMember(workspace.id, membership)])
     return membership
   })
 }

@@ -19,7 +19,7 @@ export async function endAllInvitations(
   const invitations = await changeAllRows(ctx, {
     change: (after, rowsMax) => revokeInvitationsAfter(after, rowsMax, createdAt),
     record: (rows) => [
-      insertAuditEntries(rows.map(({ accountId, id }) => ({ ...entry, logId: accountId, subject: id }))),
+      insertAuditEntries(rows.map(({ workspaceId, id }) => ({ ...entry, logId: workspaceId, subject: id }))),
     ],
   })
   return { invitations }

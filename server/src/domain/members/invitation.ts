@@ -3,7 +3,7 @@ import type { Role } from '../../values/role.ts'
 /** An invitation to join a workspace with a role. Anybody who has its secret can accept it, up to `usesLeft` times. */
 export interface Invitation {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly role: Role
   readonly usesLeft: number
   /** The user who created the invitation. Null if the operator created it. */

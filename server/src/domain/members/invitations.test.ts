@@ -6,8 +6,8 @@ import { justProved, seedOwner, signUpPerson } from '../../../../test/support/co
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import type { Account } from '../accounts/account.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import type { ProvenActor } from '../require-recent-proof.ts'
@@ -26,7 +26,7 @@ const NOT_FOUND = { status: 404, code: 'invitation_not_found' }
 describe('invitations', () => {
   let given: TestContext
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   before(async () => {
     given = await openTestContext()
     ctx = given.context
@@ -34,22 +34,22 @@ describe('invitations', () => {
   after(() => given.close())
 
   test('an invitation shows its workspace and role, and makes the first user who accepts it a member', async () => {
-    account = await open()
-    const owner = await seedOwner(ctx, account)
+    workspace = await open()
+    const owner = await seedOwner(ctx, workspace)
     const { invitation, secret } = await invite({ actor: user(owner.userId), role: 'admin' })
-    assert.deepEqual(await getInvitation(ctx, { secret }), { invitation, account, invitedBy: 'Ada' })
-    assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [invitation])
+    assert.deepEqual(await getInvitation(ctx, { secret }), { invitation, workspace, invitedBy: 'Ada' })
+    assert.deepEqual(await listInvitations(ctx, { workspaceId: workspace.id }), [invitation])
     const [guest, late] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const membership = await accept(secret, guest.userId)
-    assert.deepEqual([membership.role, membership.account], ['admin', account])
+    assert.deepEqual([membership.role, membership.workspace], ['admin', workspace])
     assert.deepEqual(
-      await getMembership(ctx, { userId: guest.userId, slug: account.slug, right: 'manageMembers' }),
+      await getMembership(ctx, { userId: guest.userId, slug: workspace.slug, right: 'manageMembers' }),
       membership,
     )
     await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
     await assert.rejects(accept(secret, late.userId), NOT_FOUND)
-    assert.deepEqual(await listInvitations(ctx, { accountId: account.id }), [])
-    const rows = (await readAudit(ctx.db, account.id)).slice(2)
+    assert.deepEqual(await listInvitations(ctx, { workspaceId: workspace.id }), [])
+    const rows = (await readAudit(ctx.db, workspace.id)).slice(2)
     const expires_at = invitation.expiresAt.toISOString()
     assert.deepEqual(rows, [
       {
@@ -70,7 +70,7 @@ describe('invitations', () => {
   })
 
   test('of 20 users who accept an invitation with one use at once, over two processes, one joins', async () => {
-    account = await open()
+    workspace = await open()
     const { secret } = await invite()
     const people = await Promise.all(Array.from({ length: 20 }, () => signUpPerson(ctx)))
     const other = given.openAnother()
@@ -82,31 +82,31 @@ describe('invitations', () => {
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') assert.equal((outcome.reason as { code: string }).code, NOT_FOUND.code)
     }
-    assert.equal((await listMembers(ctx, { accountId: account.id })).length, 1)
-    const actions = await listAuditActions(ctx.db, account.id)
+    assert.equal((await listMembers(ctx, { workspaceId: workspace.id })).length, 1)
+    const actions = await listAuditActions(ctx.db, workspace.id)
     assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'member.joined'])
   })
 
   test('an invitation with three uses lets three users join; a user who accepts it ten times at once counts once', async () => {
-    account = await open()
+    workspace = await open()
     const { secret, invitation } = await invite({ usesMax: 3 })
     const { userId } = await signUpPerson(ctx)
     await openConnections(ctx.db)
     await Promise.all(Array.from({ length: 10 }, () => accept(secret, userId)))
-    const usesLeft = async () => (await listInvitations(ctx, { accountId: account.id }))[0]?.usesLeft
+    const usesLeft = async () => (await listInvitations(ctx, { workspaceId: workspace.id }))[0]?.usesLeft
     assert.equal(await usesLeft(), 2)
     const people = await Promise.all(Array.from({ length: 8 }, () => signUpPerson(ctx)))
     const outcomes = await Promise.allSettled(people.map((person) => accept(secret, person.userId)))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
-    assert.equal((await listMembers(ctx, { accountId: account.id })).length, 3)
+    assert.equal((await listMembers(ctx, { workspaceId: workspace.id })).length, 3)
     assert.equal(await usesLeft(), undefined)
     const rows = await readRows(ctx.db, 'select uses_left from invitations where id = $1', [invitation.id])
     assert.equal(rows[0]?.['uses_left'], 0)
   })
 
   test('a member with that role or a higher one does not use an invitation up; a lower role is raised', async () => {
-    account = await open()
-    const { userId } = await seedOwner(ctx, account, 'admin')
+    workspace = await open()
+    const { userId } = await seedOwner(ctx, workspace, 'admin')
     const roles: readonly (readonly [Role, Role, number])[] = [
       ['viewer', 'admin', 1],
       ['admin', 'admin', 1],
@@ -118,12 +118,12 @@ describe('invitations', () => {
       const rows = await readRows(ctx.db, 'select uses_left from invitations where id = $1', [invitation.id])
       assert.equal(rows[0]?.['uses_left'], usesLeft, invited)
     }
-    const last = (await readAudit(ctx.db, account.id)).at(-1)
+    const last = (await readAudit(ctx.db, workspace.id)).at(-1)
     assert.equal(last?.['action'], 'member.role_changed')
   })
 
   test('an invitation expires after exactly 7 days', async () => {
-    account = await open()
+    workspace = await open()
     const { secret, invitation } = await invite({ usesMax: 2 })
     const [first, second] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     const end = invitation.createdAt.getTime() + INVITATION_MS
@@ -131,23 +131,24 @@ describe('invitations', () => {
     await acceptInvitation(at(end - 1), { secret, userId: first.userId })
     await assert.rejects(acceptInvitation(at(end), { secret, userId: second.userId }), NOT_FOUND)
     await assert.rejects(getInvitation(at(end), { secret }), NOT_FOUND)
-    assert.deepEqual(await listInvitations(at(end), { accountId: account.id }), [])
+    assert.deepEqual(await listInvitations(at(end), { workspaceId: workspace.id }), [])
     const { secret: short } = await invite({ lifetimeMs: 1 })
     await assert.rejects(acceptInvitation(at(end), { secret: short, userId: second.userId }), NOT_FOUND)
   })
 
   test('a revoked invitation cannot be accepted, and can be revoked only once', async () => {
-    account = await open()
+    workspace = await open()
     const { secret, invitation } = await invite({ usesMax: 5 })
     const { userId } = await signUpPerson(ctx)
-    const revoke = (accountId: string, id = invitation.id) => revokeInvitation(ctx, { accountId, id, actor: OPERATOR })
+    const revoke = (workspaceId: string, id = invitation.id) =>
+      revokeInvitation(ctx, { workspaceId, id, actor: OPERATOR })
     await assert.rejects(revoke((await open()).id), NOT_FOUND)
-    for (const id of ['', 'inv_', `${invitation.id}x`]) await assert.rejects(revoke(account.id, id), NOT_FOUND)
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(account.id)))
+    for (const id of ['', 'inv_', `${invitation.id}x`]) await assert.rejects(revoke(workspace.id, id), NOT_FOUND)
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => revoke(workspace.id)))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
     await assert.rejects(accept(secret, userId), NOT_FOUND)
     await assert.rejects(getInvitation(ctx, { secret }), NOT_FOUND)
-    const actions = await listAuditActions(ctx.db, account.id)
+    const actions = await listAuditActions(ctx.db, workspace.id)
     assert.deepEqual(actions, ['workspace.created', 'invitation.created', 'invitation.revoked'])
   })
 
@@ -160,11 +161,11 @@ describe('invitations', () => {
   })
 
   test('a member invites to their own role or a lower one; viewers and others cannot invite', async () => {
-    account = await open()
+    workspace = await open()
     const allowed: Record<Role, Role[]> = { owner: [...ROLES], admin: ['admin', 'viewer'], viewer: [] }
     const refused = { status: 403, code: 'role_insufficient' }
     for (const role of ROLES) {
-      const { userId } = await seedOwner(ctx, account, role)
+      const { userId } = await seedOwner(ctx, workspace, role)
       for (const invited of ROLES) {
         const asked = invite({ actor: user(userId), role: invited })
         if (allowed[role].includes(invited)) assert.equal((await asked).invitation.role, invited)
@@ -176,8 +177,8 @@ describe('invitations', () => {
   })
 
   test('a member who is demoted or removed cannot come back through their own invitation', async () => {
-    account = await open()
-    const [owner, second] = [await seedOwner(ctx, account), await seedOwner(ctx, account)]
+    workspace = await open()
+    const [owner, second] = [await seedOwner(ctx, workspace), await seedOwner(ctx, workspace)]
     const actor = user(second.userId)
     const made = new Map<Role, string>()
     for (const role of ROLES) made.set(role, (await invite({ actor, role })).secret)
@@ -187,30 +188,30 @@ describe('invitations', () => {
         () => true,
         () => false,
       )
-    const membership = await getMembership(ctx, { userId: owner.userId, slug: account.slug, right: 'manageOwners' })
+    const membership = await getMembership(ctx, { userId: owner.userId, slug: workspace.slug, right: 'manageOwners' })
     await changeRole(ctx, { membership, session: justProved(ctx), userId: second.userId, role: 'admin' })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, true, true])
     await removeMember(ctx, { membership, session: justProved(ctx), userId: second.userId })
     assert.deepEqual(await Promise.all(ROLES.map(isOpen)), [false, false, false])
     await getInvitation(ctx, ofOwner)
-    const revoked = (await listAuditActions(ctx.db, account.id)).filter((action) => action === 'invitation.revoked')
+    const revoked = (await listAuditActions(ctx.db, workspace.id)).filter((action) => action === 'invitation.revoked')
     assert.equal(revoked.length, 3)
   })
 
   test(`a workspace has at most ${INVITATIONS_MAX} open invitations, even if the last ones are created at once`, async () => {
-    account = await open()
+    workspace = await open()
     for (let index = 0; index < INVITATIONS_MAX - 2; index += 1) await invite()
     await openConnections(ctx.db)
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => invite()))
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
     await assert.rejects(invite(), { status: 409, code: 'invitation_limit_reached' })
-    const [first] = await listInvitations(ctx, { accountId: account.id })
-    await revokeInvitation(ctx, { accountId: account.id, id: first?.id ?? '', actor: OPERATOR })
+    const [first] = await listInvitations(ctx, { workspaceId: workspace.id })
+    await revokeInvitation(ctx, { workspaceId: workspace.id, id: first?.id ?? '', actor: OPERATOR })
     await invite()
   })
 
   test('a number of uses or a lifetime out of range is rejected', async () => {
-    account = await open()
+    workspace = await open()
     const faults: readonly Partial<InvitationRequest>[] = [
       { usesMax: 0 },
       { usesMax: 101 },
@@ -223,7 +224,7 @@ describe('invitations', () => {
   })
 
   test('a user who has reached the limit of workspaces cannot join, and does not use the invitation up', async () => {
-    account = await open()
+    workspace = await open()
     const { secret } = await invite()
     const [full, other] = [await signUpPerson(ctx), await signUpPerson(ctx)]
     for (let index = 0; index < WORKSPACES_MAX; index += 1) {
@@ -238,7 +239,7 @@ describe('invitations', () => {
     for (let index = 1; index < WORKSPACES_MAX; index += 1) await createWorkspace(ctx, { userId, name: 'Many' })
     const secrets: string[] = []
     for (let index = 0; index < 4; index += 1) {
-      account = await open()
+      workspace = await open()
       secrets.push((await invite()).secret)
     }
     await openConnections(ctx.db)
@@ -247,7 +248,7 @@ describe('invitations', () => {
   })
 
   test("only the hash of an invitation's secret is stored", async () => {
-    account = await open()
+    workspace = await open()
     const { secret } = await invite()
     const rows = await readRows(
       ctx.db,
@@ -258,12 +259,12 @@ describe('invitations', () => {
     }
   })
 
-  function open(): Promise<Account> {
-    return createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
+  function open(): Promise<Workspace> {
+    return createEmptyWorkspace(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
   }
 
   function invite(changes: Partial<InvitationRequest> = {}) {
-    return createInvitation(ctx, { account, role: 'viewer', actor: OPERATOR, ...changes })
+    return createInvitation(ctx, { workspace, role: 'viewer', actor: OPERATOR, ...changes })
   }
 
   function accept(secret: string, userId: string) {

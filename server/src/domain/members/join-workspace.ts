@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/transaction.ts'
 import { Problem, problem } from '../../values/problem.ts'
-import type { Account } from '../accounts/account.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import { lockUser } from '../passkeys/passkeys-store.ts'
@@ -11,7 +11,7 @@ import { recordFirstWorkspace } from './record-first-workspace.ts'
 import { isAtLeast, type Role } from '../../values/role.ts'
 
 export interface JoinRequest {
-  readonly account: Account
+  readonly workspace: Workspace
   readonly userId: string
   readonly role: Role
   readonly actor: Actor
@@ -32,25 +32,25 @@ export interface JoinRequest {
  */
 export async function joinWorkspace(
   transaction: Transaction,
-  { account, userId, role, actor, now, details = {}, takeUse }: JoinRequest,
+  { workspace, userId, role, actor, now, details = {}, takeUse }: JoinRequest,
 ): Promise<Membership> {
   const [, isThere, member, count] = await transaction.batch([
-    lockAccount(account.id),
+    lockWorkspace(workspace.id),
     lockUser(userId),
-    findMember(account.id, userId),
+    findMember(workspace.id, userId),
     countMemberships(userId),
   ])
   if (!isThere) throw new Problem('unauthenticated', 'The session has ended. Sign up again.')
-  if (member !== null && isAtLeast(member.role, role)) return { ...member, account }
+  if (member !== null && isAtLeast(member.role, role)) return { ...member, workspace }
   if (member === null && count >= WORKSPACES_MAX) throw problem('workspace_limit_reached')
   await takeUse?.()
   const joined = { userId, role, createdAt: member?.createdAt ?? now }
   const entries = member === null ? await recordFirstWorkspace(transaction, { userId, now }) : []
   await transaction.commit([
     ...entries,
-    member === null ? insertMember(account.id, joined) : updateRole(account.id, userId, role),
+    member === null ? insertMember(workspace.id, joined) : updateRole(workspace.id, userId, role),
     insertAuditEntry({
-      logId: account.id,
+      logId: workspace.id,
       createdAt: now,
       actor,
       action: member === null ? 'member.joined' : 'member.role_changed',
@@ -58,5 +58,5 @@ export async function joinWorkspace(
       details: { role, before: member?.role, ...details },
     }),
   ])
-  return { ...joined, account }
+  return { ...joined, workspace }
 }

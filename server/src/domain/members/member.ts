@@ -1,10 +1,10 @@
 import type { ProblemCode } from '../../values/problem.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import { may, type Right, type Role } from '../../values/role.ts'
 
 /** A user's membership in a workspace. */
 export interface Membership {
-  readonly account: Account
+  readonly workspace: Workspace
   readonly userId: string
   readonly role: Role
   readonly createdAt: Date

@@ -15,8 +15,11 @@ import {
 import { may, type Right } from '../../values/role.ts'
 
 /** Lists a workspace's members, at most 1,000, in the order in which they joined. */
-export async function listMembers(ctx: Pick<Context, 'db'>, { accountId }: { accountId: string }): Promise<Member[]> {
-  return await ctx.db.readSlow(listMemberRows(accountId, MEMBERS_LISTED_MAX), accountId)
+export async function listMembers(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId }: { workspaceId: string },
+): Promise<Member[]> {
+  return await ctx.db.readSlow(listMemberRows(workspaceId, MEMBERS_LISTED_MAX), workspaceId)
 }
 
 /**
@@ -60,9 +63,9 @@ export async function getInvitation(
 /** Lists a workspace's invitations that can still be accepted, oldest first. */
 export async function listInvitations(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId }: { accountId: string },
+  { workspaceId }: { workspaceId: string },
 ): Promise<Invitation[]> {
-  return await ctx.db.read(listOpenInvitations(accountId, ctx.clock.now()))
+  return await ctx.db.read(listOpenInvitations(workspaceId, ctx.clock.now()))
 }
 
 /**
@@ -71,7 +74,7 @@ export async function listInvitations(
  */
 export async function listKnownPeople(
   ctx: Pick<Context, 'db'>,
-  { accountId, userIds }: { accountId: string; userIds: readonly string[] },
+  { workspaceId, userIds }: { workspaceId: string; userIds: readonly string[] },
 ): Promise<KnownPerson[]> {
-  return userIds.length === 0 ? [] : await ctx.db.readSlow(listKnownPersonRows(accountId, userIds))
+  return userIds.length === 0 ? [] : await ctx.db.readSlow(listKnownPersonRows(workspaceId, userIds))
 }

@@ -3,7 +3,7 @@ import type { Mode } from '../../values/mode.ts'
 
 /** Who caused a request to another server: a workspace, its mode, and the API key or connection. */
 export interface RequestSource {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly credentialId: string | null
 }

@@ -10,28 +10,28 @@ export function insertOutboundRequests(requests: readonly OutboundRequestRow[]):
   return {
     name: 'insert_outbound_requests',
     text: `with sent as (
-        select account_id, mode, credential_id, host, method, status, response_bytes, sent_at,
-          row_number() over (partition by account_id order by position) as place,
-          count(*) over (partition by account_id) as together
+        select workspace_id, mode, credential_id, host, method, status, response_bytes, sent_at,
+          row_number() over (partition by workspace_id order by position) as place,
+          count(*) over (partition by workspace_id) as together
         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::integer[],
             $8::timestamptz[]) with ordinality
-          as r (account_id, mode, credential_id, host, method, status, response_bytes, sent_at, position)
+          as r (workspace_id, mode, credential_id, host, method, status, response_bytes, sent_at, position)
       ), counted as (
-        insert into outbound_counts as c (account_id, requests)
-        select account_id, count(*) from sent group by account_id order by account_id
-        on conflict (account_id) do update set requests = c.requests + excluded.requests
-        returning c.account_id, c.requests
+        insert into outbound_counts as c (workspace_id, requests)
+        select workspace_id, count(*) from sent group by workspace_id order by workspace_id
+        on conflict (workspace_id) do update set requests = c.requests + excluded.requests
+        returning c.workspace_id, c.requests
       ), dropped as (
         delete from outbound_requests o using counted c
-        where o.account_id = c.account_id and o.number <= c.requests - $9::bigint
+        where o.workspace_id = c.workspace_id and o.number <= c.requests - $9::bigint
       )
       insert into outbound_requests
-        (account_id, number, mode, credential_id, host, method, status, response_bytes, sent_at)
-      select account_id, c.requests - s.together + s.place, s.mode, s.credential_id, s.host, s.method, s.status,
+        (workspace_id, number, mode, credential_id, host, method, status, response_bytes, sent_at)
+      select workspace_id, c.requests - s.together + s.place, s.mode, s.credential_id, s.host, s.method, s.status,
         s.response_bytes, s.sent_at
-      from sent s join counted c using (account_id)`,
+      from sent s join counted c using (workspace_id)`,
     values: [
-      requests.map(({ source }) => source?.accountId ?? ''),
+      requests.map(({ source }) => source?.workspaceId ?? ''),
       requests.map(({ source }) => source?.mode ?? null),
       requests.map(({ source }) => source?.credentialId ?? null),
       requests.map(({ host }) => host),
@@ -49,8 +49,8 @@ export function insertOutboundRequests(requests: readonly OutboundRequestRow[]):
 export function deleteOldOutboundRequests(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_outbound_requests',
-    text: `delete from outbound_requests where (account_id, number) in (
-        select account_id, number from outbound_requests where sent_at <= $1 order by sent_at limit $2)`,
+    text: `delete from outbound_requests where (workspace_id, number) in (
+        select workspace_id, number from outbound_requests where sent_at <= $1 order by sent_at limit $2)`,
     values: [before, limit],
     read: countChanged,
   }

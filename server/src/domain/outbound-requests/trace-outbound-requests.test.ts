@@ -39,11 +39,11 @@ describe('the rows of requests to other servers', () => {
     }
     const request = { url: `${seller.url}/moved`, method: 'GET', headers: {}, body: null } as const
     const credential = { credentialId: 'key_1', boundAgentId: null }
-    const price = { accountId: buyer.account.id, mode: buyer.mode, ...credential, request, buyer: null }
+    const price = { workspaceId: buyer.workspace.id, mode: buyer.mode, ...credential, request, buyer: null }
     await checkResource(ctx, price, { onWait: () => undefined })
     const host = new URL(seller.url).host
     const row = { mode: 'test', credential_id: null, host, method: 'GET' }
-    assert.deepEqual(await readTrace(buyer.account.id, 4), [
+    assert.deepEqual(await readTrace(buyer.workspace.id, 4), [
       { ...row, status: 402, response_bytes: 2 },
       { ...row, status: 200, response_bytes: 5 },
       { ...row, credential_id: 'key_1', status: 302, response_bytes: 0 },
@@ -55,7 +55,7 @@ describe('the rows of requests to other servers', () => {
     const buyer = await seedBuyer(given)
     seller.ask = (response) => response.destroy()
     await assert.rejects(buyAs(ctx, buyer, { url: `${seller.url}/goods` }), { code: 'resource_unreachable' })
-    const [row] = await readTrace(buyer.account.id, 1)
+    const [row] = await readTrace(buyer.workspace.id, 1)
     assert.deepEqual([row?.['status'], row?.['response_bytes']], [null, 0])
   })
 
@@ -80,57 +80,57 @@ describe('the rows of requests to other servers', () => {
     await buyAs(other, buyer, { url: `${seller.url}/goods` })
     other.outboundTrace.flush()
     await other.deferredWrites.close()
-    assert.equal((await list(buyer.account.id)).length, 2)
+    assert.equal((await list(buyer.workspace.id)).length, 2)
   })
 
   test('are kept up to a limit for each workspace, and the oldest are deleted first', async () => {
     const [busy, quiet] = [await seedBuyer(given), await seedBuyer(given)]
-    const write = async (hosts: readonly string[], accountId: string) =>
-      await ctx.db.write(insertOutboundRequests(hosts.map((host) => toRow(host, accountId))))
-    await write(['a', 'b', 'c'], busy.account.id)
-    await write(['a', 'b', 'c'], quiet.account.id)
-    await readRows(ctx.db, 'update outbound_counts set requests = $2 where account_id = $1', [
-      busy.account.id,
+    const write = async (hosts: readonly string[], workspaceId: string) =>
+      await ctx.db.write(insertOutboundRequests(hosts.map((host) => toRow(host, workspaceId))))
+    await write(['a', 'b', 'c'], busy.workspace.id)
+    await write(['a', 'b', 'c'], quiet.workspace.id)
+    await readRows(ctx.db, 'update outbound_counts set requests = $2 where workspace_id = $1', [
+      busy.workspace.id,
       OUTBOUND_KEPT_MAX + 1,
     ])
-    await write(['d'], busy.account.id)
+    await write(['d'], busy.workspace.id)
     const hosts = async (id: string) => (await list(id)).map(({ host }) => host)
-    assert.deepEqual(await hosts(busy.account.id), ['c', 'd'])
-    assert.deepEqual(await hosts(quiet.account.id), ['a', 'b', 'c'])
+    assert.deepEqual(await hosts(busy.workspace.id), ['c', 'd'])
+    assert.deepEqual(await hosts(quiet.workspace.id), ['a', 'b', 'c'])
   })
 
   test('of several processes at once get numbers of their own', async () => {
     const buyers = [await seedBuyer(given), await seedBuyer(given)] as const
-    const rows = buyers.flatMap(({ account }) => [toRow('one', account.id), toRow('two', account.id)])
+    const rows = buyers.flatMap(({ workspace }) => [toRow('one', workspace.id), toRow('two', workspace.id)])
     await Promise.all(Array.from({ length: 8 }, () => ctx.db.write(insertOutboundRequests(rows.toReversed()))))
-    for (const { account } of buyers) assert.equal((await list(account.id)).length, 16)
+    for (const { workspace } of buyers) assert.equal((await list(workspace.id)).length, 16)
   })
 
   test('are deleted after 30 days, and not before', async () => {
-    const { account } = await seedBuyer(given)
-    await ctx.db.write(insertOutboundRequests([toRow('one', account.id)]))
+    const { workspace } = await seedBuyer(given)
+    await ctx.db.write(insertOutboundRequests([toRow('one', workspace.id)]))
     given.clock.setOffset(OUTBOUND_RETENTION_MS - 60_000)
     await cleanUpOnce(ctx, 'outboundRequests')
-    assert.equal((await list(account.id)).length, 1)
+    assert.equal((await list(workspace.id)).length, 1)
     given.clock.setOffset(OUTBOUND_RETENTION_MS + 60_000)
     await cleanUpOnce(ctx, 'outboundRequests')
-    assert.deepEqual(await list(account.id), [])
+    assert.deepEqual(await list(workspace.id), [])
   })
 
-  function toRow(host: string, accountId: string): OutboundRequestRow {
-    const source = { accountId, mode: 'test', credentialId: null } as const
+  function toRow(host: string, workspaceId: string): OutboundRequestRow {
+    const source = { workspaceId, mode: 'test', credentialId: null } as const
     return { source, host, method: 'GET', status: 200, responseBytes: 1, sentAt: new Date() }
   }
 
-  async function list(accountId: string): Promise<Record<string, unknown>[]> {
+  async function list(workspaceId: string): Promise<Record<string, unknown>[]> {
     const columns = 'mode, credential_id, host, method, status, response_bytes'
-    const text = `select ${columns} from outbound_requests where account_id = $1 order by number`
-    return (await readRows(ctx.db, text, [accountId])).map((row) => ({ ...row }))
+    const text = `select ${columns} from outbound_requests where workspace_id = $1 order by number`
+    return (await readRows(ctx.db, text, [workspaceId])).map((row) => ({ ...row }))
   }
 
-  async function readTrace(accountId: string, count: number): Promise<Record<string, unknown>[]> {
+  async function readTrace(workspaceId: string, count: number): Promise<Record<string, unknown>[]> {
     return await waitFor(`${count} rows`, async () => {
-      const rows = await list(accountId)
+      const rows = await list(workspaceId)
       return rows.length >= count && rows
     })
   }

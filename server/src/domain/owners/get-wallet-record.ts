@@ -28,11 +28,11 @@ export interface WalletRecord {
  */
 export async function getWalletRecord(
   ctx: Pick<Context, 'db' | 'enclave'>,
-  { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
+  { workspaceId, mode, address }: { workspaceId: string; mode: Mode; address: Address },
 ): Promise<WalletRecord> {
   const [wallet, owners] = await ctx.db.read([
-    findWallet(accountId, mode, address),
-    listRecordOwners(accountId, mode, address),
+    findWallet(workspaceId, mode, address),
+    listRecordOwners(workspaceId, mode, address),
   ])
   if (wallet === null) throw problem('wallet_not_found')
   const slots = await ctx.db.read(listSlots(wallet))

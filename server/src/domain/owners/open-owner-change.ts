@@ -48,14 +48,14 @@ interface AskedChange {
 export async function openOwnerChange(
   ctx: Context,
   {
-    accountId,
+    workspaceId,
     mode,
     address,
     ...asked
-  }: AskedChange & { readonly accountId: string; readonly mode: Mode; readonly address: Address },
+  }: AskedChange & { readonly workspaceId: string; readonly mode: Mode; readonly address: Address },
 ): Promise<PreparedOwnersChange | null> {
   if (ctx.signer === null) throw problem('signer_not_configured')
-  const wallet = await ctx.db.read(findWallet(accountId, mode, address))
+  const wallet = await ctx.db.read(findWallet(workspaceId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
   const [open, held] = await ctx.db.read([
@@ -121,7 +121,7 @@ async function prepare(ctx: Context, wallet: Wallet, asked: AskedChange): Promis
   const after = kind === 'add_owner' ? await addOwner(ctx, owners, asked) : removeOwner(owners, credentialId)
   const createdAt = ctx.clock.now()
   const request: OwnerRequest = {
-    accountId: wallet.accountId,
+    workspaceId: wallet.workspaceId,
     id: createId('ownerRequest', createdAt),
     mode: wallet.mode,
     walletAddress: wallet.address,

@@ -16,7 +16,7 @@ import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../..
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { insertMember } from '../members/members-store.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
@@ -61,7 +61,7 @@ describe('the owners of a wallet', () => {
     const details = { mode: owned.mode, credential_id: second.credentialId }
     const entry = { actor_kind: 'user', actor_id: owned.actor.id, subject: owned.wallet.address, details }
     assert.deepEqual(
-      (await readAudit(ctx.db, owned.accountId)).filter(({ action }) => String(action).startsWith('wallet.owner')),
+      (await readAudit(ctx.db, owned.workspaceId)).filter(({ action }) => String(action).startsWith('wallet.owner')),
       [
         { ...entry, action: 'wallet.owner_added' },
         { ...entry, action: 'wallet.owner_removed' },
@@ -133,12 +133,12 @@ describe('the owners of a wallet', () => {
     for (const wanted of [add(foreign), unknown]) await assert.rejects(prepareChange(ctx, owned, wanted), notFound)
     await assert.rejects(prepareChange(ctx, owned, add(owned.owner)), { status: 409, code: 'owner_exists' })
     await assert.rejects(prepareChange(ctx, owned, remove(foreign)), { status: 404, code: 'owner_not_found' })
-    const { accountId, wallet, actor } = owned
+    const { workspaceId, wallet, actor } = owned
     const other = await openOwned(ctx)
     const own = await addWalletOwner(ctx, owned.actor.id)
     for (const place of [
-      { accountId, mode: 'live' },
-      { accountId: other.accountId, mode: 'test' },
+      { workspaceId, mode: 'live' },
+      { workspaceId: other.workspaceId, mode: 'test' },
     ] as const) {
       const asked = openOwnerChange(ctx, { ...place, address: wallet.address, ...add(own), actor })
       await assert.rejects(asked, { status: 404, code: 'wallet_not_found' })
@@ -242,7 +242,7 @@ describe('the owners of a wallet', () => {
     await expectOwners(owned, [owned.owner, second])
     await changeOwners(then, owned, remove(second))
     await expectOwners(owned, [owned.owner])
-    const log = (await readAudit(ctx.db, owned.accountId)).filter(({ action }) => action === 'wallet.owner_added')
+    const log = (await readAudit(ctx.db, owned.workspaceId)).filter(({ action }) => action === 'wallet.owner_added')
     assert.equal(log.length, 1)
     await removeUnusedWalletPasskey(ctx, { session: sessionOf(owned), credentialId: second.credentialId })
   })
@@ -286,11 +286,11 @@ describe('the owners of a wallet', () => {
   test('a person who was removed from the workspace does not become an owner by an earlier request', async () => {
     const owned = await openOwned(ctx)
     const { userId } = await signUpPerson(ctx, 'Grace')
-    await ctx.db.write(insertMember(owned.accountId, { userId, role: 'admin', createdAt: ctx.clock.now() }))
+    await ctx.db.write(insertMember(owned.workspaceId, { userId, role: 'admin', createdAt: ctx.clock.now() }))
     const second = await addWalletOwner(ctx, userId)
     const asked = { ...owned, actor: { kind: 'user', id: userId } } as const
     const { requestId, payload } = await prepareChange(ctx, asked, add(second))
-    await readRows(ctx.db, 'delete from members where account_id = $1 and user_id = $2', [owned.accountId, userId])
+    await readRows(ctx.db, 'delete from members where workspace_id = $1 and user_id = $2', [owned.workspaceId, userId])
     const signed = { requestId, assertion: owned.owner.assert(payload) }
     await assert.rejects(submit(ctx, owned, signed), { status: 404, code: 'passkey_not_found' })
     await expectOwners(owned, [owned.owner])
@@ -318,9 +318,9 @@ describe('the owners of a wallet', () => {
     const owned = await openOwned(ctx)
     const second = await addWalletOwner(ctx, owned.actor.id)
     await prepareChange(ctx, owned, add(second))
-    const account = await ctx.db.read(lockAccount(owned.accountId))
-    assert.ok(account !== null)
-    const { userId } = await seedOwner(ctx, account, 'admin')
+    const workspace = await ctx.db.read(lockWorkspace(owned.workspaceId))
+    assert.ok(workspace !== null)
+    const { userId } = await seedOwner(ctx, workspace, 'admin')
     const other: Owned = { ...owned, actor: { kind: 'user', id: userId } }
     await assert.rejects(prepareChange(ctx, other, add(second)), { status: 404, code: 'passkey_not_found' })
   })
@@ -339,7 +339,7 @@ describe('the owners of a wallet', () => {
     })
     const then = later(ctx, SIGNING_REQUEST_MS + OWNER_REQUEST_RETENTION_MS)
     while ((await cleanUpOnce(then, 'ownerRequests')) > 0);
-    const rows = await readRows(ctx.db, 'select kind from owner_requests where account_id = $1', [owned.accountId])
+    const rows = await readRows(ctx.db, 'select kind from owner_requests where workspace_id = $1', [owned.workspaceId])
     assert.deepEqual(rows, [{ kind: 'remove_owner' }])
     await findChangeMade(then, owned, remove(second))
   })
@@ -361,8 +361,8 @@ describe('the owners of a wallet', () => {
     assert.deepEqual(members.toSorted(), owners.map(({ publicKeySpki }) => publicKeySpki).toSorted())
   }
 
-  async function expectNothingStored({ accountId }: Owned): Promise<void> {
-    assert.deepEqual(await readRows(ctx.db, 'select id from owner_requests where account_id = $1', [accountId]), [])
+  async function expectNothingStored({ workspaceId }: Owned): Promise<void> {
+    assert.deepEqual(await readRows(ctx.db, 'select id from owner_requests where workspace_id = $1', [workspaceId]), [])
   }
 
   /** Runs `work` while an action's audit entry cannot be stored, as if the service crashed before storing the entry. */

@@ -7,7 +7,7 @@ import type { Actor } from '../audit/audit-entry.ts'
  * be checked against it. It never contains the signature.
  */
 export interface StoredRequest {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
   readonly mode: Mode
   readonly walletAddress: Address

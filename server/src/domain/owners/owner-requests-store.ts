@@ -11,7 +11,7 @@ const { owner_requests: requests } = tables
 
 /** The columns that every request has. */
 export const STORED_ROW = {
-  ...pick(requests, 'account_id', 'id'),
+  ...pick(requests, 'workspace_id', 'id'),
   mode: narrow<Mode>(requests.mode),
   wallet_address: narrow<Address>(requests.wallet_address),
   ...pick(requests, 'expires_at', 'created_at', 'created_by'),
@@ -33,10 +33,10 @@ export function insertOwnerRequest(
 ): Query<boolean> {
   return {
     name: 'insert_owner_request',
-    text: `insert into owner_requests (account_id, id, mode, wallet_address, kind, details, expires_at, created_at, created_by)
+    text: `insert into owner_requests (workspace_id, id, mode, wallet_address, kind, details, expires_at, created_at, created_by)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
-      request.accountId,
+      request.workspaceId,
       request.id,
       request.mode,
       request.walletAddress,
@@ -51,11 +51,11 @@ export function insertOwnerRequest(
 }
 
 /** Finds a request that changes the owners of a wallet. Uses the primary key. */
-export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequest | null> {
+export function findOwnerRequest(workspaceId: string, id: string): Query<OwnerRequest | null> {
   return {
     name: 'find_owner_request',
-    text: `select ${COLUMNS} from owner_requests where account_id = $1 and id = $2 and kind <> 'withdraw'`,
-    values: [accountId, id],
+    text: `select ${COLUMNS} from owner_requests where workspace_id = $1 and id = $2 and kind <> 'withdraw'`,
+    values: [workspaceId, id],
     read: firstOrNull(REQUEST_ROW, toRequest),
   }
 }
@@ -65,15 +65,15 @@ export function findOwnerRequest(accountId: string, id: string): Query<OwnerRequ
  * Uses the index `owner_requests_open`.
  */
 export function listOpenOwnerRequests(
-  { accountId, mode, address }: Pick<Wallet, 'accountId' | 'mode' | 'address'>,
+  { workspaceId, mode, address }: Pick<Wallet, 'workspaceId' | 'mode' | 'address'>,
   limit: number,
 ): Query<OwnerRequest[]> {
   return {
     name: 'list_open_owner_requests',
     text: `select ${COLUMNS} from owner_requests
-      where account_id = $1 and mode = $2 and wallet_address = $3 and kind <> 'withdraw' and done_at is null
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and kind <> 'withdraw' and done_at is null
       order by id desc limit $4`,
-    values: [accountId, mode, address, limit],
+    values: [workspaceId, mode, address, limit],
     read: all(REQUEST_ROW, toRequest),
   }
 }
@@ -82,8 +82,8 @@ export function listOpenOwnerRequests(
 export function markOwnerRequestSubmitted(request: OwnerRequest, by: Actor): Query<boolean> {
   return {
     name: 'mark_owner_request_submitted',
-    text: `update owner_requests set submitted_by = $3 where account_id = $1 and id = $2 and done_at is null`,
-    values: [request.accountId, request.id, JSON.stringify(by)],
+    text: `update owner_requests set submitted_by = $3 where workspace_id = $1 and id = $2 and done_at is null`,
+    values: [request.workspaceId, request.id, JSON.stringify(by)],
     read: changed,
   }
 }
@@ -92,8 +92,8 @@ export function markOwnerRequestSubmitted(request: OwnerRequest, by: Actor): Que
 export function clearOwnerRequestSubmitter(request: OwnerRequest): Query<boolean> {
   return {
     name: 'clear_owner_request_submitter',
-    text: `update owner_requests set submitted_by = null where account_id = $1 and id = $2 and done_at is null`,
-    values: [request.accountId, request.id],
+    text: `update owner_requests set submitted_by = null where workspace_id = $1 and id = $2 and done_at is null`,
+    values: [request.workspaceId, request.id],
     read: changed,
   }
 }
@@ -106,8 +106,8 @@ export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date
   return {
     name: 'mark_owner_request_done',
     text: `update owner_requests set done_at = $4, submitted_by = coalesce(submitted_by, $3)
-      where account_id = $1 and id = $2 and done_at is null`,
-    values: [request.accountId, request.id, JSON.stringify(by), now],
+      where workspace_id = $1 and id = $2 and done_at is null`,
+    values: [request.workspaceId, request.id, JSON.stringify(by), now],
     read: changed,
   }
 }
@@ -119,8 +119,8 @@ export function markOwnerRequestDone(request: OwnerRequest, by: Actor, now: Date
 export function deleteEndedOwnerRequests(expiredBefore: Date, rowsMax: number): Query<number> {
   return {
     name: 'delete_ended_owner_requests',
-    text: `delete from owner_requests where (account_id, id) in (
-        select account_id, id from owner_requests
+    text: `delete from owner_requests where (workspace_id, id) in (
+        select workspace_id, id from owner_requests
         where expires_at <= $1 and (kind = 'withdraw' or submitted_by is null or done_at is not null)
         order by expires_at limit $2 for update skip locked)`,
     values: [expiredBefore, rowsMax],
@@ -134,7 +134,7 @@ function toRequest(row: RowOf<typeof REQUEST_ROW>): OwnerRequest {
 
 export function toStored(row: RowOf<typeof STORED_ROW>): StoredRequest {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     id: row.id,
     mode: row.mode,
     walletAddress: row.wallet_address,

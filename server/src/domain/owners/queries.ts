@@ -10,10 +10,10 @@ import { listWalletOwners, type WalletOwner } from '../wallets/wallet-owners-sto
 /** Returns a request that changes the owners of a wallet, or throws 404 `owner_request_not_found`. */
 export async function getOwnerRequest(
   ctx: Pick<Context, 'db'>,
-  { accountId, requestId }: { accountId: string; requestId: string },
+  { workspaceId, requestId }: { workspaceId: string; requestId: string },
 ): Promise<OwnerRequest> {
   const isWellFormed = isId('ownerRequest', requestId)
-  const request = isWellFormed ? await ctx.db.read(findOwnerRequest(accountId, requestId)) : null
+  const request = isWellFormed ? await ctx.db.read(findOwnerRequest(workspaceId, requestId)) : null
   if (request === null) throw problem('owner_request_not_found')
   return request
 }
@@ -21,8 +21,8 @@ export async function getOwnerRequest(
 /** Lists the owners of these wallets, by the wallet's address. */
 export async function listOwnersByWallet(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, addresses }: { accountId: string; mode: Mode; addresses: readonly Address[] },
+  { workspaceId, mode, addresses }: { workspaceId: string; mode: Mode; addresses: readonly Address[] },
 ): Promise<ReadonlyMap<Address, readonly WalletOwner[]>> {
-  const owners = await ctx.db.readSlow(listWalletOwners(accountId, mode, addresses))
+  const owners = await ctx.db.readSlow(listWalletOwners(workspaceId, mode, addresses))
   return Map.groupBy(owners, ({ walletAddress }) => walletAddress)
 }

@@ -18,7 +18,7 @@ export async function recordOwnerChange(
   { wallet, until }: SignerLease,
   { request, actor }: { request: OwnerRequest; actor: Actor },
 ): Promise<void> {
-  const { accountId: logId, mode, address: subject } = wallet
+  const { workspaceId: logId, mode, address: subject } = wallet
   const { credential_id: credentialId } = request.details
   await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()

@@ -20,14 +20,14 @@ import { getWalletRecord } from './get-wallet-record.ts'
 export async function signWalletRecord(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'signer'>,
   {
-    accountId,
+    workspaceId,
     mode,
     address,
     assertion,
     actor,
-  }: { accountId: string; mode: Mode; address: Address; assertion: AuthenticationResponseJSON; actor: Actor },
+  }: { workspaceId: string; mode: Mode; address: Address; assertion: AuthenticationResponseJSON; actor: Actor },
 ): Promise<void> {
-  const { wallet, statement } = await getWalletRecord(ctx, { accountId, mode, address })
+  const { wallet, statement } = await getWalletRecord(ctx, { workspaceId, mode, address })
   // The statement contains no time, so the signature may be older than other uses of the passkey.
   const requestedAt = wallet.createdAt
   await checkOwnerSignature(ctx, { wallet, challenge: statement, requestedAt, assertion })
@@ -39,7 +39,7 @@ export async function signWalletRecord(
     // The owner was removed after the signature had been checked.
     if (!isOwner) throw problem('owner_not_found')
     const details = { mode, credential_id: assertion.id }
-    const entry = { logId: accountId, createdAt, actor, action: 'wallet.record_signed', details } as const
+    const entry = { logId: workspaceId, createdAt, actor, action: 'wallet.record_signed', details } as const
     await transaction.commit([insertAuditEntry({ ...entry, subject: address })])
   })
 }

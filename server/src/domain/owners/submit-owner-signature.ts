@@ -34,33 +34,33 @@ import { recordOwnerChange } from './record-owner-change.ts'
 export async function submitOwnerSignature(
   ctx: Context,
   {
-    accountId,
+    workspaceId,
     requestId,
     assertion,
     actor,
     pause,
   }: {
-    accountId: string
+    workspaceId: string
     requestId: string
     assertion: AuthenticationResponseJSON
     actor: Actor
     pause?: Pause
   },
 ): Promise<OwnerRequest> {
-  const request = await getOwnerRequest(ctx, { accountId, requestId })
+  const request = await getOwnerRequest(ctx, { workspaceId, requestId })
   const { mode, walletAddress, kind, details, expiresAt, createdAt: requestedAt } = request
   if (request.doneAt !== null) return request
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
-  const wallet = await ctx.db.read(findWallet(accountId, mode, walletAddress))
+  const wallet = await ctx.db.read(findWallet(workspaceId, mode, walletAddress))
   if (wallet === null) throw new Error(`there is no wallet ${walletAddress}`)
   // A passkey that is lost or stolen must not decide about its own removal.
   if (kind === 'remove_owner' && assertion.id === details.credential_id) throw problem('signature_invalid')
   const toSign = ctx.enclave.prepareOwners({ wallet, owners: details.after, expiresAt })
   await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
-    const current = await getOwnerRequest(ctx, { accountId, requestId })
+    const current = await getOwnerRequest(ctx, { workspaceId, requestId })
     if (current.doneAt === null) await applyChange(ctx, lease, { request: current, toSign, assertion, actor, pause })
-    return await getOwnerRequest(ctx, { accountId, requestId })
+    return await getOwnerRequest(ctx, { workspaceId, requestId })
   })
 }
 
@@ -106,13 +106,13 @@ async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChang
  */
 async function checkAddition(
   transaction: Transaction,
-  { accountId, kind, details, createdBy }: OwnerRequest,
+  { workspaceId, kind, details, createdBy }: OwnerRequest,
 ): Promise<void> {
   if (kind !== 'add_owner') return
   // Locks the passkey, so that it cannot be deleted before the request is marked as submitted. After that, the mark
   // keeps it from being deleted.
   if (!(await transaction.run(holdWalletPasskey(details.credential_id)))) throw problem('passkey_not_found')
-  if (createdBy !== null && (await transaction.run(findMember(accountId, createdBy))) === null) {
+  if (createdBy !== null && (await transaction.run(findMember(workspaceId, createdBy))) === null) {
     throw problem('passkey_not_found')
   }
 }

@@ -51,7 +51,7 @@ describe('the record of a wallet', () => {
     const { authenticatorData, clientDataJSON, signature } = assertion.response
     const expected = { credentialId: owner.credentialId, authenticatorData, clientDataJSON, signature }
     assert.deepEqual((await getWalletRecord(ctx, placeOf(owned))).assertions, [expected])
-    assert.deepEqual((await readAudit(ctx.db, owned.accountId)).at(-1), {
+    assert.deepEqual((await readAudit(ctx.db, owned.workspaceId)).at(-1), {
       ...{ actor_kind: 'user', actor_id: owned.actor.id, action: 'wallet.record_signed', subject: wallet.address },
       details: { mode: 'test', credential_id: owner.credentialId },
     })
@@ -83,7 +83,7 @@ describe('the record of a wallet', () => {
     const { statement: foreign } = await getWalletRecord(ctx, placeOf(other))
     const stale = { status: 409, code: 'signing_request_stale' } as const
     await assert.rejects(sign(owned, owned.owner.assert(foreign)), stale)
-    await assert.rejects(sign({ ...owned, accountId: other.accountId }, owned.owner.assert(statement)), {
+    await assert.rejects(sign({ ...owned, workspaceId: other.workspaceId }, owned.owner.assert(statement)), {
       code: 'wallet_not_found',
     })
     assert.deepEqual(await listSigners(owned), [])
@@ -109,7 +109,7 @@ describe('the record of a wallet', () => {
     return (await getWalletRecord(ctx, placeOf(owned))).assertions.map(({ credentialId }) => credentialId)
   }
 
-  function placeOf({ accountId, mode, wallet: { address } }: Owned) {
-    return { accountId, mode, address }
+  function placeOf({ workspaceId, mode, wallet: { address } }: Owned) {
+    return { workspaceId, mode, address }
   }
 })

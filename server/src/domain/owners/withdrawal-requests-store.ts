@@ -32,11 +32,11 @@ export function insertWithdrawalRequest(request: WithdrawalRequest): Query<boole
 }
 
 /** Uses the primary key. */
-export function findWithdrawalRequest(accountId: string, id: string): Query<WithdrawalRequest | null> {
+export function findWithdrawalRequest(workspaceId: string, id: string): Query<WithdrawalRequest | null> {
   return {
     name: 'find_withdrawal_request',
-    text: `select ${listOf(REQUEST_ROW)} from owner_requests where account_id = $1 and id = $2 and kind = 'withdraw'`,
-    values: [accountId, id],
+    text: `select ${listOf(REQUEST_ROW)} from owner_requests where workspace_id = $1 and id = $2 and kind = 'withdraw'`,
+    values: [workspaceId, id],
     read: firstOrNull(REQUEST_ROW, toRequest),
   }
 }
@@ -45,14 +45,14 @@ export function findWithdrawalRequest(accountId: string, id: string): Query<With
  * Records who submitted the owner's signature, before it is sent. Changes nothing if the request was already submitted.
  */
 export function markWithdrawalSubmitted(
-  { accountId, id }: WithdrawalRequest,
+  { workspaceId, id }: WithdrawalRequest,
   { actor, now }: { actor: Actor; now: Date },
 ): Query<boolean> {
   return {
     name: 'mark_withdrawal_submitted',
     text: `update owner_requests set submitted_by = $3, done_at = $4
-      where account_id = $1 and id = $2 and kind = 'withdraw' and submitted_by is null`,
-    values: [accountId, id, JSON.stringify({ kind: actor.kind, id: actor.id }), now],
+      where workspace_id = $1 and id = $2 and kind = 'withdraw' and submitted_by is null`,
+    values: [workspaceId, id, JSON.stringify({ kind: actor.kind, id: actor.id }), now],
     read: changed,
   }
 }

@@ -12,7 +12,7 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import { addMember } from '../members/add-member.ts'
 import { cleanUpNewcomers, NEWCOMER_RETENTION_MS, NEWCOMERS_PER_STEP } from './clean-up-newcomers.ts'
@@ -51,9 +51,9 @@ describe('cleaning up users who never had a workspace', () => {
 
   test('a user who has ever belonged to a workspace stays, even after leaving it', async () => {
     const [founder, guest] = [await signUpMember(ctx), await signUpPerson(ctx)]
-    const account = await createAccount(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
-    await addMember(ctx, { account, userId: guest.userId, role: 'viewer', actor: OPERATOR })
-    const membership = await getMembership(ctx, { userId: guest.userId, slug: account.slug, right: 'read' })
+    const workspace = await createEmptyWorkspace(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
+    await addMember(ctx, { workspace, userId: guest.userId, role: 'viewer', actor: OPERATOR })
+    const membership = await getMembership(ctx, { userId: guest.userId, slug: workspace.slug, right: 'read' })
     await removeMember(ctx, { membership, session: justProved(ctx), userId: guest.userId })
     assert.equal(await cleanUpNewcomers(kept(guest)), 0)
     for (const person of [founder, guest]) await signInPerson(ctx, person)

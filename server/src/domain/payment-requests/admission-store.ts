@@ -4,7 +4,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc, type MicroUsdc } from '../../values/money.ts'
-import { toPlan } from '../accounts/accounts-store.ts'
+import { toPlan } from '../workspaces/workspaces-store.ts'
 import type { LedgerMemory } from '../context.ts'
 import type { GrantPolicy } from '../grants/grant.ts'
 import { POLICY_ROW, toPolicy } from '../grants/grants-store.ts'
@@ -35,7 +35,7 @@ const GRANT_ROW = {
 
 /** The agent and the wallet that a payment names. */
 export interface Parties {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string
   readonly wallet: Address
@@ -48,7 +48,7 @@ export interface AdmissionGrant extends GrantPolicy {
 }
 
 /** The columns of `unnest` with one row for each request; `PARTY_ARRAYS` are its arguments. */
-const PARTY_COLUMNS = 'account_id, mode, wallet, agent_id'
+const PARTY_COLUMNS = 'workspace_id, mode, wallet, agent_id'
 const PARTY_ARRAYS = '$1::text[], $2::text[], $3::text[], $4::text[]'
 
 /**
@@ -94,10 +94,10 @@ function grantsText(ending: string): string {
         select g.id, g.max_per_tx_micro, g.daily_cap_micro, g.recipient_allowlist, g.contract_allowlist, g.expires_at,
           g.x402, g.slot, s.signer_private_key_sealed as slot_key
         from wallets w
-        join grants g on g.account_id = w.account_id and g.mode = w.mode and g.wallet_address = w.address
-        join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
+        join grants g on g.workspace_id = w.workspace_id and g.mode = w.mode and g.wallet_address = w.address
+        join wallet_slots s on s.workspace_id = g.workspace_id and s.mode = g.mode
           and s.wallet_address = g.wallet_address and s.slot = g.slot
-        where w.account_id = r.account_id and w.mode = r.mode and w.address = r.wallet
+        where w.workspace_id = r.workspace_id and w.mode = r.mode and w.address = r.wallet
           and g.agent_id = r.agent_id and g.status = 'active' and g.suspended_at is null
         ${ending}) l`
 }
@@ -110,15 +110,15 @@ export function findActiveGrantId(parties: Parties): Query<string | null> {
   return {
     name: 'find_active_grant_id',
     text: `select id from grants
-      where account_id = $1 and mode = $2 and wallet_address = $3 and agent_id = $4 and status = 'active'`,
-    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and agent_id = $4 and status = 'active'`,
+    values: [parties.workspaceId, parties.mode, parties.wallet, parties.agentId],
     read: firstOrNull(pick(grants, 'id'), (row) => row.id),
   }
 }
 
 function partyArrays(requests: readonly Parties[]): unknown[] {
   return [
-    requests.map(({ accountId }) => accountId),
+    requests.map(({ workspaceId }) => workspaceId),
     requests.map(({ mode }) => mode),
     requests.map(({ wallet }) => wallet),
     requests.map(({ agentId }) => agentId),
@@ -175,7 +175,7 @@ export function readFacts(
   requests: readonly FactsRead[],
   newest: LedgerMemory['newestPayment'],
 ): Query<AdmissionFacts[]> {
-  const party = { account: 'r.account_id', mode: 'r.mode', wallet: 'r.wallet' }
+  const party = { workspace: 'r.workspace_id', mode: 'r.mode', wallet: 'r.wallet' }
   return {
     name: 'read_payment_facts',
     text: `select f.agent_exists, f.enclave_wallet_id, f.plan, f.spent, f.unmined, f.has_unexplained, f.has_newest
@@ -183,18 +183,18 @@ export function readFacts(
         with ordinality as r (${PARTY_COLUMNS}, window_start, block, since, position)
       cross join lateral (
         select a.id is not null as agent_exists, w.enclave_wallet_id,
-          (select plan from accounts where id = r.account_id) as plan,
+          (select plan from workspaces where id = r.workspace_id) as plan,
           ${spentSum({ ...party, agent: 'r.agent_id', since: 'r.window_start' })} as spent,
           ${unminedSum({ ...party, block: 'r.block', since: 'r.since' })} as unmined,
-          exists (select 1 from unexplained_transfers u where u.account_id = r.account_id and u.mode = r.mode
+          exists (select 1 from unexplained_transfers u where u.workspace_id = r.workspace_id and u.mode = r.mode
             and u.mined_at > r.window_start - interval '${LOOKED_UP_DAYS} days'
             and u.payment_id is null) as has_unexplained,
           ($9::text is null or exists (select 1 from payments n
-            where n.account_id = $8 and n.id = $9)) as has_newest
+            where n.workspace_id = $8 and n.id = $9)) as has_newest
         from (select 1) one
-        left join agents a on a.account_id = r.account_id and a.mode = r.mode and a.id = r.agent_id
+        left join agents a on a.workspace_id = r.workspace_id and a.mode = r.mode and a.id = r.agent_id
           and a.deleted_at is null
-        left join wallets w on w.account_id = r.account_id and w.mode = r.mode and w.address = r.wallet
+        left join wallets w on w.workspace_id = r.workspace_id and w.mode = r.mode and w.address = r.wallet
         offset 0) f
       order by r.position`,
     values: [
@@ -202,7 +202,7 @@ export function readFacts(
       requests.map(({ windowStart }) => windowStart),
       requests.map(({ balanceBlock }) => balanceBlock),
       requests.map(({ now }) => heldSince(now)),
-      newest?.accountId ?? null,
+      newest?.workspaceId ?? null,
       newest?.id ?? null,
     ],
     read: all(FACTS_ROW, toFacts),
@@ -231,10 +231,10 @@ export function findReleasingPayment(parties: Parties, windowStart: Date, needed
     name: 'find_releasing_payment',
     text: `select created_at from (
         select p.created_at, sum(p.amount_micro) over (order by p.created_at) as released from payments p
-        where p.account_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
+        where p.workspace_id = $1 and p.mode = $2 and p.wallet_address = $3 and p.agent_id = $4
           and p.created_at > $5 and p.status <> 'failed') s
       where released >= $6 order by created_at limit 1`,
-    values: [parties.accountId, parties.mode, parties.wallet, parties.agentId, windowStart, neededMicro],
+    values: [parties.workspaceId, parties.mode, parties.wallet, parties.agentId, windowStart, neededMicro],
     read: firstOrNull(pick(payments, 'created_at'), (row) => row.created_at),
   }
 }

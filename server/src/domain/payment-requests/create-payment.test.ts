@@ -35,7 +35,10 @@ describe('createPayment', () => {
       const request = paymentRequest(seeded, { boundAgentId: 'another-agent', idempotencyKey })
       expectRefusal(await createPayment(given.context, request), 'agent_not_authorized')
     }
-    const rows = await readRows(given.context.db, `select 1 from payments where account_id = '${seeded.account.id}'`)
+    const rows = await readRows(
+      given.context.db,
+      `select 1 from payments where workspace_id = '${seeded.workspace.id}'`,
+    )
     assert.deepEqual(rows, [])
     const own = paymentRequest(seeded, { boundAgentId: seeded.agentId, idempotencyKey: 'key' })
     assert.equal(created(await createPayment(given.context, own)).payment.agentId, seeded.agentId)
@@ -87,7 +90,7 @@ describe('createPayment', () => {
 
   test('of 50 parallel live payments against an allowance that allows 7, exactly 7 are made', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
+    await given.context.db.write(setAllowance(seeded.workspace.id, monthOf(given.clock.now()), 993))
     const outcomes = await inParallel(50, () => paymentRequest(seeded))
     assert.deepEqual(countKinds(outcomes), { created: 7, plan_cap_exceeded: 43 })
   })
@@ -100,7 +103,7 @@ describe('createPayment', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push(wallet)
     }
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 993))
+    await given.context.db.write(setAllowance(seeded.workspace.id, monthOf(given.clock.now()), 993))
     const outcomes = await inParallel(48, (index) =>
       paymentRequest(seeded, { wallet: wallets[index % wallets.length] ?? seeded.wallet }),
     )

@@ -36,7 +36,7 @@ const FACTS = {
 const ALLOWANCE = PLANS[FACTS.plan].monthlyAllowance
 const GAS = { coin: 'ETH', balanceWei: 400_000_000_000_000n, neededWei: 400_000_000_000_000n }
 const REQUEST: PaymentRequest = {
-  accountId: 'acc_1',
+  workspaceId: 'acc_1',
   mode: 'live',
   ...{ agentId: parseAgentId('agent') ?? assert.fail('no agent'), wallet: USDC },
   ...{ to: FRIEND, amountMicro: microUsdc(5_000_000n), amountUsdc: '5', memo: null, idempotencyKey: null },

@@ -4,7 +4,7 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../payments/payments-st
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentRequest } from './payment-request.ts'
 
-type SimilarRequest = Pick<PaymentRequest, 'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey'>
+type SimilarRequest = Pick<PaymentRequest, 'workspaceId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey'>
 
 /**
  * Finds the newest payment since `from` that pays the same amount to the same recipient for the same agent, from any of
@@ -12,14 +12,14 @@ type SimilarRequest = Pick<PaymentRequest, 'accountId' | 'mode' | 'agentId' | 't
  * `payments_of_agent` or `payments_listed`.
  */
 export function findSimilarPayment(request: SimilarRequest, from: Date): Query<Payment | null> {
-  const { accountId, mode, agentId, to, amountMicro, idempotencyKey } = request
+  const { workspaceId, mode, agentId, to, amountMicro, idempotencyKey } = request
   return {
     name: 'find_similar_payment',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and agent_id = $3 and id >= $4 and kind = 'transfer'
+      where workspace_id = $1 and mode = $2 and agent_id = $3 and id >= $4 and kind = 'transfer'
         and to_address = $5 and amount_micro = $6 and status <> 'failed' and ($7::text is null or idempotency_key is distinct from $7)
       order by id desc limit 1`,
-    values: [accountId, mode, agentId, idBoundary('payment', from), to, amountMicro, idempotencyKey],
+    values: [workspaceId, mode, agentId, idBoundary('payment', from), to, amountMicro, idempotencyKey],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
@@ -30,14 +30,14 @@ export function findSimilarPayment(request: SimilarRequest, from: Date): Query<P
  * that the planner cannot read all payments of the agent instead.
  */
 export function findSimilarPending(request: SimilarRequest): Query<Payment | null> {
-  const { accountId, mode, agentId, to, amountMicro, idempotencyKey } = request
+  const { workspaceId, mode, agentId, to, amountMicro, idempotencyKey } = request
   return {
     name: 'find_similar_pending',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and settled_at is null and agent_id || '' = $3 and kind = 'transfer'
+      where workspace_id = $1 and mode = $2 and settled_at is null and agent_id || '' = $3 and kind = 'transfer'
         and to_address = $4 and amount_micro = $5 and ($6::text is null or idempotency_key is distinct from $6)
       order by created_at desc, id desc limit 1`,
-    values: [accountId, mode, agentId, to, amountMicro, idempotencyKey],
+    values: [workspaceId, mode, agentId, to, amountMicro, idempotencyKey],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }

@@ -23,12 +23,12 @@ export interface EarlierPayments {
  */
 export async function findEarlierPayments(
   ctx: Pick<Context, 'db' | 'clock'>,
-  request: Pick<PaymentRequest, 'accountId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey'>,
+  request: Pick<PaymentRequest, 'workspaceId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey'>,
 ): Promise<EarlierPayments> {
-  const { accountId, mode, idempotencyKey } = request
+  const { workspaceId, mode, idempotencyKey } = request
   const from = new Date(ctx.clock.now().getTime() - SIMILAR_WINDOW_MS)
   const [sameKey, pending, recent] = await Promise.all([
-    ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey)),
+    ctx.db.read(findPaymentByKey(workspaceId, mode, idempotencyKey)),
     ctx.db.read(findSimilarPending(request)),
     ctx.db.read(findSimilarPayment(request, from)),
   ])

@@ -41,28 +41,28 @@ describe('a payment without an active grant', () => {
       assert.deepEqual(preview, { kind: 'refused', refusal: { code: 'permission_not_found', details: { reason } } })
       const kept = await waitFor('the refusal to be stored', async () => (await listKept(seeded))[0])
       assert.deepEqual(kept.details, { reason })
-      const { account, mode, agentId } = seeded
-      assert.equal(await getNoSpendableReason(given.context, { accountId: account.id, mode, agentId }), reason)
+      const { workspace, mode, agentId } = seeded
+      assert.equal(await getNoSpendableReason(given.context, { workspaceId: workspace.id, mode, agentId }), reason)
     })
   }
 
   test('says none about the grants of other agents and modes', async () => {
     const seeded = await seedGrants(['suspended'])
     for (const changes of [{ agentId: 'other' }, { mode: 'live' }] as const) {
-      const holder = { accountId: seeded.account.id, mode: seeded.mode, agentId: seeded.agentId, ...changes }
+      const holder = { workspaceId: seeded.workspace.id, mode: seeded.mode, agentId: seeded.agentId, ...changes }
       assert.equal(await getNoSpendableReason(given.context, holder), 'none')
     }
   })
 
   test('says that the grant has expired, if no wallet was named', async () => {
-    const { account, mode, agentId } = await seed(given.context, { expiresAt: given.clock.now() })
-    assert.equal(await getNoSpendableReason(given.context, { accountId: account.id, mode, agentId }), 'expired')
+    const { workspace, mode, agentId } = await seed(given.context, { expiresAt: given.clock.now() })
+    assert.equal(await getNoSpendableReason(given.context, { workspaceId: workspace.id, mode, agentId }), 'expired')
   })
 
   /** Seeds an agent with a wallet and these grants. The seed's own grant, which is active, is deleted. */
   async function seedGrants(states: readonly State[]): Promise<Seed> {
     const seeded = await seed(given.context)
-    await readRows(given.context.db, 'delete from grants where account_id = $1', [seeded.account.id])
+    await readRows(given.context.db, 'delete from grants where workspace_id = $1', [seeded.workspace.id])
     const ids: string[] = []
     for (const _ of states) {
       const { id } = await seedGrant(given.context, seeded)
@@ -87,8 +87,9 @@ describe('a payment without an active grant', () => {
     )
   }
 
-  async function listKept({ account, mode }: Seed) {
-    return (await listRefusals(given.context, { accountId: account.id, mode, agentId: null, before: null, limit: 5 }))
-      .items
+  async function listKept({ workspace, mode }: Seed) {
+    return (
+      await listRefusals(given.context, { workspaceId: workspace.id, mode, agentId: null, before: null, limit: 5 })
+    ).items
   }
 })

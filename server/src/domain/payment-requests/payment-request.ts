@@ -8,7 +8,7 @@ import type { PurchasePayment } from '../payments/payment.ts'
 
 /** A request for a payment. It combines the fields of the request's body with facts about the caller's credential. */
 export interface PaymentRequest extends PaymentCredential {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address

@@ -146,16 +146,16 @@ describe('previewPayment', () => {
     const poor = await seed(ctx)
     given.chains.test.balances.set(poor.wallet.toLowerCase(), 7_000_000n)
     const suspended = await seed(ctx)
-    await suspendGrant(ctx, { accountId: suspended.account.id, grantId: suspended.grant.id, actor: OPERATOR })
+    await suspendGrant(ctx, { workspaceId: suspended.workspace.id, grantId: suspended.grant.id, actor: OPERATOR })
     const live = await seed(ctx, { mode: 'live' })
-    await ctx.db.write(setAllowance(live.account.id, monthOf(given.clock.now()), 998))
+    await ctx.db.write(setAllowance(live.workspace.id, monthOf(given.clock.now()), 998))
     const fresh = await seed(ctx, { mode: 'live' })
     return [limited, limited, listed, expired, contract, poor, suspended, live, fresh]
   }
 
   async function countRows(seeds: readonly Seed[]): Promise<string> {
-    const counts = TABLES.map((table) => `(select count(*) from ${table} where account_id = any($1)) as ${table}`)
-    const ids = seeds.map(({ account }) => account.id)
+    const counts = TABLES.map((table) => `(select count(*) from ${table} where workspace_id = any($1)) as ${table}`)
+    const ids = seeds.map(({ workspace }) => workspace.id)
     return JSON.stringify(await readRows(given.context.db, `select ${counts.join(', ')}`, [ids]))
   }
 })

@@ -69,21 +69,21 @@ async function toPreview(ctx: Context, request: PaymentRequest, decision: Admiss
 /** Returns the payment that has the request's idempotency key, or null. It is not resumed. */
 export async function findExisting(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, idempotencyKey }: Pick<PaymentRequest, 'accountId' | 'mode' | 'idempotencyKey'>,
+  { workspaceId, mode, idempotencyKey }: Pick<PaymentRequest, 'workspaceId' | 'mode' | 'idempotencyKey'>,
 ): Promise<Payment | null> {
-  return idempotencyKey === null ? null : await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
+  return idempotencyKey === null ? null : await ctx.db.read(findPaymentByKey(workspaceId, mode, idempotencyKey))
 }
 
 /** Decides from the same facts as for a real payment, but reads them without locks. */
 async function decideFreely(ctx: Context, request: PaymentRequest, funds: PayerFunds): Promise<AdmissionDecision> {
   const { db, clock, chains } = ctx
-  const { accountId, mode } = request
+  const { workspaceId, mode } = request
   const timed = { request, ...funds, now: clock.now(), contract: chains[mode].usdc }
   const [grants, existing, facts, used] = await Promise.all([
     db.read(findAdmissionGrants([request])),
     findExisting(ctx, request),
     db.read(readFacts([toFactsRead(timed)], null)),
-    mode === 'live' ? db.read(findUsedAllowance(accountId, monthOf(timed.now))) : null,
+    mode === 'live' ? db.read(findUsedAllowance(workspaceId, monthOf(timed.now))) : null,
   ])
   const [found] = facts
   if (found === undefined) throw new Error('no facts were read')

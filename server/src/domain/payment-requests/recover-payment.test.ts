@@ -95,8 +95,8 @@ describe('a payment that a restored database has forgotten', () => {
     const lost = await payAndForget(seeded, { key: null, amountUsdc: '9' })
     const refused = await pay(seeded, { key: null, amountUsdc: '1.01' })
     assert.equal(refused.kind === 'refused' && refused.refusal.code, 'daily_cap_exceeded')
-    const rows = await readRows(given.context.db, 'select tx_hash from unexplained_transfers where account_id = $1', [
-      seeded.account.id,
+    const rows = await readRows(given.context.db, 'select tx_hash from unexplained_transfers where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     assert.deepEqual(rows, [{ tx_hash: lost.txHash }])
   })
@@ -149,8 +149,8 @@ describe('a payment that a restored database has forgotten', () => {
     await payAndForget(seeded, { key: 'lost', amountUsdc: '1' })
     await readRows(
       given.context.db,
-      `update grants set status = 'revoked', revoked_at = activated_at where account_id = $1`,
-      [seeded.account.id],
+      `update grants set status = 'revoked', revoked_at = activated_at where workspace_id = $1`,
+      [seeded.workspace.id],
     )
     const outcome = await pay(seeded, { key: 'lost', amountUsdc: '1' })
     assert.equal(outcome.kind === 'refused' && outcome.refusal.code, 'permission_not_found')
@@ -255,7 +255,7 @@ describe('a payment that a restored database has forgotten', () => {
 
     async function buy(buyer: Seed, key: string): Promise<ResourceOutcome> {
       const terms = {
-        ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
+        ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
         ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
         ...{ credentialId: null, boundAgentId: null },
       }
@@ -297,28 +297,28 @@ describe('a payment that a restored database has forgotten', () => {
   }
 
   /** Deletes the payments of a workspace. Unless `isRestarted`, the process goes on and does not know. */
-  async function forget({ account }: Seed, { isRestarted = true } = {}): Promise<void> {
+  async function forget({ workspace }: Seed, { isRestarted = true } = {}): Promise<void> {
     for (const table of ['purchases', 'payments']) {
       const keep = table === 'payments' ? 'and id not in (select payment_id from purchases)' : ''
-      await readRows(given.context.db, `delete from ${table} where account_id = $1 ${keep}`, [account.id])
+      await readRows(given.context.db, `delete from ${table} where workspace_id = $1 ${keep}`, [workspace.id])
     }
     if (isRestarted)
       Object.assign(given.context.ledger, { compared: new Map(), newestPayment: null, missedPayment: null })
   }
 
-  function countRequests({ account }: Seed, key: string): number {
-    const reference = referenceId({ accountId: account.id, mode: 'test', idempotencyKey: key, id: '' })
+  function countRequests({ workspace }: Seed, key: string): number {
+    const reference = referenceId({ workspaceId: workspace.id, mode: 'test', idempotencyKey: key, id: '' })
     return given.enclave.requests.filter((request) => request.referenceId === reference).length
   }
 
-  async function countPayments({ account }: Seed): Promise<number> {
-    const text = 'select count(*) as rows from payments where account_id = $1'
-    return Number((await readRows(given.context.db, text, [account.id]))[0]?.['rows'])
+  async function countPayments({ workspace }: Seed): Promise<number> {
+    const text = 'select count(*) as rows from payments where workspace_id = $1'
+    return Number((await readRows(given.context.db, text, [workspace.id]))[0]?.['rows'])
   }
 
-  async function countUnexplained({ account }: Seed): Promise<number> {
-    const text = 'select count(*) as rows from unexplained_transfers where account_id = $1 and payment_id is null'
-    return Number((await readRows(given.context.db, text, [account.id]))[0]?.['rows'])
+  async function countUnexplained({ workspace }: Seed): Promise<number> {
+    const text = 'select count(*) as rows from unexplained_transfers where workspace_id = $1 and payment_id is null'
+    return Number((await readRows(given.context.db, text, [workspace.id]))[0]?.['rows'])
   }
 })
 

@@ -91,9 +91,9 @@ function accepted({ purchase }: PaymentRequest, transfer: EnclaveTransfer): Reco
 /** Returns null if the key does not belong to a purchase that was made. */
 async function recoverPurchase(ctx: Context, request: PaymentRequest): Promise<Recovery | null> {
   const now = ctx.clock.now()
-  const { accountId, mode, idempotencyKey, purchase } = request
+  const { workspaceId, mode, idempotencyKey, purchase } = request
   if (idempotencyKey === null) return null
-  const nonce = authorizationNonce({ accountId, mode, idempotencyKey })
+  const nonce = authorizationNonce({ workspaceId, mode, idempotencyKey })
   const isChosenBySeller = purchase?.derivedNonce === null
   const since = new Date(now.getTime() - LOOKED_UP_DAYS * DAY_MS)
   const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
@@ -129,10 +129,10 @@ function hasTerms(transfer: UnexplainedTransfer, { wallet, to, amountMicro }: Pa
 }
 
 async function findAtEnclave(ctx: Context, request: PaymentRequest): Promise<EnclaveTransfer | null> {
-  const { accountId, mode, idempotencyKey } = request
+  const { workspaceId, mode, idempotencyKey } = request
   try {
-    const reference = referenceId({ accountId, mode, idempotencyKey, id: '' })
-    return (await ctx.enclave.findTransfer(reference, accountId)).transfer
+    const reference = referenceId({ workspaceId, mode, idempotencyKey, id: '' })
+    return (await ctx.enclave.findTransfer(reference, workspaceId)).transfer
   } catch (error) {
     throw error instanceof EnclaveUnavailable ? notYetKnown(error) : error
   }
@@ -156,8 +156,8 @@ async function record(
   return await ctx.db.transaction(async (transaction) => {
     const transfer = await choose(transaction)
     // Another request with this key may have recorded the payment while this one waited for its lock.
-    const { accountId, mode, idempotencyKey } = request
-    const existing = await transaction.run(findPaymentByKey(accountId, mode, idempotencyKey))
+    const { workspaceId, mode, idempotencyKey } = request
+    const existing = await transaction.run(findPaymentByKey(workspaceId, mode, idempotencyKey))
     if (existing !== null) return { kind: 'recovered', payment: existing }
     if (transfer === null) return null
     const grantId = await transaction.run(findActiveGrantId({ ...request, wallet: transfer.wallet }))
@@ -170,7 +170,7 @@ async function record(
       ...storePurchase(request, payment),
       explainTransfer(transfer, payment.id),
       ...appendEvent(paymentEvent('payment.created', payment, now)),
-      ...(month === null ? [] : [ensureAllowance(accountId, month), addToAllowance(accountId, month, 1)]),
+      ...(month === null ? [] : [ensureAllowance(workspaceId, month), addToAllowance(workspaceId, month, 1)]),
     ])
     return { kind: 'recovered', payment }
   })
@@ -195,10 +195,10 @@ function toPayment(
   request: PaymentRequest,
   { transfer, grantId, now }: { transfer: UnexplainedTransfer; grantId: string; now: Date },
 ): AgentPayment {
-  const { accountId, mode, agentId, memo, idempotencyKey, credentialId } = request
+  const { workspaceId, mode, agentId, memo, idempotencyKey, credentialId } = request
   const { wallet: walletAddress, to, amountMicro, nonce, blockNumber } = transfer
   const fields = {
-    ...{ id: createId('payment', now), accountId, mode, agentId, grantId },
+    ...{ id: createId('payment', now), workspaceId, mode, agentId, grantId },
     ...{ walletAddress, to, amountMicro, amountUsdc: formatAmount(amountMicro), memo, idempotencyKey, credentialId },
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),

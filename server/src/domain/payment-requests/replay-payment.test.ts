@@ -29,14 +29,14 @@ describe('idempotency keys', () => {
     assert.equal(expectPayment(await pay(seeded, changes), 'replayed').id, first.id)
   })
 
-  test('the same key in another account or mode creates another payment', async () => {
+  test('the same key in another workspace or mode creates another payment', async () => {
     const [left, right] = [await seed(given.context), await seed(given.context)]
     const live = await seed(given.context, { mode: 'live' })
     const payments = [left, right, live].map(async (seeded) => expectPayment(await pay(seeded, {}), 'created'))
     assert.equal(new Set((await Promise.all(payments)).map(({ id }) => id)).size, 3)
-    const sameAccount = { accountId: left.account.id, idempotencyKey: 'key' }
-    assert.equal(await replayPayment(given.context, { ...sameAccount, mode: 'live', boundAgentId: null }), null)
-    assert.ok((await replayPayment(given.context, { ...sameAccount, mode: 'test', boundAgentId: null })) !== null)
+    const sameWorkspace = { workspaceId: left.workspace.id, idempotencyKey: 'key' }
+    assert.equal(await replayPayment(given.context, { ...sameWorkspace, mode: 'live', boundAgentId: null }), null)
+    assert.ok((await replayPayment(given.context, { ...sameWorkspace, mode: 'test', boundAgentId: null })) !== null)
   })
 
   test('a refused request creates no payment, so its key can be used again', async () => {

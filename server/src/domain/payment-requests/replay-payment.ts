@@ -11,11 +11,11 @@ import { findPaymentByKey } from '../payments/payments-store.ts'
  */
 export async function replayPayment(
   ctx: Context,
-  request: Pick<PaymentRequest, 'accountId' | 'mode' | 'idempotencyKey' | 'boundAgentId'>,
+  request: Pick<PaymentRequest, 'workspaceId' | 'mode' | 'idempotencyKey' | 'boundAgentId'>,
 ): Promise<Payment | null> {
-  const { accountId, mode, idempotencyKey } = request
+  const { workspaceId, mode, idempotencyKey } = request
   if (idempotencyKey === null) return null
-  const payment = await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
+  const payment = await ctx.db.read(findPaymentByKey(workspaceId, mode, idempotencyKey))
   return payment === null ? null : await resumeIfAuthorized(ctx, payment, request)
 }
 

@@ -74,8 +74,8 @@ describe('reservations in batches', () => {
     const rows = await readRows(
       given.context.db,
       `select distinct p.xmin::text as payment, e.xmin::text as event from payments p
-        join events e on e.account_id = p.account_id where p.account_id = any ($1)`,
-      [seeds.map(({ account }) => account.id)],
+        join events e on e.workspace_id = p.workspace_id where p.workspace_id = any ($1)`,
+      [seeds.map(({ workspace }) => workspace.id)],
     )
     assert.equal(rows.length, 1)
     assert.equal(rows[0]?.['payment'], rows[0]?.['event'])
@@ -86,7 +86,7 @@ describe('reservations in batches', () => {
     // Only the first two workspaces have a webhook endpoint.
     for (const each of seeds.slice(0, 2)) await seedEndpoint(given.context, each)
     // Creates the row of the allowance, because a batch does not create it.
-    await given.context.db.write(setAllowance(seeds[1]?.account.id ?? '', monthOf(given.clock.now()), 7))
+    await given.context.db.write(setAllowance(seeds[1]?.workspace.id ?? '', monthOf(given.clock.now()), 7))
     const memos = [`{"a,b"}\\ 'c' NULL`, 'ü €', null]
     const waiting = seeds.map((each, index) => {
       const changes = {
@@ -104,8 +104,8 @@ describe('reservations in batches', () => {
       assert.equal(payment.memo, memos[index])
       assert.deepEqual(await getPayment(given.context, payment), payment)
       const text = `select e.data_text, e.data = e.data_text::jsonb as same, e.type, d.endpoint_id, d.status, d.mode
-        from events e left join deliveries d on d.account_id = e.account_id and d.event_id = e.id where e.account_id = $1`
-      const events = await readRows(given.context.db, text, [payment.accountId])
+        from events e left join deliveries d on d.workspace_id = e.workspace_id and d.event_id = e.id where e.workspace_id = $1`
+      const events = await readRows(given.context.db, text, [payment.workspaceId])
       assert.equal(events.length, 1)
       const [{ data_text: dataText, same, type, endpoint_id: endpointId, status, mode } = {}] = events
       assert.equal(dataText, JSON.stringify({ payment: formatPayment(payment) }))
@@ -114,13 +114,13 @@ describe('reservations in batches', () => {
       const expected = endpoint === undefined ? [null, null, null] : [endpoint.id, 'pending', payment.mode]
       assert.deepEqual([endpointId, status, mode], expected)
     }
-    assert.equal(await readAllowance(given.context.db, seeds[1]?.account.id ?? ''), 8)
+    assert.equal(await readAllowance(given.context.db, seeds[1]?.workspace.id ?? ''), 8)
   })
 
   test('a batch leaves what another transaction has locked to a single decision', async () => {
     const [free, locked, suspended] = [await seed(given.context), await seed(given.context), await seed(given.context)]
-    await readRows(given.context.db, 'update grants set suspended_at = now() where account_id = $1', [
-      suspended.account.id,
+    await readRows(given.context.db, 'update grants set suspended_at = now() where workspace_id = $1', [
+      suspended.workspace.id,
     ])
     const waiting = [free, locked, suspended].map((each) => ({ ctx: given.context, funded: fundOne(each) }))
     const release = await lockWallets(locked)
@@ -213,7 +213,7 @@ describe('reservations in batches', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push({ ...seeded, wallet })
     }
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 989))
+    await given.context.db.write(setAllowance(seeded.workspace.id, monthOf(given.clock.now()), 989))
     const contexts = [given.context, another]
     const reservations = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
@@ -223,7 +223,7 @@ describe('reservations in batches', () => {
     const counts = Object.groupBy(reservations, describeKind)
     assert.equal(counts['reserved']?.length, 11)
     assert.equal(counts['plan_cap_exceeded']?.length, 29)
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1_000)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 1_000)
   })
 
   test('one batch with more live payments than the allowance has left allows exactly what is left', async () => {
@@ -234,12 +234,12 @@ describe('reservations in batches', () => {
       await seedGrant(given.context, { ...seeded, wallet })
       wallets.push({ ...seeded, wallet })
     }
-    await given.context.db.write(setAllowance(seeded.account.id, monthOf(given.clock.now()), 998))
+    await given.context.db.write(setAllowance(seeded.workspace.id, monthOf(given.clock.now()), 998))
     const waiting = wallets.map((each) => ({ ctx: given.context, funded: fundOne(each) }))
     const results = await reservePayments(given.context.db, waiting, { waits: false })
     const counts = Object.groupBy(results.values(), describeKind)
     assert.deepEqual([counts['reserved']?.length, counts['plan_cap_exceeded']?.length], [2, 3])
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1_000)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 1_000)
   })
 
   test('the first live payments of a month make the allowance, although a batch cannot lock it yet', async () => {
@@ -248,7 +248,7 @@ describe('reservations in batches', () => {
     await seedGrant(given.context, { ...seeded, wallet })
     const both = [seeded, { ...seeded, wallet }]
     await Promise.all(both.map((each) => reserve(given.context, fundOne(each))))
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 2)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 2)
   })
 
   /** Decides on one request alone, without the queue. */
@@ -274,8 +274,8 @@ describe('reservations in batches', () => {
     const [row] = await readRows(
       given.context.db,
       `select count(*)::integer as payments, coalesce(sum(amount_micro), 0)::integer as amount,
-        (select count(*)::integer from events where account_id = $1) as events from payments where account_id = $1`,
-      [seeds[0]?.account.id],
+        (select count(*)::integer from events where workspace_id = $1) as events from payments where workspace_id = $1`,
+      [seeds[0]?.workspace.id],
     )
     return { payments: Number(row?.['payments']), amount: Number(row?.['amount']), events: Number(row?.['events']) }
   }

@@ -176,9 +176,9 @@ function settle({ resolve }: Entry, result: BatchedReservation | undefined): boo
  */
 function placeOf(
   { pools }: Pick<Context, 'pools'>,
-  { request: { accountId, mode, wallet, idempotencyKey } }: FundedRequest,
+  { request: { workspaceId, mode, wallet, idempotencyKey } }: FundedRequest,
 ): QueueEntry {
-  const keys = [`wallet ${accountId} ${mode} ${wallet}`]
-  if (idempotencyKey !== null) keys.push(`key ${accountId} ${mode} ${idempotencyKey}`)
-  return { group: pools.creators.holderOf(accountId), keys, batchKey: mode === 'live' ? accountId : null }
+  const keys = [`wallet ${workspaceId} ${mode} ${wallet}`]
+  if (idempotencyKey !== null) keys.push(`key ${workspaceId} ${mode} ${idempotencyKey}`)
+  return { group: pools.creators.holderOf(workspaceId), keys, batchKey: mode === 'live' ? workspaceId : null }
 }

@@ -76,18 +76,18 @@ export async function reservePayments(
     await transaction.commit(storeAll(decided.flatMap(({ made }) => made ?? [])))
     return new Map(decided.map(({ waiting, reservation }) => [waiting, reservation]))
   }
-  const reservations = await db.transaction(reserve, waits ? { group: first.funded.request.accountId } : {})
+  const reservations = await db.transaction(reserve, waits ? { group: first.funded.request.workspaceId } : {})
   const reserved = [...reservations.values()].findLast(({ kind }) => kind === 'reserved')
   if (reserved?.kind === 'reserved') {
-    const { accountId, id } = reserved.payment
-    ledger.newestPayment = { accountId, id }
+    const { workspaceId, id } = reserved.payment
+    ledger.newestPayment = { workspaceId, id }
   }
   return reservations
 }
 
 /** Every transaction locks in the order of these keys. */
 function lockKey({ funded: { request } }: WaitingRequest): string {
-  return `${request.accountId} ${request.mode} ${request.wallet}`
+  return `${request.workspaceId} ${request.mode} ${request.wallet}`
 }
 
 interface Asked extends TimedRequest {
@@ -115,7 +115,7 @@ interface Options {
 
 /** A request and what was read for it, except for the allowance. */
 type Asking = Asked & Omit<Reading, 'used'>
-/** How much of each allowance is used, by account and month. It includes the payments that were allowed by then. */
+/** How much of each allowance is used, by workspace and month. It includes the payments that were allowed by then. */
 type UsedAllowances = Map<string, number>
 
 interface Read {
@@ -134,7 +134,7 @@ async function lockAndRead(transaction: Transaction, asked: readonly Asked[], op
   const isComplete =
     unmade.length === 0 && first.readings.every(({ grant, existing }) => grant !== null || existing !== null)
   if (!options.waits || isComplete) return first
-  for (const { request, month } of unmade) await transaction.run(ensureAllowance(request.accountId, month ?? ''))
+  for (const { request, month } of unmade) await transaction.run(ensureAllowance(request.workspaceId, month ?? ''))
   return await readOnce(transaction, asked, options)
 }
 
@@ -143,7 +143,7 @@ async function readOnce(transaction: Transaction, asked: readonly Asked[], { wai
   const counted = new Map(
     asked.flatMap((each) => {
       const { month, request } = each
-      return month === null ? [] : [[allowanceKey(each), { accountId: request.accountId, month }] as const]
+      return month === null ? [] : [[allowanceKey(each), { workspaceId: request.workspaceId, month }] as const]
     }),
   )
   const locks = [waits ? lockGrants(requests) : lockFreeGrants(requests), findPaymentsByKeys(requests)] as const
@@ -175,8 +175,8 @@ export function toFactsRead({ request, balance, now }: TimedRequest): FactsRead 
   }
 }
 
-function allowanceKey({ request: { accountId }, month }: Asked): string {
-  return `${accountId} ${month}`
+function allowanceKey({ request: { workspaceId }, month }: Asked): string {
+  return `${workspaceId} ${month}`
 }
 
 interface Decided {
@@ -218,16 +218,17 @@ function makeReservation(
   { waiting: { ctx }, request, now, month }: Asked,
   { grant, enclaveWalletId, facts, balance }: Allowed,
 ): NewReservation {
-  const { accountId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } = request
+  const { workspaceId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } =
+    request
   const fields = {
-    ...{ id: createId('payment', now), accountId, mode, agentId, grantId: grant.grantId, walletAddress: wallet },
+    ...{ id: createId('payment', now), workspaceId, mode, agentId, grantId: grant.grantId, walletAddress: wallet },
     ...{ to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId, createdAt: now, allowanceMonth: month },
     firstBlock: balance.blockNumber,
   }
   const store = (payment: AgentPayment, purchase: readonly Query<unknown>[], bytes: number): NewReservation => ({
     row: { payment, admission: { ...grant, spent24hMicro: facts.spent24hMicro } },
     purchase,
-    bytes: { accountId, mode, bytes, budgetBytes: PLANS[facts.plan].answerBytesMax[mode] },
+    bytes: { workspaceId, mode, bytes, budgetBytes: PLANS[facts.plan].answerBytesMax[mode] },
     event: paymentEvent('payment.created', payment, now),
     signing: { enclaveWalletId, signerKey: grant.signerKey },
   })
@@ -252,10 +253,10 @@ function makeReservation(
 function storeAll(reservations: readonly NewReservation[]): Query<unknown>[] {
   if (reservations.length === 0) return []
   const made = reservations.toSorted(compareKeys)
-  const payments = Map.groupBy(made, ({ row: { payment } }) => `${payment.accountId} ${payment.allowanceMonth}`)
+  const payments = Map.groupBy(made, ({ row: { payment } }) => `${payment.workspaceId} ${payment.allowanceMonth}`)
   const counts = [...payments.values()].flatMap((together) => {
-    const { accountId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
-    return allowanceMonth === null ? [] : [addToAllowance(accountId, allowanceMonth, together.length)]
+    const { workspaceId = '', allowanceMonth = null } = together[0]?.row.payment ?? {}
+    return allowanceMonth === null ? [] : [addToAllowance(workspaceId, allowanceMonth, together.length)]
   })
   const responses = made.flatMap(({ bytes }) => (bytes.bytes === 0 ? [] : [bytes]))
   return [

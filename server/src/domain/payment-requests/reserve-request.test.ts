@@ -82,7 +82,7 @@ describe('the limits of a payment', () => {
   test('a new grant does not reset what the agent has spent (D16)', async () => {
     const seeded = await seed(given.context, { dailyCap: '10' })
     await pay(seeded, '6')
-    await given.context.db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, new Date(start)))
+    await given.context.db.write(markGrantRevoked(seeded.workspace.id, seeded.grant.id, new Date(start)))
     expectRefusal(await pay(seeded, '1'), 'permission_not_found')
     await seedGrant(given.context, seeded, { dailyCap: '8' })
     expectRefusal(await pay(seeded, '2.000001'), 'daily_cap_exceeded')
@@ -92,7 +92,7 @@ describe('the limits of a payment', () => {
   test('if the grant is replaced while a payment waits for the lock, the new grant decides (D14)', async () => {
     const { db } = given.context
     const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
-    const { account, grant } = seeded
+    const { workspace, grant } = seeded
     const next = { ...grant, id: createId('grant', new Date(start)), status: 'pending', replaces: grant.id } as const
     await db.write(insertGrant({ ...next, maxPerTxMicro: microUsdc(2_000_000n) }))
     const paid: Promise<PaymentOutcome>[] = []
@@ -100,7 +100,7 @@ describe('the limits of a payment', () => {
       const now = new Date(start)
       await transaction.batch([
         endUnenforced(next, { enforced: [next.id], replacedBy: next.id, now }),
-        markActive(account.id, next.id, now),
+        markActive(workspace.id, next.id, now),
       ])
       // One process lets only one payment of a wallet wait for the lock, so another process makes the second payment.
       for (const [amount, ctx] of [

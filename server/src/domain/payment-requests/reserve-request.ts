@@ -85,11 +85,11 @@ export async function reserveRequest(ctx: Context, asked: PaymentRequest): Promi
  */
 async function findRecorded(
   { db }: Pick<Context, 'db'>,
-  { accountId, mode, idempotencyKey }: PaymentRequest,
+  { workspaceId, mode, idempotencyKey }: PaymentRequest,
   error: unknown,
 ): Promise<Extract<Reservation, { kind: 'existing' }>> {
   if (!violatesUnique(error, IDEMPOTENCY_INDEX)) throw error
-  const payment = await db.read(findPaymentByKey(accountId, mode, idempotencyKey))
+  const payment = await db.read(findPaymentByKey(workspaceId, mode, idempotencyKey))
   if (payment === null) throw error
   return { kind: 'existing', payment }
 }

@@ -30,7 +30,7 @@ export function markAccepted(acceptances: readonly Acceptance[]): Query<(Payment
     name: 'mark_payments_accepted',
     text: acceptedText('for no key update'),
     values: [
-      acceptances.map(({ payment }) => payment.accountId),
+      acceptances.map(({ payment }) => payment.workspaceId),
       acceptances.map(({ payment }) => payment.id),
       acceptances.map(({ accepted }) => accepted.transactionId),
       acceptances.map(({ accepted }) => accepted.txHash),
@@ -55,12 +55,12 @@ export function markFreeAccepted(acceptances: readonly Acceptance[]): Query<(Pay
 function acceptedText(lock: string): string {
   const { from, to } = PAYMENT_MOVES.accept
   return `with locked as materialized (
-        select p.account_id as key_account, p.id as key_id, r.new_transaction, r.new_hash, r.new_time, r.new_operation,
+        select p.workspace_id as key_workspace, p.id as key_id, r.new_transaction, r.new_hash, r.new_time, r.new_operation,
           r.new_reason, r.new_look
         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
-          $8::timestamptz[]) as r (account_id, payment_id, new_transaction, new_hash, new_time, new_operation,
+          $8::timestamptz[]) as r (workspace_id, payment_id, new_transaction, new_hash, new_time, new_operation,
           new_reason, new_look)
-        cross join lateral (select account_id, id from payments where account_id = r.account_id and id = r.payment_id
+        cross join lateral (select workspace_id, id from payments where workspace_id = r.workspace_id and id = r.payment_id
           ${lock}) p
       )
       update payments set status = '${to}', enclave_transaction_id = new_transaction, tx_hash = new_hash,
@@ -70,6 +70,6 @@ function acceptedText(lock: string): string {
         searched_block = case when user_operation_hash is not distinct from coalesce(new_operation, user_operation_hash)
           then searched_block end
       from locked
-      where account_id = key_account and id = key_id and ${statusIs(from)} and tx_hash is null
+      where workspace_id = key_workspace and id = key_id and ${statusIs(from)} and tx_hash is null
       returning ${PAYMENT_COLUMNS}`
 }

@@ -14,9 +14,9 @@ export function appendEnd(payment: Payment, now: Date): Query<unknown>[] {
   if (payment.kind !== 'withdrawal') {
     return [...appendEvent(paymentEvent(isConfirmed ? 'payment.confirmed' : 'payment.failed', payment, now))]
   }
-  const { accountId, mode, walletAddress: wallet, failureCode, txHash } = payment
+  const { workspaceId, mode, walletAddress: wallet, failureCode, txHash } = payment
   const action = isConfirmed ? 'withdrawal.confirmed' : 'withdrawal.failed'
   const details = { mode, wallet, tx_hash: txHash, ...(isConfirmed ? {} : { failure_code: failureCode }) }
-  const entry = { logId: accountId, createdAt: now, actor: OPERATOR, action, subject: payment.id, details } as const
+  const entry = { logId: workspaceId, createdAt: now, actor: OPERATOR, action, subject: payment.id, details } as const
   return [insertAuditEntry(entry)]
 }

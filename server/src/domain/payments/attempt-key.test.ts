@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { attemptKey } from './attempt-key.ts'
 
 const PAYMENT = {
-  accountId: 'acc_1',
+  workspaceId: 'acc_1',
   mode: 'test',
   id: 'pay_1',
   idempotencyKey: null,
@@ -12,7 +12,7 @@ const PAYMENT = {
 }
 
 const payments = fc.record({
-  accountId: fc.constantFrom('acc_1', 'acc_2'),
+  workspaceId: fc.constantFrom('acc_1', 'acc_2'),
   mode: fc.constantFrom('test', 'live'),
   id: fc.constantFrom('pay_1', 'pay_2'),
   idempotencyKey: fc.oneof(
@@ -24,7 +24,7 @@ const payments = fc.record({
 })
 
 describe('attemptKey', () => {
-  test('the key starts with the account and mode, and ends with the attempt’s number', () => {
+  test('the key starts with the workspace and mode, and ends with the attempt’s number', () => {
     assert.equal(attemptKey(PAYMENT), 'acc_1:test:pay_1:1')
     assert.equal(attemptKey({ ...PAYMENT, idempotencyKey: 'order 7', attempt: 2 }), 'acc_1:test:key:order%207:2')
   })
@@ -41,7 +41,7 @@ describe('attemptKey', () => {
   test('the key fits in a header and within the enclave’s limit', () => {
     fc.assert(
       fc.property(payments, (payment) => {
-        assert.match(attemptKey({ ...payment, accountId: `acc_${'0'.repeat(26)}` }), /^[\x21-\x7e]{1,256}$/)
+        assert.match(attemptKey({ ...payment, workspaceId: `acc_${'0'.repeat(26)}` }), /^[\x21-\x7e]{1,256}$/)
       }),
     )
   })
@@ -60,7 +60,7 @@ describe('attemptKey', () => {
  * Returns the fields that make an attempt's key unique. If the caller sent an idempotency key, the payment's id is not
  * among them.
  */
-function identity({ accountId, mode, id, idempotencyKey, attempt }: Parameters<typeof attemptKey>[0]): string {
+function identity({ workspaceId, mode, id, idempotencyKey, attempt }: Parameters<typeof attemptKey>[0]): string {
   const key = idempotencyKey === null ? ['id', id] : ['key', idempotencyKey]
-  return JSON.stringify([accountId, mode, key, attempt])
+  return JSON.stringify([workspaceId, mode, key, attempt])
 }

@@ -26,11 +26,11 @@ export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Da
     name: 'postpone_authorization_lookups',
     text: `update payments set looks = looks + 1, next_look_at = l.next_look_at, searched_block = l.searched_block
       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[])
-        as l (account_id, id, next_look_at, searched_block)
-      where payments.account_id = l.account_id and payments.id = l.id and payments.${statusIs('pending')}
+        as l (workspace_id, id, next_look_at, searched_block)
+      where payments.workspace_id = l.workspace_id and payments.id = l.id and payments.${statusIs('pending')}
         and kind = 'x402'`,
     values: [
-      looks.map(({ payment }) => payment.accountId),
+      looks.map(({ payment }) => payment.workspaceId),
       looks.map(({ payment }) => payment.id),
       looks.map(({ nextLookAt }) => nextLookAt),
       looks.map(({ payment }) => payment.searchedBlock?.toString() ?? null),

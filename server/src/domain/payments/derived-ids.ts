@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Payment } from './payment.ts'
 
 /** What identifies a payment at the provider and on the chain. */
-type PaymentKey = Pick<Payment, 'accountId' | 'mode' | 'idempotencyKey'>
+type PaymentKey = Pick<Payment, 'workspaceId' | 'mode' | 'idempotencyKey'>
 
 /**
  * Returns the reference id of a payment at the enclave, at most 64 characters (D23, D96). It is derived from the
@@ -22,6 +22,6 @@ export function authorizationNonce(key: PaymentKey & { readonly idempotencyKey: 
   return `0x${digest('nonce', key, 'hex')}`
 }
 
-function digest(purpose: string, { accountId, mode, idempotencyKey }: PaymentKey, encoding: 'hex' | 'base64url') {
-  return hash('sha256', JSON.stringify([purpose, accountId, mode, idempotencyKey]), encoding)
+function digest(purpose: string, { workspaceId, mode, idempotencyKey }: PaymentKey, encoding: 'hex' | 'base64url') {
+  return hash('sha256', JSON.stringify([purpose, workspaceId, mode, idempotencyKey]), encoding)
 }

@@ -269,10 +269,10 @@ describe('equal payments that may have been sent', () => {
     given.enclave.behave = () => 'sign'
     const [row] = await readRows(
       given.context.db,
-      'select id from payments where account_id = $1 and idempotency_key = $2',
-      [seeded.account.id, idempotencyKey],
+      'select id from payments where workspace_id = $1 and idempotency_key = $2',
+      [seeded.workspace.id, idempotencyKey],
     )
-    return await getPayment(given.context, { accountId: seeded.account.id, mode: 'test', id: String(row?.['id']) })
+    return await getPayment(given.context, { workspaceId: seeded.workspace.id, mode: 'test', id: String(row?.['id']) })
   }
 
   /** Reserves a purchase that is equal to the payments of `create`. */

@@ -29,7 +29,7 @@ export async function failPayment(
     const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
     await transaction.commit([
       ...appendEnd(moved, now),
-      ...(month === null ? [] : [addToAllowance(moved.accountId, month, -1)]),
+      ...(month === null ? [] : [addToAllowance(moved.workspaceId, month, -1)]),
     ])
     return moved
   }

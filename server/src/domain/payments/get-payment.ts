@@ -5,16 +5,16 @@ import type { Context } from '../context.ts'
 import type { Payment } from './payment.ts'
 import { findPayment } from './payments-store.ts'
 
-/** Returns the recorded payment with this id in the given account and mode. Throws 404 `not_found`. */
+/** Returns the recorded payment with this id in the given workspace and mode. Throws 404 `not_found`. */
 export async function getPayment(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<Payment> {
-  const payment = isId('payment', id) ? await ctx.db.read(findPayment(accountId, mode, id)) : null
+  const payment = isId('payment', id) ? await ctx.db.read(findPayment(workspaceId, mode, id)) : null
   if (payment === null) throw paymentNotFound()
   return payment
 }
 
 export function paymentNotFound(): Problem {
-  return new Problem('not_found', 'No payment has this id in this account and mode.')
+  return new Problem('not_found', 'No payment has this id in this workspace and mode.')
 }

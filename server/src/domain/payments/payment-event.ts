@@ -11,7 +11,7 @@ export function paymentEvent(
 ): DomainEvent {
   return {
     id: createId('event', now),
-    accountId: payment.accountId,
+    workspaceId: payment.workspaceId,
     mode: payment.mode,
     type,
     createdAt: now,

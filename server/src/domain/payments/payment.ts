@@ -129,7 +129,7 @@ interface OfAgent extends OfAnyKind {
 
 interface OfAnyKind {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly walletAddress: Address
   readonly to: Address

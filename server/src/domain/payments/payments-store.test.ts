@@ -31,7 +31,7 @@ describe('the table payments', () => {
   test('a row exactly at its limits is accepted', async () => {
     const payment = make({ amountMicro: microUsdc(5n) })
     await given.context.db.write(insertPayments([{ payment, admission: ADMISSION }]))
-    assert.deepEqual(await given.context.db.read(findPayment(payment.accountId, 'test', payment.id)), payment)
+    assert.deepEqual(await given.context.db.read(findPayment(payment.workspaceId, 'test', payment.id)), payment)
   })
 
   const faults: readonly {
@@ -67,7 +67,7 @@ describe('the table payments', () => {
     })
   }
 
-  test('in one account and mode, an idempotency key can have only one row', async () => {
+  test('in one workspace and mode, an idempotency key can have only one row', async () => {
     const insert = () =>
       given.context.db.write(insertPayments([{ payment: make({ idempotencyKey: 'once' }), admission: ADMISSION }]))
     await insert()
@@ -79,13 +79,13 @@ describe('the table payments', () => {
     await given.context.db.write(insertPayments([{ payment, admission: ADMISSION }]))
     const block = { number: 1n, hash: HASH, logIndex: 0n }
     assert.equal(await given.context.db.write(markConfirmed({ ...payment, txHash: HASH }, block, NOW)), null)
-    assert.equal((await given.context.db.read(findPayment(payment.accountId, 'test', payment.id)))?.status, 'pending')
+    assert.equal((await given.context.db.read(findPayment(payment.workspaceId, 'test', payment.id)))?.status, 'pending')
   })
 
   function make(changes: Partial<TransferPayment>): TransferPayment {
     return {
       id: createId('payment', NOW),
-      accountId: seeded.account.id,
+      workspaceId: seeded.workspace.id,
       mode: 'test',
       kind: 'transfer',
       agentId: seeded.agentId,

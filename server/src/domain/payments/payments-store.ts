@@ -30,7 +30,7 @@ export interface LookupResult {
 const { payments } = tables
 
 const STORED_ROW = {
-  ...pick(payments, 'account_id', 'mode', 'id'),
+  ...pick(payments, 'workspace_id', 'mode', 'id'),
   kind: narrow<PaymentKind>(payments.kind),
   ...pick(payments, 'agent_id', 'grant_id'),
   wallet_address: narrow<Address>(payments.wallet_address),
@@ -68,7 +68,7 @@ export function statusIs(status: PaymentStatus): string {
 
 /** The columns of a new payment, with their types. `insertedValues` returns their values in this order. */
 const INSERTED = {
-  ...{ account_id: 'text', mode: 'text', id: 'text', agent_id: 'text', wallet_address: 'text', grant_id: 'text' },
+  ...{ workspace_id: 'text', mode: 'text', id: 'text', agent_id: 'text', wallet_address: 'text', grant_id: 'text' },
   ...{ to_address: 'text', amount_micro: 'numeric', amount_usdc: 'text', memo: 'text', idempotency_key: 'text' },
   ...{ status: 'text', created_at: 'timestamptz', allowance_month: 'date', attempt: 'integer' },
   ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
@@ -89,7 +89,7 @@ export interface NewPaymentRow {
 
 function insertedValues({ payment, admission, recoveredAt }: NewPaymentRow): unknown[] {
   return [
-    payment.accountId,
+    payment.workspaceId,
     payment.mode,
     payment.id,
     payment.agentId,
@@ -142,21 +142,21 @@ export function insertPayments(rows: readonly NewPaymentRow[]): Query<number> {
 }
 
 /** Finds a payment by its id. Uses the primary key. */
-export function findPayment(accountId: string, mode: Mode, id: string): Query<Payment | null> {
+export function findPayment(workspaceId: string, mode: Mode, id: string): Query<Payment | null> {
   return {
     name: 'find_payment',
-    text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and id = $2 and mode = $3`,
-    values: [accountId, id, mode],
+    text: `select ${PAYMENT_COLUMNS} from payments where workspace_id = $1 and id = $2 and mode = $3`,
+    values: [workspaceId, id, mode],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
 
 /** Finds a payment by its idempotency key. Finds nothing if the key is null. Uses `payments_by_idempotency_key`. */
-export function findPaymentByKey(accountId: string, mode: Mode, key: string | null): Query<Payment | null> {
+export function findPaymentByKey(workspaceId: string, mode: Mode, key: string | null): Query<Payment | null> {
   return {
     name: 'find_payment_by_key',
-    text: `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = $2 and idempotency_key = $3`,
-    values: [accountId, mode, key],
+    text: `select ${PAYMENT_COLUMNS} from payments where workspace_id = $1 and mode = $2 and idempotency_key = $3`,
+    values: [workspaceId, mode, key],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
@@ -167,16 +167,16 @@ export function findPaymentByKey(accountId: string, mode: Mode, key: string | nu
  * `payments_by_idempotency_key`.
  */
 export function findPaymentsByKeys(
-  requests: readonly Pick<Payment, 'accountId' | 'mode' | 'idempotencyKey'>[],
+  requests: readonly Pick<Payment, 'workspaceId' | 'mode' | 'idempotencyKey'>[],
 ): Query<ReadonlyMap<number, Payment>> {
   return {
     name: 'find_payments_by_keys',
     text: `select position, ${listOf(PAYMENT_ROW)}
-      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as r (of_account, of_mode, of_key, position)
+      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as r (of_workspace, of_mode, of_key, position)
       cross join lateral (select ${PAYMENT_COLUMNS} from payments
-        where account_id = of_account and mode = of_mode and idempotency_key = of_key offset 0) p`,
+        where workspace_id = of_workspace and mode = of_mode and idempotency_key = of_key offset 0) p`,
     values: [
-      requests.map(({ accountId }) => accountId),
+      requests.map(({ workspaceId }) => workspaceId),
       requests.map(({ mode }) => mode),
       requests.map(({ idempotencyKey }) => idempotencyKey),
     ],
@@ -197,10 +197,10 @@ export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Pa
     name: 'claim_payment_attempt',
     text: `update payments set attempt = attempt + 1, attempt_until = $4, request_expires_at = null, next_look_at = $4,
         fenced_until = greatest(fenced_until, request_expires_at, attempt_until)
-      where account_id = $1 and id = $2 and ${statusIs('pending')} and tx_hash is null and enclave_transaction_id is null
+      where workspace_id = $1 and id = $2 and ${statusIs('pending')} and tx_hash is null and enclave_transaction_id is null
         and (attempt_until is null or attempt_until <= $3) and kind = 'transfer'
       returning ${PAYMENT_COLUMNS}`,
-    values: [payment.accountId, payment.id, now, until],
+    values: [payment.workspaceId, payment.id, now, until],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
@@ -210,9 +210,9 @@ export function setRequestExpiry(payment: Payment, requestExpiresAt: Date): Quer
   return {
     name: 'set_payment_request_expiry',
     text: `update payments set request_expires_at = $4
-      where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null
+      where workspace_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null
       returning ${PAYMENT_COLUMNS}`,
-    values: [payment.accountId, payment.id, payment.attempt, requestExpiresAt],
+    values: [payment.workspaceId, payment.id, payment.attempt, requestExpiresAt],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
@@ -231,8 +231,8 @@ export function releaseAttempt(
     text: `update payments set attempt_until = null, request_expires_at = null, pending_reason = $5, next_look_at = $6,
         fenced_until = case when $4 then greatest(fenced_until, request_expires_at, attempt_until)
           else fenced_until end
-      where account_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null`,
-    values: [payment.accountId, payment.id, payment.attempt, mayArrive, reason, nextLookupAt],
+      where workspace_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null`,
+    values: [payment.workspaceId, payment.id, payment.attempt, mayArrive, reason, nextLookupAt],
     read: changed,
   }
 }
@@ -257,8 +257,8 @@ export function movePayment(
   return {
     name,
     text: `update payments set status = '${to}', ${set}
-      where account_id = $1 and id = $2 and ${statusIs(from)} and ${guard} returning ${PAYMENT_COLUMNS}`,
-    values: [payment.accountId, payment.id, ...values],
+      where workspace_id = $1 and id = $2 and ${statusIs(from)} and ${guard} returning ${PAYMENT_COLUMNS}`,
+    values: [payment.workspaceId, payment.id, ...values],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }
@@ -359,7 +359,7 @@ export function markFailed(payment: Payment, code: FailureCode, now: Date): Quer
 export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
   const shared = {
     id: row.id,
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     walletAddress: row.wallet_address,
     to: row.to_address,

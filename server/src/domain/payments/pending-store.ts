@@ -19,7 +19,7 @@ export function heldSince(now: Date): Date {
 
 /** How a statement names the wallet, the block of the balance, and `heldSince`: as parameters or as columns. */
 interface UnminedTerms {
-  readonly account: string
+  readonly workspace: string
   readonly mode: string
   readonly wallet: string
   readonly block: string
@@ -32,13 +32,13 @@ interface UnminedTerms {
  * `status = 'pending'`. With the condition on `status`, the planner could use `payments_to_reconcile`, which contains
  * the pending payments of every workspace.
  */
-export function unminedSum({ account, mode, wallet, block, since }: UnminedTerms): string {
+export function unminedSum({ workspace, mode, wallet, block, since }: UnminedTerms): string {
   return `(select coalesce(sum(s.amount_micro), 0) from (select p.amount_micro from payments p
-          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.settled_at is null
+          where p.workspace_id = ${workspace} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.settled_at is null
             and p.created_at > ${since} and (p.mined_block is null or p.mined_block > ${block})
           order by p.created_at offset 0) s)
         + (select coalesce(sum(s.amount_micro), 0) from (select p.amount_micro from payments p
-          where p.account_id = ${account} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.status = 'confirmed'
+          where p.workspace_id = ${workspace} and p.mode = ${mode} and p.wallet_address = ${wallet} and p.status = 'confirmed'
             and p.mined_block > ${block}
           order by p.mined_block offset 0) s)`
 }
@@ -48,13 +48,13 @@ export function unminedSum({ account, mode, wallet, block, since }: UnminedTerms
  * `payments_holding_balance` and `payments_confirmed_by_block`.
  */
 export function sumUnmined(
-  { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
+  { workspaceId, mode, wallet }: { workspaceId: string; mode: Mode; wallet: Address },
   { now, balanceBlock }: { now: Date; balanceBlock: bigint },
 ): Query<MicroUsdc> {
   return {
     name: 'sum_unmined_payments',
-    text: `select ${unminedSum({ account: '$1', mode: '$2', wallet: '$3', block: '$4', since: '$5' })} as unmined`,
-    values: [accountId, mode, wallet, balanceBlock, heldSince(now)],
+    text: `select ${unminedSum({ workspace: '$1', mode: '$2', wallet: '$3', block: '$4', since: '$5' })} as unmined`,
+    values: [workspaceId, mode, wallet, balanceBlock, heldSince(now)],
     read: one({ unmined: computed.numeric }, (row) => microUsdc(BigInt(row.unmined))),
   }
 }
@@ -64,7 +64,7 @@ export function sumUnmined(
  * Uses the index `payments_holding_balance`.
  */
 export function listAwaitingChainOfWallet(
-  accountId: string,
+  workspaceId: string,
   mode: Mode,
   wallet: Address,
   limit: number,
@@ -72,10 +72,10 @@ export function listAwaitingChainOfWallet(
   return {
     name: 'list_wallet_payments_awaiting_chain',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
         and (tx_hash is not null or kind = 'x402')
       order by created_at, id limit $4`,
-    values: [accountId, mode, wallet, limit],
+    values: [workspaceId, mode, wallet, limit],
     read: all(PAYMENT_ROW, toPayment),
   }
 }

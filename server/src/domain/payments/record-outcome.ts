@@ -44,7 +44,7 @@ async function handleAccepted(ctx: Context, payment: Payment, accepted: Accepted
   if (recorded.txHash !== null || recorded.status !== 'pending') return recorded
   const txHash = await ctx.enclave.awaitTxHash(transactionId, {
     timeoutMs: HASH_WAIT_MS,
-    accountId: payment.accountId,
+    workspaceId: payment.workspaceId,
   })
   if (txHash === null) return recorded
   return await recordAcceptance(ctx, { payment: recorded, accepted: { transactionId, txHash, userOperationHash } })
@@ -61,7 +61,7 @@ async function handleRefused(
   ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused a payment')
   if (payment.attempt > 1) {
     try {
-      const { transfer } = await ctx.enclave.findTransfer(referenceId(payment), payment.accountId)
+      const { transfer } = await ctx.enclave.findTransfer(referenceId(payment), payment.workspaceId)
       if (transfer !== null)
         return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
     } catch (error) {

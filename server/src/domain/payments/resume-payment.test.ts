@@ -12,7 +12,7 @@ import { paymentRequest, seed, type Seed } from '../../../../test/support/contex
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { SigningRequest } from '../../../../test/support/wires/fake-enclave.ts'
 import { openEnclave } from '../../enclave/privy/open-enclave.ts'
-import { changePlan } from '../accounts/change-plan.ts'
+import { changePlan } from '../workspaces/change-plan.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
@@ -49,9 +49,9 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     const keys = requestsOf(seeded).map(({ idempotencyKey }) => idempotencyKey)
     assert.deepEqual(
       keys,
-      [1, 2].map((attempt) => `${seeded.account.id}:test:key:key:${attempt}`),
+      [1, 2].map((attempt) => `${seeded.workspace.id}:test:key:key:${attempt}`),
     )
-    assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), ['payment.created'])
+    assert.deepEqual(await listEventTypes(given.context.db, seeded.workspace.id), ['payment.created'])
   })
 
   test('the enclave signs and its response is lost: a retry finds the transfer by its reference, and sends nothing', async () => {
@@ -100,7 +100,7 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
     given.enclave.behave = () => 'sign'
     passFence()
-    await suspendGrant(given.context, { accountId: seeded.account.id, grantId: seeded.grant.id, actor: OPERATOR })
+    await suspendGrant(given.context, { workspaceId: seeded.workspace.id, grantId: seeded.grant.id, actor: OPERATOR })
     await assert.rejects(pay(seeded), { code: 'permission_not_found', details: { reason: 'suspended' } })
     assert.equal((await listPayments(seeded, 'pending')).length, 1)
     assert.equal(requestsOf(seeded).length, 1)
@@ -133,25 +133,25 @@ describe('a payment whose outcome at the enclave is unknown', () => {
     given.enclave.behave = () => 'reject'
     const payment = expectPayment(await pay(seeded), 'created')
     assert.deepEqual([payment.status, payment.failureCode, payment.txHash], ['failed', 'enclave_refused', null])
-    const types = await listEventTypes(given.context.db, seeded.account.id)
+    const types = await listEventTypes(given.context.db, seeded.workspace.id)
     assert.deepEqual(types, ['payment.created', 'payment.failed'])
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 0)
     given.enclave.behave = () => 'sign'
     assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
     expectPayment(await createPayment(given.context, paymentRequest(seeded)), 'created')
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 1)
   })
 
   test('an allowance that was corrected meanwhile never falls below zero', async () => {
     const seeded = await seed(given.context, { mode: 'live' })
-    const { account } = seeded
+    const { workspace } = seeded
     given.enclave.behave = () => 'unavailable'
     await assert.rejects(pay(seeded), { code: 'privy_call_failed' })
-    await changePlan(given.context, { account, plan: account.plan, allowanceUsed: 0, actor: OPERATOR })
+    await changePlan(given.context, { workspace, plan: workspace.plan, allowanceUsed: 0, actor: OPERATOR })
     given.enclave.behave = () => 'reject'
     passFence()
     assert.equal(expectPayment(await pay(seeded), 'replayed').status, 'failed')
-    assert.equal(await readAllowance(given.context.db, account.id), 0)
+    assert.equal(await readAllowance(given.context.db, workspace.id), 0)
   })
 
   test('the enclave accepts without a hash: the hash is fetched before the response', async () => {
@@ -211,8 +211,8 @@ describe('a payment whose outcome at the enclave is unknown', () => {
   }
 
   /** The reference id of the payment that `pay` requests. */
-  function referenceOf({ account }: Seed): string {
-    return referenceId({ accountId: account.id, mode: 'test', idempotencyKey: 'key', id: '' })
+  function referenceOf({ workspace }: Seed): string {
+    return referenceId({ workspaceId: workspace.id, mode: 'test', idempotencyKey: 'key', id: '' })
   }
 
   function requestsOf(seeded: Seed): SigningRequest[] {
@@ -220,8 +220,8 @@ describe('a payment whose outcome at the enclave is unknown', () => {
   }
 
   async function listPayments(seeded: Seed, status?: string): Promise<string[]> {
-    const rows = await readRows(given.context.db, 'select id, status from payments where account_id = $1', [
-      seeded.account.id,
+    const rows = await readRows(given.context.db, 'select id, status from payments where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     if (status !== undefined) for (const row of rows) assert.equal(row['status'], status)
     return rows.map((row) => String(row['id']))

@@ -104,7 +104,7 @@ async function makeAttempt(ctx: Context, payment: Payment, now: Date): Promise<A
   const { transfer, providerTime } = await releaseOnFailure(
     ctx,
     payment,
-    ctx.enclave.findTransfer(referenceId(payment), payment.accountId),
+    ctx.enclave.findTransfer(referenceId(payment), payment.workspaceId),
   )
   if (transfer !== null) return { kind: 'done', payment: await recordAcceptance(ctx, { payment, accepted: transfer }) }
   // Compare with the enclave's own time, because the enclave decides whether a request has expired.

@@ -42,7 +42,7 @@ describe('settling a payment (D28)', () => {
       const { status, minedBlock } = await settle(payment)
       assert.deepEqual([status, minedBlock], ['pending', 100n])
     }
-    assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), ['payment.created'])
+    assert.deepEqual(await listEventTypes(given.context.db, seeded.workspace.id), ['payment.created'])
     given.chains.test.head = 102n
     assert.equal((await settle(payment)).status, 'confirmed')
   })
@@ -67,12 +67,12 @@ describe('settling a payment (D28)', () => {
       ),
     )
     for (const [outcome] of settled) assert.equal(outcome?.status, 'confirmed')
-    const types = await listEventTypes(given.context.db, seeded.account.id)
+    const types = await listEventTypes(given.context.db, seeded.workspace.id)
     assert.deepEqual(types, ['payment.confirmed', 'payment.created'])
     const rows = await readRows(
       given.context.db,
-      "select data from events where account_id = $1 and type = 'payment.confirmed'",
-      [seeded.account.id],
+      "select data from events where workspace_id = $1 and type = 'payment.confirmed'",
+      [seeded.workspace.id],
     )
     assert.deepEqual(rows[0]?.['data'], { payment: formatPayment(await getPayment(given.context, payment)) })
   })
@@ -91,7 +91,7 @@ describe('settling a payment (D28)', () => {
       given.chains.test.head = 101n
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => settle(payment)))
       for (const { status, failureCode } of outcomes) assert.deepEqual([status, failureCode], ['failed', code])
-      const types = await listEventTypes(given.context.db, seeded.account.id)
+      const types = await listEventTypes(given.context.db, seeded.workspace.id)
       assert.deepEqual(types, ['payment.created', 'payment.failed'])
     })
   }
@@ -115,7 +115,7 @@ describe('settling a payment (D28)', () => {
     const { payment, seeded } = await open({ mode: 'live' })
     given.chains.live.receipts.set(payment.txHash ?? '', { ...receiptOf(payment), blockNumber: 100n, reverted: true })
     assert.equal((await settle(payment)).status, 'failed')
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 1)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 1)
   })
 
   test('after a reorganization a payment waits again, and another block settles it', async () => {
@@ -139,7 +139,7 @@ describe('settling a payment (D28)', () => {
     assert.equal((await settle(payment)).status, 'confirmed')
     given.chains.test.receipts.delete(payment.txHash ?? '')
     assert.equal((await settle(payment)).status, 'confirmed')
-    assert.equal((await listEventTypes(given.context.db, seeded.account.id)).length, 2)
+    assert.equal((await listEventTypes(given.context.db, seeded.workspace.id)).length, 2)
   })
 
   test('a read refreshes the payment from the chain, or returns it as recorded while the chain is unavailable', async () => {
@@ -153,10 +153,10 @@ describe('settling a payment (D28)', () => {
     assert.equal((await refreshPayment(given.context, payment)).status, 'confirmed')
   })
 
-  test('a payment of another account or mode is not found', async () => {
+  test('a payment of another workspace or mode is not found', async () => {
     const { payment } = await open()
     await assert.rejects(refreshPayment(given.context, { ...payment, mode: 'live' }), { status: 404 })
-    await assert.rejects(refreshPayment(given.context, { ...payment, accountId: 'acc_other' }), { status: 404 })
+    await assert.rejects(refreshPayment(given.context, { ...payment, workspaceId: 'acc_other' }), { status: 404 })
     for (const id of ['', 'pay_', payment.id.toLowerCase(), `${payment.id}\u0000`]) {
       await assert.rejects(refreshPayment(given.context, { ...payment, id }), { status: 404 })
     }

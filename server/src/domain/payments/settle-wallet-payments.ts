@@ -14,9 +14,9 @@ const WALLET_PAYMENTS_MAX = 500
 /** Settles a wallet's pending payments, of every kind, from new reads of the chain. Throws `ChainUnavailable`. */
 export async function settleWalletPayments(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
-  { accountId, mode, wallet }: { accountId: string; mode: Mode; wallet: Address },
+  { workspaceId, mode, wallet }: { workspaceId: string; mode: Mode; wallet: Address },
 ): Promise<void> {
-  const payments = await ctx.db.read(listAwaitingChainOfWallet(accountId, mode, wallet, WALLET_PAYMENTS_MAX))
+  const payments = await ctx.db.read(listAwaitingChainOfWallet(workspaceId, mode, wallet, WALLET_PAYMENTS_MAX))
   const sent = payments.filter(({ kind }) => kind !== 'x402')
   await Promise.all([settlePayments(ctx, { mode, payments: sent }), settleAuthorizations(ctx, { mode, payments })])
 }

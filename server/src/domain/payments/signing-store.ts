@@ -31,16 +31,16 @@ export type SigningGrant =
   | { readonly missing: MissingGrantReason }
 
 /** Finds the grant of a resumed payment, with the wallet and the key that sign. Uses primary keys. */
-export function findSigningGrant(payment: Pick<Payment, 'accountId' | 'grantId'>): Query<SigningGrant> {
+export function findSigningGrant(payment: Pick<Payment, 'workspaceId' | 'grantId'>): Query<SigningGrant> {
   return {
     name: 'find_signing_grant',
     text: `select w.enclave_wallet_id, g.slot, s.signer_private_key_sealed as slot_key, g.expires_at, g.status, g.suspended_at
       from grants g
-      join wallets w on w.account_id = g.account_id and w.mode = g.mode and w.address = g.wallet_address
-      join wallet_slots s on s.account_id = g.account_id and s.mode = g.mode
+      join wallets w on w.workspace_id = g.workspace_id and w.mode = g.mode and w.address = g.wallet_address
+      join wallet_slots s on s.workspace_id = g.workspace_id and s.mode = g.mode
         and s.wallet_address = g.wallet_address and s.slot = g.slot
-      where g.account_id = $1 and g.id = $2`,
-    values: [payment.accountId, payment.grantId],
+      where g.workspace_id = $1 and g.id = $2`,
+    values: [payment.workspaceId, payment.grantId],
     read: one(SIGNING_ROW, (row) => {
       if (row.status !== 'active') return { missing: row.status }
       if (row.suspended_at !== null) return { missing: 'suspended' }

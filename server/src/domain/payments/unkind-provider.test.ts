@@ -342,8 +342,8 @@ describe('an enclave that misbehaves', () => {
     await reconcilePayment(given.context, { payment: await getPayment(given.context, payment) })
   }
 
-  async function refresh({ accountId, mode, id }: Payment): Promise<Payment> {
-    return await refreshPayment(given.context, { accountId, mode, id })
+  async function refresh({ workspaceId, mode, id }: Payment): Promise<Payment> {
+    return await refreshPayment(given.context, { workspaceId, mode, id })
   }
 
   async function settle(...payments: readonly Payment[]): Promise<void> {
@@ -357,12 +357,12 @@ describe('an enclave that misbehaves', () => {
   }
 
   async function list(seeded: Seed): Promise<Payment[]> {
-    const rows = await readRows(given.context.db, 'select id, mode from payments where account_id = $1 order by id', [
-      seeded.account.id,
+    const rows = await readRows(given.context.db, 'select id, mode from payments where workspace_id = $1 order by id', [
+      seeded.workspace.id,
     ])
-    const accountId = seeded.account.id
+    const workspaceId = seeded.workspace.id
     return await Promise.all(
-      rows.map((row) => getPayment(given.context, { accountId, mode: seeded.mode, id: String(row['id']) })),
+      rows.map((row) => getPayment(given.context, { workspaceId, mode: seeded.mode, id: String(row['id']) })),
     )
   }
 

@@ -12,9 +12,9 @@ export interface PlanUse {
 /** Returns how much of its plan's limits a workspace uses now. */
 export async function getPlanUse(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, plan }: { accountId: string; plan: Plan },
+  { workspaceId, plan }: { workspaceId: string; plan: Plan },
 ): Promise<PlanUse> {
   const now = ctx.clock.now()
-  const used = await ctx.db.read(findPlanUse(accountId, monthOf(now)))
+  const used = await ctx.db.read(findPlanUse(workspaceId, monthOf(now)))
   return { used, limits: PLANS[plan], resetsAt: nextMonthOf(now) }
 }

@@ -23,19 +23,19 @@ export interface UsedOfPlan {
 }
 
 const usedBytes = (kind: string, mode: Mode): string => `coalesce((select used_bytes from stored_bytes
-          where account_id = $1 and mode = '${mode}' and kind = '${kind}'), 0) as ${mode}_${kind}`
+          where workspace_id = $1 and mode = '${mode}' and kind = '${kind}'), 0) as ${mode}_${kind}`
 
 /** Uses the primary keys. */
-export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan> {
+export function findPlanUse(workspaceId: string, month: string): Query<UsedOfPlan> {
   return {
     name: 'find_plan_use',
-    text: `select coalesce((select used from allowances where account_id = $1 and month = $2), 0) as used,
-        (select count(*) from agents where account_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
-        (select count(*) from agents where account_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
-        (select count(*) from wallets where account_id = $1 and mode = 'test') as test_wallets,
-        (select count(*) from wallets where account_id = $1 and mode = 'live') as live_wallets,
+    text: `select coalesce((select used from allowances where workspace_id = $1 and month = $2), 0) as used,
+        (select count(*) from agents where workspace_id = $1 and mode = 'test' and deleted_at is null) as test_agents,
+        (select count(*) from agents where workspace_id = $1 and mode = 'live' and deleted_at is null) as live_agents,
+        (select count(*) from wallets where workspace_id = $1 and mode = 'test') as test_wallets,
+        (select count(*) from wallets where workspace_id = $1 and mode = 'live') as live_wallets,
         ${['answers', 'responses', 'refusals'].flatMap((kind) => MODES.map((mode) => usedBytes(kind, mode))).join()}`,
-    values: [accountId, month],
+    values: [workspaceId, month],
     read: one(USE_ROW, (row) => ({
       allowance: Number(row.used),
       agents: { test: Number(row.test_agents), live: Number(row.live_agents) },
@@ -48,27 +48,27 @@ export function findPlanUse(accountId: string, month: string): Query<UsedOfPlan>
 }
 
 /** Returns how much of the month's allowance is used, without locking it. Uses the primary key. */
-export function findUsedAllowance(accountId: string, month: string): Query<number> {
+export function findUsedAllowance(workspaceId: string, month: string): Query<number> {
   return {
     name: 'find_used_allowance',
-    text: 'select used from allowances where account_id = $1 and month = $2',
-    values: [accountId, month],
+    text: 'select used from allowances where workspace_id = $1 and month = $2',
+    values: [workspaceId, month],
     read: rowsOf(pick(tables.allowances, 'used'), ([row]) => Number(row?.used ?? 0)),
   }
 }
 
 /** Makes sure that there is a row for the month's allowance, so that the row can be locked. */
-export function ensureAllowance(accountId: string, month: string): Query<boolean> {
+export function ensureAllowance(workspaceId: string, month: string): Query<boolean> {
   return {
     name: 'ensure_allowance',
-    text: 'insert into allowances (account_id, month) values ($1, $2) on conflict do nothing',
-    values: [accountId, month],
+    text: 'insert into allowances (workspace_id, month) values ($1, $2) on conflict do nothing',
+    values: [workspaceId, month],
     read: changed,
   }
 }
 
 /** The months of several workspaces, and for each index how much of the allowance is used. */
-type Allowances = readonly { readonly accountId: string; readonly month: string }[]
+type Allowances = readonly { readonly workspaceId: string; readonly month: string }[]
 type UsedByPosition = ReadonlyMap<number, number>
 
 /**
@@ -80,7 +80,7 @@ export function lockAllowances(allowances: Allowances): Query<UsedByPosition> {
   return {
     name: 'lock_allowances',
     text: lockText('for update'),
-    values: [allowances.map(({ accountId }) => accountId), allowances.map(({ month }) => month)],
+    values: [allowances.map(({ workspaceId }) => workspaceId), allowances.map(({ month }) => month)],
     read: rowsOf({ position: int8, ...pick(tables.allowances, 'used') }, (rows) => {
       return new Map(rows.map((row) => [Number(row.position) - 1, Number(row.used)]))
     }),
@@ -94,29 +94,29 @@ export function lockFreeAllowances(allowances: Allowances): Query<UsedByPosition
 
 function lockText(ending: string): string {
   return `select r.position, l.used
-      from unnest($1::text[], $2::date[]) with ordinality as r (account_id, month, position)
-      cross join lateral (select used from allowances where account_id = r.account_id and month = r.month ${ending}) l`
+      from unnest($1::text[], $2::date[]) with ordinality as r (workspace_id, month, position)
+      cross join lateral (select used from allowances where workspace_id = r.workspace_id and month = r.month ${ending}) l`
 }
 
 /**
  * Adds `count`, which may be negative, to the used part of the month's allowance. The result is never below zero, even
  * if the operator has lowered the count in between.
  */
-export function addToAllowance(accountId: string, month: string, count: number): Query<boolean> {
+export function addToAllowance(workspaceId: string, month: string, count: number): Query<boolean> {
   return {
     name: 'add_to_allowance',
-    text: 'update allowances set used = greatest(used + $3, 0) where account_id = $1 and month = $2',
-    values: [accountId, month, count],
+    text: 'update allowances set used = greatest(used + $3, 0) where workspace_id = $1 and month = $2',
+    values: [workspaceId, month, count],
     read: changed,
   }
 }
 
-export function setAllowance(accountId: string, month: string, used: number): Query<boolean> {
+export function setAllowance(workspaceId: string, month: string, used: number): Query<boolean> {
   return {
     name: 'set_allowance',
-    text: `insert into allowances (account_id, month, used) values ($1, $2, $3)
-      on conflict (account_id, month) do update set used = excluded.used`,
-    values: [accountId, month, used],
+    text: `insert into allowances (workspace_id, month, used) values ($1, $2, $3)
+      on conflict (workspace_id, month) do update set used = excluded.used`,
+    values: [workspaceId, month, used],
     read: changed,
   }
 }

@@ -5,14 +5,14 @@ import { listPurchasesOf } from './purchases-store.ts'
 
 /**
  * Adds to each payment of a list what it buys. Reads nothing if no payment of the list is a purchase. All payments must
- * be of this account.
+ * be of this workspace.
  */
 export async function addPurchases(
   ctx: Pick<Context, 'db'>,
-  { accountId, payments }: { readonly accountId: string; readonly payments: readonly Payment[] },
+  { workspaceId, payments }: { readonly workspaceId: string; readonly payments: readonly Payment[] },
 ): Promise<ListedPayment[]> {
   const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const purchases = ids.length === 0 ? [] : await ctx.db.readSlow(listPurchasesOf(accountId, ids), accountId)
+  const purchases = ids.length === 0 ? [] : await ctx.db.readSlow(listPurchasesOf(workspaceId, ids), workspaceId)
   const byId = new Map(purchases.map((purchase) => [purchase.paymentId, purchase]))
   return payments.map((payment) => ({ ...payment, purchase: byId.get(payment.id) ?? null }))
 }

@@ -8,7 +8,7 @@ import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { ANSWER_RETENTION_MS, cleanUpOnce, RESERVED_BYTES_MS } from '../../jobs/clean-up.ts'
-import { changePlan } from '../accounts/change-plan.ts'
+import { changePlan } from '../workspaces/change-plan.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { PLANS } from '../plans/plan.ts'
@@ -57,7 +57,7 @@ describe('the responses of sellers', () => {
     const again = await pay(other, buyer, '1')
     assert.deepEqual(Buffer.from(again.answer?.bodyBase64 ?? '', 'base64'), body)
     const refusals = await waitFor('the refusals to be stored', async () => {
-      const place = { accountId: buyer.account.id, mode: 'test', agentId: null, before: null, limit: 5 } as const
+      const place = { workspaceId: buyer.workspace.id, mode: 'test', agentId: null, before: null, limit: 5 } as const
       const { items } = await listRefusals(given.context, place)
       return items.length === 2 && items
     })
@@ -77,7 +77,7 @@ describe('the responses of sellers', () => {
     await fillExcept({ ...free, mode: 'live' }, 0)
     assert.equal((await pay(given.context, free, 'one')).purchase.delivery, 'delivered')
     assert.equal(await pay(given.context, full, 'one').catch(codeOf), 'storage_full')
-    await changePlan(given.context, { account: full.account, plan: 'pro', actor: OPERATOR })
+    await changePlan(given.context, { workspace: full.workspace, plan: 'pro', actor: OPERATOR })
     assert.equal((await pay(given.context, full, 'one')).purchase.delivery, 'delivered')
   })
 
@@ -101,8 +101,8 @@ describe('the responses of sellers', () => {
     const paying = await given.context.db.transaction(async (transaction) => {
       await transaction.run({
         name: 'hold_stored_bytes',
-        text: 'select from stored_bytes where account_id = $1 for update',
-        values: [buyer.account.id],
+        text: 'select from stored_bytes where workspace_id = $1 for update',
+        values: [buyer.workspace.id],
         read: () => null,
       })
       // Both have read that there is room for one when they wait for this lock, or for each other.
@@ -169,8 +169,8 @@ describe('the responses of sellers', () => {
     }
     const sizes = await readRows(
       given.context.db,
-      'select octet_length(response_sealed) as size, kept_bytes from purchases where account_id = $1',
-      [buyer.account.id],
+      'select octet_length(response_sealed) as size, kept_bytes from purchases where workspace_id = $1',
+      [buyer.workspace.id],
     )
     assert.equal(sizes.length, 4)
     for (const { size, kept_bytes: kept } of sizes) {
@@ -184,22 +184,22 @@ describe('the responses of sellers', () => {
   }
 
   /** Fills the budget of a workspace, except for some room. */
-  async function fillExcept({ account, mode }: Pick<Seed, 'account' | 'mode'>, bytes: number): Promise<void> {
+  async function fillExcept({ workspace, mode }: Pick<Seed, 'workspace' | 'mode'>, bytes: number): Promise<void> {
     await readRows(given.context.db, `insert into stored_bytes values ($1, $2, 'answers', $3, $4)`, [
-      account.id,
+      workspace.id,
       mode,
       BUDGET - bytes,
       BUDGET,
     ])
   }
 
-  async function readBytes({ account }: Seed): Promise<{ used: number; kept: number; reserved: number }> {
+  async function readBytes({ workspace }: Seed): Promise<{ used: number; kept: number; reserved: number }> {
     const [row] = await readRows(
       given.context.db,
       `select coalesce(sum(kept_bytes), 0) as kept, coalesce(sum(reserved_bytes), 0) as reserved,
-        (select used_bytes from stored_bytes where account_id = $1 and mode = 'test') as used
-      from purchases where account_id = $1`,
-      [account.id],
+        (select used_bytes from stored_bytes where workspace_id = $1 and mode = 'test') as used
+      from purchases where workspace_id = $1`,
+      [workspace.id],
     )
     return { used: Number(row?.['used']), kept: Number(row?.['kept']), reserved: Number(row?.['reserved']) }
   }

@@ -104,7 +104,7 @@ describe('a call ends in time', () => {
 
   async function sign(buyer: Seed, deadline?: Deadline): Promise<PurchaseState> {
     const terms = {
-      ...{ accountId: buyer.account.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
+      ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
       ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: 'one' },
       ...{ credentialId: null, boundAgentId: null },
     }

@@ -33,7 +33,7 @@ const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)
 const CHECK_LIMITS = { timeoutMs: 10_000, answerBytesMax: OFFER_BODY_BYTES_MAX + 1 }
 
 export interface PriceRequest extends PaymentCredential {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly request: AgentRequest
   /** The agent and the wallet for which the purchase is previewed. Null if no preview is wanted. */
@@ -59,13 +59,13 @@ export interface CheckedPrice {
  */
 export async function checkResource(
   ctx: Context,
-  { accountId, mode, credentialId, boundAgentId, request, buyer }: PriceRequest,
+  { workspaceId, mode, credentialId, boundAgentId, request, buyer }: PriceRequest,
   { onWait }: Pick<Course, 'onWait'>,
 ): Promise<CheckedPrice> {
-  const place = { pool: 'priceChecks', accountId, mayEnd: true } as const
+  const place = { pool: 'priceChecks', workspaceId, mayEnd: true } as const
   const price = await withPurchasePlace(ctx, place, async ({ ended }) => {
     onWait()
-    const source = { accountId, mode, credentialId }
+    const source = { workspaceId, mode, credentialId }
     return await askPrice(ctx, { source, request, ...CHECK_LIMITS, signal: ended })
   })
   if (price.kind !== 'required') {
@@ -76,7 +76,7 @@ export async function checkResource(
   const choice = chooseOffer(required, { maxAmountMicro: AMOUNT_MICRO_MAX })
   const offer = choice.kind === 'chosen' ? choice.offer : null
   if (offer === null || buyer === null) return { status: 402, required, url, offer, preview: null }
-  const payer = { accountId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
+  const payer = { workspaceId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
   const terms = { ...payer, ...buyer, memo: null, idempotencyKey: '' }
   const payment = { ...toPaymentRequest({ terms, offer }), idempotencyKey: null }
   return { status: 402, required, url, offer, preview: await previewPayment(ctx, payment) }

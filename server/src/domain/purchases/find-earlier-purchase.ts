@@ -26,14 +26,14 @@ export interface EarlierPurchase {
   readonly mismatches: readonly PurchaseField[]
 }
 
-type Key = Pick<PurchaseTerms, 'accountId' | 'mode' | 'idempotencyKey' | 'boundAgentId'>
+type Key = Pick<PurchaseTerms, 'workspaceId' | 'mode' | 'idempotencyKey' | 'boundAgentId'>
 
 /** Returns the payment that has this idempotency key. Null if there is none. */
 export async function findByKey(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, idempotencyKey }: Pick<Key, 'accountId' | 'mode' | 'idempotencyKey'>,
+  { workspaceId, mode, idempotencyKey }: Pick<Key, 'workspaceId' | 'mode' | 'idempotencyKey'>,
 ): Promise<Payment | null> {
-  return await ctx.db.read(findPaymentByKey(accountId, mode, idempotencyKey))
+  return await ctx.db.read(findPaymentByKey(workspaceId, mode, idempotencyKey))
 }
 
 /**
@@ -72,7 +72,7 @@ export async function replayPurchase(
     return await continuePurchase(ctx, { payment: known.payment, request }, bounds)
   }
   // The purchase may have paid already.
-  const place = { pool: 'purchases', accountId: payment.accountId, mayEnd: false } as const
+  const place = { pool: 'purchases', workspaceId: payment.workspaceId, mayEnd: false } as const
   const state =
     isFinished || !isSamePurchase(mismatches)
       ? known
@@ -98,10 +98,10 @@ export async function findPurchaseOf(ctx: Pick<Context, 'db'>, payment: Payment)
  */
 export async function findPurchasesOf(
   ctx: Pick<Context, 'db'>,
-  accountId: string,
+  workspaceId: string,
   payments: readonly Payment[],
 ): Promise<ReadonlyMap<string, Purchase>> {
   const ids = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const found = ids.length === 0 ? [] : await ctx.db.read(listPurchasesOf(accountId, ids))
+  const found = ids.length === 0 ? [] : await ctx.db.read(listPurchasesOf(workspaceId, ids))
   return new Map(found.map((purchase) => [purchase.paymentId, purchase]))
 }

@@ -13,7 +13,7 @@ const SIMILAR_WINDOW_MS = 10 * 60 * 1_000
  */
 export async function findRepeatedPurchase(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
-  terms: Pick<PurchaseTerms, 'accountId' | 'mode' | 'agentId' | 'idempotencyKey'>,
+  terms: Pick<PurchaseTerms, 'workspaceId' | 'mode' | 'agentId' | 'idempotencyKey'>,
   request: AgentRequest,
 ): Promise<Payment | null> {
   const from = new Date(clock.now().getTime() - SIMILAR_WINDOW_MS)

@@ -96,7 +96,7 @@ describe('what was spent on each host', () => {
       (await read(seeded)).hosts.map(({ host }) => host),
       ['first.example'],
     )
-    const { hosts } = await getSpendByHost(ctx, { accountId: seeded.account.id, mode: 'live' })
+    const { hosts } = await getSpendByHost(ctx, { workspaceId: seeded.workspace.id, mode: 'live' })
     assert.deepEqual(hosts, [])
   })
 
@@ -117,7 +117,7 @@ describe('what was spent on each host', () => {
     return seedPurchase(ctx, seeded, { resourceUrl: `https://${host}/goods` }, { at: NOW, ...changes })
   }
 
-  function read({ account, mode }: Seed) {
-    return getSpendByHost(ctx, { accountId: account.id, mode })
+  function read({ workspace, mode }: Seed) {
+    return getSpendByHost(ctx, { workspaceId: workspace.id, mode })
   }
 })

@@ -16,9 +16,9 @@ export const HOSTS_SHOWN_MAX = 8
  */
 export async function getSpendByHost(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+  { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
 ): Promise<{ readonly since: Date; readonly hosts: readonly HostSpend[] }> {
   const since = new Date(Math.floor((ctx.clock.now().getTime() - HOST_SPEND_MS) / HOUR_MS) * HOUR_MS)
-  const query = sumSpendByHost({ accountId, mode }, { since, hostsMax: HOSTS_SHOWN_MAX })
-  return { since, hosts: await ctx.db.readSlow(query, accountId) }
+  const query = sumSpendByHost({ workspaceId, mode }, { since, hostsMax: HOSTS_SHOWN_MAX })
+  return { since, hosts: await ctx.db.readSlow(query, workspaceId) }
 }

@@ -103,9 +103,9 @@ describe('a purchase that another process continues', () => {
     const buyer = await seedBuyer(given)
     seller.deliver = (response) => response.destroy()
     await pay(given.context, buyer)
-    await readRows(given.context.db, 'update purchases set attempts = 0 where account_id = $1', [buyer.account.id])
-    await readRows(given.context.db, 'update grants set suspended_at = $2 where account_id = $1', [
-      buyer.account.id,
+    await readRows(given.context.db, 'update purchases set attempts = 0 where workspace_id = $1', [buyer.workspace.id])
+    await readRows(given.context.db, 'update grants set suspended_at = $2 where workspace_id = $1', [
+      buyer.workspace.id,
       given.clock.now(),
     ])
     const sent = seller.requests.length
@@ -155,9 +155,9 @@ describe('a purchase that another process continues', () => {
     return answer?.body ?? null
   }
 
-  async function setClaim({ account }: Seed, until: Date | null): Promise<void> {
-    await readRows(given.context.db, 'update purchases set worked_until = $2 where account_id = $1', [
-      account.id,
+  async function setClaim({ workspace }: Seed, until: Date | null): Promise<void> {
+    await readRows(given.context.db, 'update purchases set worked_until = $2 where workspace_id = $1', [
+      workspace.id,
       until,
     ])
   }
@@ -167,17 +167,17 @@ describe('a purchase that another process continues', () => {
     await setClaim(buyer, null)
   }
 
-  async function countRows({ account }: Seed): Promise<number> {
-    const [row] = await readRows(given.context.db, 'select count(*) as rows from purchases where account_id = $1', [
-      account.id,
+  async function countRows({ workspace }: Seed): Promise<number> {
+    const [row] = await readRows(given.context.db, 'select count(*) as rows from purchases where workspace_id = $1', [
+      workspace.id,
     ])
     return Number(row?.['rows'])
   }
 
   /** Checks that there is one payment with one nonce, and that one signature left the service. */
   async function checkPaidOnce(buyer: Seed): Promise<void> {
-    const rows = await readRows(given.context.db, 'select authorization_nonce from payments where account_id = $1', [
-      buyer.account.id,
+    const rows = await readRows(given.context.db, 'select authorization_nonce from payments where workspace_id = $1', [
+      buyer.workspace.id,
     ])
     assert.equal(rows.length, 1)
     const nonces = new Set(given.enclave.authorizations.map(({ message }) => message['nonce']))

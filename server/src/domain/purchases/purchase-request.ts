@@ -20,7 +20,7 @@ export interface AgentRequest {
 
 /** Who buys, from which wallet, and for how much at most. */
 export interface PurchaseTerms extends PaymentCredential {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: AgentId
   readonly wallet: Address

@@ -8,11 +8,11 @@ const undeliveredText = textOfMode(
   'count_undelivered_purchases',
   (mode) => `select count(*) as undelivered from (
       select payment_id, delivery from purchases
-      where account_id = $1 and mode = ${mode} and delivery in ('failed', 'unknown') and payment_id >= $2
+      where workspace_id = $1 and mode = ${mode} and delivery in ('failed', 'unknown') and payment_id >= $2
       order by payment_id desc limit $3
     ) newest
     cross join lateral (
-      select status, valid_before from payments where account_id = $1 and id = newest.payment_id offset 0
+      select status, valid_before from payments where workspace_id = $1 and id = newest.payment_id offset 0
     ) p
     where p.status = 'confirmed' and (newest.delivery = 'failed' or p.valid_before <= $4)`,
 )
@@ -23,12 +23,12 @@ const undeliveredText = textOfMode(
  * `purchases_undelivered`, and the primary key of the payments.
  */
 export function countUndelivered(
-  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+  { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
   { from, rowsMax, now }: { readonly from: string; readonly rowsMax: number; readonly now: Date },
 ): Query<number> {
   return {
     ...undeliveredText(mode),
-    values: [accountId, from, rowsMax, now],
+    values: [workspaceId, from, rowsMax, now],
     read: one({ undelivered: computed.int8 }, (row) => Number(row.undelivered)),
   }
 }
@@ -46,22 +46,22 @@ const spendText = textOfMode(
   'sum_spend_by_host',
   (mode) => `with ended as materialized (
       select greatest($2, (
-        select hour + interval '1 hour' from hourly_payment_sums where account_id = $1 and mode = ${mode}
+        select hour + interval '1 hour' from hourly_payment_sums where workspace_id = $1 and mode = ${mode}
         order by hour desc limit 1
       )) as at
     ), parts as materialized (
       select host, is_claimed, sum(spent_micro) as confirmed, 0 as pending, sum(purchases) as purchases
       from hourly_host_sums
-      where account_id = $1 and mode = ${mode} and hour >= $2 and hour < (select at from ended) group by 1, 2
+      where workspace_id = $1 and mode = ${mode} and hour >= $2 and hour < (select at from ended) group by 1, 2
       union all
       select made.host, made.delivery is null, coalesce(sum(p.amount_micro) filter (where p.status = 'confirmed'), 0) as confirmed,
         coalesce(sum(p.amount_micro) filter (where p.status = 'pending'), 0) as pending, count(*) as purchases
       from purchases made
       cross join lateral (
         select amount_micro, status from payments
-        where account_id = $1 and id = made.payment_id and status <> 'failed' offset 0
+        where workspace_id = $1 and id = made.payment_id and status <> 'failed' offset 0
       ) p
-      where made.account_id = $1 and made.mode = ${mode} and made.created_at >= (select at from ended)
+      where made.workspace_id = $1 and made.mode = ${mode} and made.created_at >= (select at from ended)
       group by 1, 2
     ), spent as materialized (
       select host, is_claimed, sum(confirmed) as confirmed, sum(pending) as pending, sum(purchases) as purchases
@@ -81,12 +81,12 @@ const spendText = textOfMode(
  * that is in no sum once, by `purchases_by_time`, and its payment by the primary key.
  */
 export function sumSpendByHost(
-  { accountId, mode }: { readonly accountId: string; readonly mode: Mode },
+  { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
   { since, hostsMax }: { readonly since: Date; readonly hostsMax: number },
 ): Query<HostSpend[]> {
   return {
     ...spendText(mode),
-    values: [accountId, since, hostsMax],
+    values: [workspaceId, since, hostsMax],
     read: all(SPEND_ROW, ({ host, is_claimed: isClaimed, confirmed, pending, purchases, hosts }) => ({
       host,
       isClaimed: isClaimed ?? false,

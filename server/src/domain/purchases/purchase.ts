@@ -13,7 +13,7 @@ export type GoodsDelivery = (typeof DELIVERIES)[number]
 
 /** What a payment of kind `x402` buys. The money is in the payment with the same id. */
 export interface Purchase {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly paymentId: string
   readonly protocol: PurchaseProtocol

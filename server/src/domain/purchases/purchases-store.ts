@@ -8,7 +8,7 @@ const { purchases } = tables
 
 /** The columns that are not sealed. A stored response has up to 1 MiB, so lists do not read it. */
 const OPEN_ROW = {
-  ...pick(purchases, 'account_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
+  ...pick(purchases, 'workspace_id', 'mode', 'payment_id', 'protocol', 'resource_url', 'host', 'method', 'description'),
   ...pick(purchases, 'delivery', 'attempts', 'response_status', 'responded_at', 'created_at'),
 }
 
@@ -27,7 +27,7 @@ export interface SealedPurchase extends Purchase {
 
 /** Identifies a purchase. A purchase has the id of its payment. */
 export interface PurchasePlace {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly paymentId: string
 }
 
@@ -45,11 +45,11 @@ export function insertPurchase(
 ): Query<boolean> {
   return {
     name: 'insert_purchase',
-    text: `insert into purchases (account_id, mode, payment_id, protocol, resource_url, host, method, description,
+    text: `insert into purchases (workspace_id, mode, payment_id, protocol, resource_url, host, method, description,
         order_sealed, delivery, created_at, request_hash, worked_until, reserved_bytes)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
-      purchase.accountId,
+      purchase.workspaceId,
       purchase.mode,
       purchase.paymentId,
       purchase.protocol,
@@ -69,21 +69,21 @@ export function insertPurchase(
 }
 
 /** Finds a purchase by the id of its payment. Uses the primary key. */
-export function findPurchase({ accountId, paymentId }: PurchasePlace): Query<SealedPurchase | null> {
+export function findPurchase({ workspaceId, paymentId }: PurchasePlace): Query<SealedPurchase | null> {
   return {
     name: 'find_purchase',
-    text: `select ${COLUMNS} from purchases where account_id = $1 and payment_id = $2`,
-    values: [accountId, paymentId],
+    text: `select ${COLUMNS} from purchases where workspace_id = $1 and payment_id = $2`,
+    values: [workspaceId, paymentId],
     read: firstOrNull(PURCHASE_ROW, toPurchase),
   }
 }
 
 /** Lists the purchases of these payments. Payments that are no purchase are left out. Uses the primary key. */
-export function listPurchasesOf(accountId: string, paymentIds: readonly string[]): Query<Purchase[]> {
+export function listPurchasesOf(workspaceId: string, paymentIds: readonly string[]): Query<Purchase[]> {
   return {
     name: 'list_purchases_of',
-    text: `select ${listOf(OPEN_ROW)} from purchases where account_id = $1 and payment_id = any ($2::text[])`,
-    values: [accountId, paymentIds],
+    text: `select ${listOf(OPEN_ROW)} from purchases where workspace_id = $1 and payment_id = any ($2::text[])`,
+    values: [workspaceId, paymentIds],
     read: all(OPEN_ROW, toOpenPurchase),
   }
 }
@@ -93,17 +93,17 @@ export function listPurchasesOf(accountId: string, paymentIds: readonly string[]
  * process works on it or an answer has arrived. Uses the primary key.
  */
 export function claimPurchase(
-  { accountId, paymentId }: PurchasePlace,
+  { workspaceId, paymentId }: PurchasePlace,
   now: Date,
   until: Date,
 ): Query<SealedPurchase | null> {
   return {
     name: 'claim_purchase',
     text: `update purchases set worked_until = $4
-      where account_id = $1 and payment_id = $2 and (responded_at is null or delivery = 'unknown')
+      where workspace_id = $1 and payment_id = $2 and (responded_at is null or delivery = 'unknown')
         and (worked_until is null or worked_until <= $3)
       returning ${COLUMNS}`,
-    values: [accountId, paymentId, now, until],
+    values: [workspaceId, paymentId, now, until],
     read: firstOrNull(PURCHASE_ROW, toPurchase),
   }
 }
@@ -112,12 +112,12 @@ export function claimPurchase(
  * Moves the end of a claim, or ends the claim if `until` is null. Does nothing if the claim is not ours any more.
  * Uses the primary key.
  */
-export function moveClaim({ accountId, paymentId }: PurchasePlace, known: Date, until: Date | null): Query<boolean> {
+export function moveClaim({ workspaceId, paymentId }: PurchasePlace, known: Date, until: Date | null): Query<boolean> {
   return {
     name: 'move_purchase_claim',
     text: `update purchases set worked_until = $4
-      where account_id = $1 and payment_id = $2 and worked_until = $3`,
-    values: [accountId, paymentId, known, until],
+      where workspace_id = $1 and payment_id = $2 and worked_until = $3`,
+    values: [workspaceId, paymentId, known, until],
     read: changed,
   }
 }
@@ -127,24 +127,24 @@ export function moveClaim({ accountId, paymentId }: PurchasePlace, known: Date, 
  * leaves the service. Uses the primary key.
  */
 export function storeHeader(
-  { accountId, paymentId }: PurchasePlace,
+  { workspaceId, paymentId }: PurchasePlace,
   headerSealed: Buffer,
 ): Query<SealedPurchase | null> {
   return {
     name: 'store_purchase_header',
     text: `update purchases set header_sealed = coalesce(header_sealed, $3)
-      where account_id = $1 and payment_id = $2 returning ${COLUMNS}`,
-    values: [accountId, paymentId, headerSealed],
+      where workspace_id = $1 and payment_id = $2 returning ${COLUMNS}`,
+    values: [workspaceId, paymentId, headerSealed],
     read: firstOrNull(PURCHASE_ROW, toPurchase),
   }
 }
 
 /** Counts one more request that pays, before it is sent. Uses the primary key. */
-export function countPaidRequest({ accountId, paymentId }: PurchasePlace): Query<boolean> {
+export function countPaidRequest({ workspaceId, paymentId }: PurchasePlace): Query<boolean> {
   return {
     name: 'count_paid_request',
-    text: 'update purchases set attempts = attempts + 1 where account_id = $1 and payment_id = $2',
-    values: [accountId, paymentId],
+    text: 'update purchases set attempts = attempts + 1 where workspace_id = $1 and payment_id = $2',
+    values: [workspaceId, paymentId],
     read: changed,
   }
 }
@@ -172,27 +172,27 @@ function rankOf(delivery: string, status: string): string {
  * is reserved for it. Uses primary keys.
  */
 export function storeAnswer(
-  { accountId, paymentId }: PurchasePlace,
+  { workspaceId, paymentId }: PurchasePlace,
   { delivery, status, sealed, now }: StoredAnswer,
 ): Query<boolean> {
   return {
     name: 'store_purchase_answer',
     text: `with held as (
-        select kept_bytes + reserved_bytes as bytes from purchases where account_id = $1 and payment_id = $2
+        select kept_bytes + reserved_bytes as bytes from purchases where workspace_id = $1 and payment_id = $2
         for no key update
       ), stored as (
         update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6,
           kept_bytes = least(octet_length($5::bytea), held.bytes),
           reserved_bytes = case when $3 = 'unknown' then greatest(held.bytes - octet_length($5::bytea), 0) else 0 end
         from held
-        where account_id = $1 and payment_id = $2
+        where workspace_id = $1 and payment_id = $2
           and (responded_at is null or ${rankOf('$3', '$4')} > ${rankOf('delivery', 'response_status')}
             or ($3 = 'unknown' and ${rankOf('$3', '$4')} = ${rankOf('delivery', 'response_status')}
               and octet_length($5::bytea) > octet_length(response_sealed)))
-        returning account_id, mode, held.bytes - kept_bytes - reserved_bytes as bytes
+        returning workspace_id, mode, held.bytes - kept_bytes - reserved_bytes as bytes
       ), ${giveBackText('answers', 'stored')}
       select from stored`,
-    values: [accountId, paymentId, delivery, status, sealed, now],
+    values: [workspaceId, paymentId, delivery, status, sealed, now],
     read: changed,
   }
 }
@@ -205,13 +205,13 @@ export function deleteKeptAnswers(before: Date, rowsMax: number): Query<number> 
   return {
     name: 'delete_kept_answers',
     text: `with ended as (
-        select account_id, payment_id, kept_bytes + reserved_bytes as bytes from purchases
+        select workspace_id, payment_id, kept_bytes + reserved_bytes as bytes from purchases
         where response_sealed is not null and responded_at <= $1
         order by responded_at limit $2 for update skip locked
       ), deleted as (
         update purchases p set response_sealed = null, kept_bytes = 0, reserved_bytes = 0 from ended e
-        where p.account_id = e.account_id and p.payment_id = e.payment_id
-        returning p.account_id, p.mode, e.bytes
+        where p.workspace_id = e.workspace_id and p.payment_id = e.payment_id
+        returning p.workspace_id, p.mode, e.bytes
       ), ${giveBackText('answers', 'deleted')}
       select from deleted`,
     values: [before, rowsMax],
@@ -227,13 +227,13 @@ export function giveBackReservedBytes(before: Date, rowsMax: number): Query<numb
   return {
     name: 'give_back_reserved_bytes',
     text: `with ended as (
-        select account_id, payment_id, reserved_bytes as bytes from purchases
+        select workspace_id, payment_id, reserved_bytes as bytes from purchases
         where reserved_bytes > 0 and created_at <= $1
         order by created_at limit $2 for update skip locked
       ), freed as (
         update purchases p set reserved_bytes = 0 from ended e
-        where p.account_id = e.account_id and p.payment_id = e.payment_id
-        returning p.account_id, p.mode, e.bytes
+        where p.workspace_id = e.workspace_id and p.payment_id = e.payment_id
+        returning p.workspace_id, p.mode, e.bytes
       ), ${giveBackText('answers', 'freed')}
       select from freed`,
     values: [before, rowsMax],
@@ -243,7 +243,7 @@ export function giveBackReservedBytes(before: Date, rowsMax: number): Query<numb
 
 function toOpenPurchase(row: RowOf<typeof OPEN_ROW>): Purchase {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     paymentId: row.payment_id,
     protocol: row.protocol,

@@ -58,7 +58,7 @@ export type Reserved =
  */
 export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<Reserved> {
   const stored: Partial<Stored> = {}
-  const { accountId, mode } = bargain.terms
+  const { workspaceId, mode } = bargain.terms
   const request = { ...toPaymentRequest(bargain), purchase: newPurchase(ctx, bargain, stored) }
   const refuse = (refusal: Refusal): never => {
     recordRefusal(ctx, { request: { ...request, resourceUrl: describeResource(bargain.url).resourceUrl }, refusal })
@@ -68,14 +68,14 @@ export async function reservePurchase(ctx: Context, bargain: Bargain): Promise<R
   if (answerBytes > 0) {
     // Only the reservation decides. This check finds nearly every full budget before it makes a batch of reservations
     // fail, in which there are those of other workspaces too.
-    const known = await ctx.db.read(findAnswerBytes(accountId, mode))
+    const known = await ctx.db.read(findAnswerBytes(workspaceId, mode))
     if (known.usedBytes + answerBytes > known.budgetBytes) return refuse(storageFull(known))
   }
   const reservation = await reserveRequest(ctx, request).catch(async (error: unknown) => {
     if (violatesUnique(error, AUTHORIZATION_INDEX)) throw problem('challenge_already_paid')
     // Other purchases took the last room after it was read.
     if (violatesCheck(error, BUDGET_CONSTRAINT))
-      return refuse(storageFull(await ctx.db.read(findAnswerBytes(accountId, mode))))
+      return refuse(storageFull(await ctx.db.read(findAnswerBytes(workspaceId, mode))))
     throw error
   })
   switch (reservation.kind) {
@@ -132,7 +132,7 @@ function newPurchase(
       const until = claimEnd(ctx)
       const workedUntil = isUsable(payment, ctx.clock.now()) ? until : null
       const purchase: SealedPurchase = {
-        ...{ accountId: payment.accountId, mode: payment.mode, paymentId: payment.id, protocol: offer.protocol },
+        ...{ workspaceId: payment.workspaceId, mode: payment.mode, paymentId: payment.id, protocol: offer.protocol },
         ...{ ...describeResource(url), method, description: offer.description },
         ...{ orderSealed: sealOrder(ctx.sealer, place, order), headerSealed: null, responseSealed: null },
         ...{ delivery: request === null ? null : 'unknown', attempts: 0, responseStatus: null, respondedAt: null },

@@ -49,8 +49,8 @@ type Part = 'order' | 'header' | 'answer'
  * Returns the context of a sealed value. Because of the context, a value that was sealed as one part of one purchase
  * cannot be opened as another part or for another purchase.
  */
-function contextOf(part: Part, { accountId, paymentId }: PurchasePlace): string {
-  return JSON.stringify([`purchase ${part}`, accountId, paymentId])
+function contextOf(part: Part, { workspaceId, paymentId }: PurchasePlace): string {
+  return JSON.stringify([`purchase ${part}`, workspaceId, paymentId])
 }
 
 export function sealOrder(sealer: Sealer, place: PurchasePlace, order: PurchaseOrder): Buffer {

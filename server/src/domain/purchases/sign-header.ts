@@ -86,7 +86,7 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
  */
 function signingKey(payment: Payment, { offer }: PurchaseOrder, form: SignatureForm): string {
   const id = offer.terms === null ? payment.id : referenceId(payment)
-  return `${payment.accountId}:${payment.mode}:${id}:${form}`
+  return `${payment.workspaceId}:${payment.mode}:${id}:${form}`
 }
 
 /** Returns the authorization of a purchase, exactly as it was reserved (D66). */
@@ -102,8 +102,8 @@ function toAuthorization(payment: PurchasePayment, order: PurchaseOrder): Transf
   }
 }
 
-export function placeOf({ accountId, id }: Pick<Payment, 'accountId' | 'id'>): PurchasePlace {
-  return { accountId, paymentId: id }
+export function placeOf({ workspaceId, id }: Pick<Payment, 'workspaceId' | 'id'>): PurchasePlace {
+  return { workspaceId, paymentId: id }
 }
 
 /**

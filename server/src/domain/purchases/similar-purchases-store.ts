@@ -10,22 +10,22 @@ import type { PurchaseTerms } from './purchase-request.ts'
  */
 export function findSimilarPurchase(
   {
-    accountId,
+    workspaceId,
     mode,
     agentId,
     idempotencyKey,
-  }: Pick<PurchaseTerms, 'accountId' | 'mode' | 'agentId' | 'idempotencyKey'>,
+  }: Pick<PurchaseTerms, 'workspaceId' | 'mode' | 'agentId' | 'idempotencyKey'>,
   { requestHash, from }: { readonly requestHash: Buffer; readonly from: Date },
 ): Query<Payment | null> {
   return {
     name: 'find_similar_purchase',
     text: `with recent as materialized (select payment_id from purchases
-          where account_id = $1 and mode = $2 and created_at >= $3 and request_hash = $4)
+          where workspace_id = $1 and mode = $2 and created_at >= $3 and request_hash = $4)
       select p.* from recent cross join lateral (select ${PAYMENT_COLUMNS} from payments
-          where account_id = $1 and id = recent.payment_id and agent_id || '' = $5 and status <> 'failed'
+          where workspace_id = $1 and id = recent.payment_id and agent_id || '' = $5 and status <> 'failed'
             and idempotency_key is distinct from $6 offset 0) p
       order by p.id desc limit 1`,
-    values: [accountId, mode, from, requestHash, agentId, idempotencyKey],
+    values: [workspaceId, mode, from, requestHash, agentId, idempotencyKey],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
 }

@@ -208,8 +208,8 @@ describe('a strange answer of a seller', () => {
     }
     const first = pay(buyer)
     await waitFor('the seller to be paid', () => held.length === 1)
-    await readRows(given.context.db, 'update purchases set worked_until = null where account_id = $1', [
-      buyer.account.id,
+    await readRows(given.context.db, 'update purchases set worked_until = null where workspace_id = $1', [
+      buyer.workspace.id,
     ])
     const second = pay(buyer, other)
     await waitFor('the seller to be paid again', () => held.length === 2)
@@ -244,8 +244,8 @@ describe('a strange answer of a seller', () => {
 
   async function readStored(buyer: Seed) {
     const columns = 'delivery, response_status, response_sealed is not null as is_kept'
-    const [row] = await readRows(given.context.db, `select ${columns} from purchases where account_id = $1`, [
-      buyer.account.id,
+    const [row] = await readRows(given.context.db, `select ${columns} from purchases where workspace_id = $1`, [
+      buyer.workspace.id,
     ])
     return { ...row }
   }

@@ -7,7 +7,7 @@ const NO_PLACE_RETRY_AFTER_SECONDS = 5
 
 interface WantedPlace {
   readonly pool: 'purchases' | 'priceChecks'
-  readonly accountId: string
+  readonly workspaceId: string
   /** Whether a newcomer may get the place until the work calls `keep` (D91). */
   readonly mayEnd: boolean
 }
@@ -18,10 +18,10 @@ interface WantedPlace {
  */
 export async function withPurchasePlace<Result>(
   { pools }: Pick<Context, 'pools'>,
-  { pool, accountId, mayEnd }: WantedPlace,
+  { pool, workspaceId, mayEnd }: WantedPlace,
   work: (hold: HeldPlace) => Promise<Result>,
 ): Promise<Result> {
-  return await pools[pool].run(accountId, { full, mayEnd }, work)
+  return await pools[pool].run(workspaceId, { full, mayEnd }, work)
 }
 
 function full(): Problem {

@@ -1,7 +1,7 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
@@ -17,27 +17,27 @@ import { countRecipients, findRecipient, saveRecipient } from './recipients-stor
 export async function labelRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,
   {
-    accountId,
+    workspaceId,
     mode,
     address,
     label,
     actor,
-  }: { accountId: string; mode: Mode; address: Address; label: string; actor: Actor },
+  }: { workspaceId: string; mode: Mode; address: Address; label: string; actor: Actor },
 ): Promise<Recipient> {
   return await ctx.db.transaction(async (transaction) => {
     const [, before, count] = await transaction.batch([
-      lockAccount(accountId),
-      findRecipient(accountId, mode, address),
-      countRecipients(accountId, mode),
+      lockWorkspace(workspaceId),
+      findRecipient(workspaceId, mode, address),
+      countRecipients(workspaceId, mode),
     ])
     if (before === null && count >= SAVED_RECIPIENTS_MAX) {
       throw problem('recipient_limit_reached', { details: { recipients_max: SAVED_RECIPIENTS_MAX } })
     }
     if (before?.label === label) return before
     const now = ctx.clock.now()
-    const recipient = { accountId, mode, address, label, createdAt: before?.createdAt ?? now }
+    const recipient = { workspaceId, mode, address, label, createdAt: before?.createdAt ?? now }
     const details = { mode, label, ...(before === null ? {} : { before: before.label }) }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'recipient.labeled', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'recipient.labeled', details } as const
     await transaction.commit([saveRecipient(recipient), insertAuditEntry({ ...entry, subject: address })])
     return recipient
   })

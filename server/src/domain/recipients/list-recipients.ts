@@ -6,7 +6,7 @@ import { listRecipientRows } from './recipients-store.ts'
 /** Lists the labeled recipients of the workspace and mode, ordered by label. */
 export async function listRecipients(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<Recipient[]> {
-  return await ctx.db.readSlow(listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX), accountId)
+  return await ctx.db.readSlow(listRecipientRows(workspaceId, mode, SAVED_RECIPIENTS_MAX), workspaceId)
 }

@@ -6,7 +6,7 @@ import type { Mode } from '../../values/mode.ts'
  * paid.
  */
 export interface Recipient {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly address: Address
   readonly label: string

@@ -11,13 +11,13 @@ import { takeRecipient } from './recipients-store.ts'
  */
 export async function removeRecipient(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, address, actor }: { accountId: string; mode: Mode; address: Address; actor: Actor },
+  { workspaceId, mode, address, actor }: { workspaceId: string; mode: Mode; address: Address; actor: Actor },
 ): Promise<void> {
   const createdAt = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
-    const label = await transaction.run(takeRecipient(accountId, mode, address))
+    const label = await transaction.run(takeRecipient(workspaceId, mode, address))
     if (label === null) throw problem('recipient_not_found')
-    const entry = { logId: accountId, createdAt, actor, action: 'recipient.removed', subject: address } as const
+    const entry = { logId: workspaceId, createdAt, actor, action: 'recipient.removed', subject: address } as const
     await transaction.commit([insertAuditEntry({ ...entry, details: { mode, label } })])
   })
 }

@@ -176,8 +176,8 @@ describe('reconcilePayment', () => {
     given.clock.setOffset(SEND_WINDOW_MS)
     goOn()
     await Promise.all(Array.from({ length: 5 }, () => reconcilePayment(given.context, { payment })))
-    assert.equal(await readAllowance(given.context.db, seeded.account.id), 0)
-    const types = await listEventTypes(given.context.db, seeded.account.id)
+    assert.equal(await readAllowance(given.context.db, seeded.workspace.id), 0)
+    const types = await listEventTypes(given.context.db, seeded.workspace.id)
     assert.deepEqual(types, ['payment.created', 'payment.failed'])
   })
 
@@ -206,10 +206,10 @@ describe('reconcilePayment', () => {
     await assert.rejects(createPayment(given.context, paymentRequest(seeded)), { code: 'privy_call_failed' })
     const [row] = await readRows(
       given.context.db,
-      'update payments set tx_hash = $2, enclave_transaction_id = $3 where account_id = $1 returning id',
-      [seeded.account.id, record.txHash ?? null, record.enclaveTransactionId ?? null],
+      'update payments set tx_hash = $2, enclave_transaction_id = $3 where workspace_id = $1 returning id',
+      [seeded.workspace.id, record.txHash ?? null, record.enclaveTransactionId ?? null],
     )
-    const key = { accountId: seeded.account.id, mode: seeded.mode, id: String(row?.['id']) }
+    const key = { workspaceId: seeded.workspace.id, mode: seeded.mode, id: String(row?.['id']) }
     return { payment: await getPayment(given.context, key), seeded }
   }
 })

@@ -83,7 +83,7 @@ async function searchForOperation(
 }
 
 async function askProvider(ctx: ReconcileContext, payment: Payment, findings: Findings): Promise<void> {
-  const { transfer, providerTime } = await ctx.enclave.findTransfer(referenceId(payment), payment.accountId)
+  const { transfer, providerTime } = await ctx.enclave.findTransfer(referenceId(payment), payment.workspaceId)
   findings.transfer = transfer
   if (transfer === null) {
     await handleNoRecord(ctx, payment, { providerTime, findings })

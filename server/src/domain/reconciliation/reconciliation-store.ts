@@ -45,18 +45,18 @@ export function listAwaitingChain(
 }
 
 /**
- * Returns those of the keys whose payment is settled. In each key, `group` is the account and `id` the payment. The
+ * Returns those of the keys whose payment is settled. In each key, `group` is the workspace and `id` the payment. The
  * `limit` makes PostgreSQL look up one payment at a time, by the primary key.
  */
 export function listSettled(keys: readonly WaitKey[]): Query<WaitKey[]> {
   return {
     name: 'list_settled_payments',
-    text: `select p.account_id, p.id from unnest($1::text[], $2::text[]) as wanted (account_id, id)
+    text: `select p.workspace_id, p.id from unnest($1::text[], $2::text[]) as wanted (workspace_id, id)
       cross join lateral (
-        select account_id, id from payments
-        where account_id = wanted.account_id and id = wanted.id and settled_at is not null limit 1
+        select workspace_id, id from payments
+        where workspace_id = wanted.workspace_id and id = wanted.id and settled_at is not null limit 1
       ) p`,
     values: [keys.map(({ group }) => group), keys.map(({ id }) => id)],
-    read: all(pick(tables.payments, 'account_id', 'id'), (row) => ({ group: row.account_id, id: row.id })),
+    read: all(pick(tables.payments, 'workspace_id', 'id'), (row) => ({ group: row.workspace_id, id: row.id })),
   }
 }

@@ -25,9 +25,9 @@ type RefreshContext = SettleContext & Pick<Context, 'paymentReads'>
  */
 export async function refreshPayment(
   ctx: RefreshContext,
-  { accountId, mode, id, ofAgents = false }: { accountId: string; mode: Mode; id: string; ofAgents?: boolean },
+  { workspaceId, mode, id, ofAgents = false }: { workspaceId: string; mode: Mode; id: string; ofAgents?: boolean },
 ): Promise<Payment> {
-  const payment = await getPayment(ctx, { accountId, mode, id })
+  const payment = await getPayment(ctx, { workspaceId, mode, id })
   if (ofAgents && payment.kind === 'withdrawal') throw paymentNotFound()
   if (payment.status !== 'pending') return payment
   if (payment.txHash === null && payment.kind !== 'x402') return payment

@@ -64,8 +64,8 @@ describe('waitForPayment', () => {
     const controller = new AbortController()
     const pools = openPools({ paymentWaits: { placesMax: 20 } })
     const context = { ...given.context, paymentWaits: openPaymentWaits({ ...given.context, pools }) }
-    const waitFew = ({ accountId, mode, id }: Payment) =>
-      waitForPayment(context, { accountId, mode, id, waitMs: PATIENT_MS, signal: controller.signal })
+    const waitFew = ({ workspaceId, mode, id }: Payment) =>
+      waitForPayment(context, { workspaceId, mode, id, waitMs: PATIENT_MS, signal: controller.signal })
     const waits = Array.from({ length: 10 }, () => waitFew(payment))
     await waitFor('10 callers', () => context.paymentWaits.waiting === 10)
     assert.equal((await waitFew(payment)).status, 'pending')
@@ -90,7 +90,7 @@ describe('waitForPayment', () => {
   test('an unknown payment is 404, and so is a payment of another kind', async () => {
     const seeded = await seed(given.context)
     const withdrawal = await seedPayment(given.context, seeded, { kind: 'withdrawal' })
-    const place = { accountId: seeded.account.id, mode: 'test', waitMs: PATIENT_MS, signal: NEVER } as const
+    const place = { workspaceId: seeded.workspace.id, mode: 'test', waitMs: PATIENT_MS, signal: NEVER } as const
     for (const id of ['pay_1', withdrawal.id]) {
       await assert.rejects(waitForPayment(given.context, { ...place, id, ofAgents: true }), { type: 'not_found' })
     }
@@ -101,15 +101,15 @@ describe('waitForPayment', () => {
     await seedManyPayments(given.context, seeded, { count: 2_000, before: given.clock.now() })
     const plan = await readPlan(given.context.db, ['payments'], listSettled([{ group: 'a', id: 'b' }]))
     assert.match(plan, /Index Scan using payments_pkey on payments/)
-    assert.match(plan, /Index Cond: \(\(account_id = wanted.account_id\) AND \(id = wanted.id\)\)/)
+    assert.match(plan, /Index Cond: \(\(workspace_id = wanted.workspace_id\) AND \(id = wanted.id\)\)/)
     assert.doesNotMatch(plan, /Seq Scan|Hash|Sort/)
   })
 
   async function wait(
-    { accountId, mode, id }: { accountId: string; mode: 'test' | 'live'; id: string },
+    { workspaceId, mode, id }: { workspaceId: string; mode: 'test' | 'live'; id: string },
     waitMs: number,
     signal: AbortSignal = NEVER,
   ) {
-    return await waitForPayment(given.context, { accountId, mode, id, ofAgents: true, waitMs, signal })
+    return await waitForPayment(given.context, { workspaceId, mode, id, ofAgents: true, waitMs, signal })
   }
 })

@@ -39,7 +39,7 @@ export async function waitForPayment(
     onWait,
     ...place
   }: {
-    accountId: string
+    workspaceId: string
     mode: Mode
     id: string
     /** Finds only payments that an agent requested. */
@@ -57,7 +57,7 @@ export async function waitForPayment(
   if (waitMs <= 0 || payment.status !== 'pending') return payment
   const spentMs = Math.max(0, ctx.clock.now().getTime() - startedAt.getTime())
   const msMax = Math.min(waitMs, PAYMENT_WAIT_SECONDS_MAX * 1_000) - spentMs
-  await ctx.paymentWaits.wait({ group: place.accountId, id: place.id }, { msMax, signal, onWait })
+  await ctx.paymentWaits.wait({ group: place.workspaceId, id: place.id }, { msMax, signal, onWait })
   return await getPayment(ctx, place)
 }
 
@@ -67,5 +67,5 @@ export async function waitForPayment(
  */
 export function endPaymentWaits({ paymentWaits }: Pick<Context, 'paymentWaits'>, payments: readonly Payment[]): void {
   const settled = payments.filter(({ status }) => status !== 'pending')
-  paymentWaits.end(settled.map(({ accountId, id }) => ({ group: accountId, id })))
+  paymentWaits.end(settled.map(({ workspaceId, id }) => ({ group: workspaceId, id })))
 }

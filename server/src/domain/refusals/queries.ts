@@ -13,14 +13,14 @@ import { findRefusal, listRefusalRows } from './refusals-store.ts'
 const NEWEST = 'ref_Z'
 
 /**
- * Returns one refusal of an account and mode. Throws 404 `not_found` if the refusal does not exist. A refusal is
+ * Returns one refusal of a workspace and mode. Throws 404 `not_found` if the refusal does not exist. A refusal is
  * deleted after 30 days.
  */
 export async function getRefusal(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<PaymentRefusal> {
-  const refusal = isId('refusal', id) ? await ctx.db.read(findRefusal(accountId, mode, id)) : null
+  const refusal = isId('refusal', id) ? await ctx.db.read(findRefusal(workspaceId, mode, id)) : null
   if (refusal === null) {
     throw new Problem(
       'not_found',
@@ -31,14 +31,14 @@ export async function getRefusal(
 }
 
 /**
- * Lists refusals of an account and mode, newest first, and at most `limit` of them. With `before`, lists only refusals
+ * Lists refusals of a workspace and mode, newest first, and at most `limit` of them. With `before`, lists only refusals
  * older than the one with this id. With `agentId`, lists only refusals of this agent. Reads at most `SCAN_ROWS_MAX`
  * rows. The `next` of the result is where the following page begins, after the last row that was read.
  */
 export async function listRefusals(
   ctx: Pick<Context, 'db'>,
   request: {
-    readonly accountId: string
+    readonly workspaceId: string
     readonly mode: Mode
     readonly agentId: string | null
     readonly before: string | null
@@ -47,5 +47,5 @@ export async function listRefusals(
 ): Promise<Page<PaymentRefusal>> {
   const { limit, before } = request
   const scan = { ...request, below: before ?? NEWEST, limit: limit + 1, scanRowsMax: SCAN_ROWS_MAX }
-  return toPage(await ctx.db.readSlow(listRefusalRows(scan), request.accountId), limit)
+  return toPage(await ctx.db.readSlow(listRefusalRows(scan), request.workspaceId), limit)
 }

@@ -8,7 +8,7 @@ import type { ProblemCode } from '../../values/problem.ts'
  * refused.
  */
 export interface PaymentRefusal {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
   readonly mode: Mode
   /** The id of the API key or OAuth connection that made the request. */
@@ -37,7 +37,7 @@ export type RefusedRequest = Omit<PaymentRefusal, 'id' | 'code' | 'details' | 'c
 /** How long a refusal is kept. */
 export const REFUSAL_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 /**
- * How many refusals are kept for each account and mode; the oldest are deleted first. Because of the rate limit, an
+ * How many refusals are kept for each workspace and mode; the oldest are deleted first. Because of the rate limit, an
  * agent that retries in a loop causes 30 refusals a minute.
  */
 export const REFUSALS_KEPT_MAX = 10_000

@@ -13,7 +13,7 @@ import type { PaymentRefusal } from './refusal.ts'
 const { payment_refusals: refusals } = tables
 
 const REFUSAL_ROW = {
-  ...pick(refusals, 'account_id', 'id', 'mode', 'credential_id', 'agent_id'),
+  ...pick(refusals, 'workspace_id', 'id', 'mode', 'credential_id', 'agent_id'),
   wallet_address: narrow<Address>(refusals.wallet_address),
   to_address: narrow<Address>(refusals.to_address),
   ...pick(refusals, 'amount_usdc', 'memo', 'idempotency_key', 'resource_url'),
@@ -29,9 +29,9 @@ const COLUMNS = listOf(REFUSAL_ROW)
  * refusals go (D93). Uses primary keys and the index `payment_refusals_listed`.
  */
 export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
-  const place = { account: '$1::text', mode: '$3::text' }
+  const place = { workspace: '$1::text', mode: '$3::text' }
   const values = [
-    refusal.accountId,
+    refusal.workspaceId,
     refusal.id,
     refusal.mode,
     refusal.credentialId,
@@ -54,15 +54,15 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
         select o.id, o.bytes from excess x cross join lateral (
           select id, bytes, sum(bytes) over (order by id) - bytes as before from (
             select id, bytes from payment_refusals
-            where account_id = $1::text and mode = $3::text and x.bytes > 0 order by id limit ${DROPPED_FOR_ONE_MAX}
+            where workspace_id = $1::text and mode = $3::text and x.bytes > 0 order by id limit ${DROPPED_FOR_ONE_MAX}
           ) first
         ) o
         where o.before < x.bytes
       ), dropped as (
-        delete from payment_refusals r using oldest o where r.account_id = $1::text and r.id = o.id
-        returning r.account_id, r.mode, o.bytes
+        delete from payment_refusals r using oldest o where r.workspace_id = $1::text and r.id = o.id
+        returning r.workspace_id, r.mode, o.bytes
       ), added as (
-        select $1::text as account_id, $3::text as mode, $15::integer as bytes
+        select $1::text as workspace_id, $3::text as mode, $15::integer as bytes
       ), ${growText('refusals', { grown: 'added', dropped: 'dropped' })}
       insert into payment_refusals (${COLUMNS}, bytes)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
@@ -72,17 +72,17 @@ export function insertRefusal(refusal: PaymentRefusal): Query<boolean> {
 }
 
 /** Finds a refusal by its id. Uses the primary key. */
-export function findRefusal(accountId: string, mode: Mode, id: string): Query<PaymentRefusal | null> {
+export function findRefusal(workspaceId: string, mode: Mode, id: string): Query<PaymentRefusal | null> {
   return {
     name: 'find_payment_refusal',
-    text: `select ${COLUMNS} from payment_refusals where account_id = $1 and id = $2 and mode = $3`,
-    values: [accountId, id, mode],
+    text: `select ${COLUMNS} from payment_refusals where workspace_id = $1 and id = $2 and mode = $3`,
+    values: [workspaceId, id, mode],
     read: firstOrNull(REFUSAL_ROW, toRefusal),
   }
 }
 
 export interface RefusalScan {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string | null
   /** Only refusals with a lower id than this are read. It need not be the id of a refusal. */
@@ -95,7 +95,7 @@ const listText = textOfMode('list_payment_refusals', (mode) =>
   scanText({
     columns: COLUMNS,
     table: 'payment_refusals',
-    range: `account_id = $1 and mode = ${mode} and id < $2`,
+    range: `workspace_id = $1 and mode = ${mode} and id < $2`,
     filter: '($3::text is null or agent_id = $3)',
     limit: '$4',
     scanRowsMax: '$5',
@@ -104,10 +104,10 @@ const listText = textOfMode('list_payment_refusals', (mode) =>
 
 /** Lists refusals, newest first. Uses the index `payment_refusals_listed`. */
 export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
-  const { accountId, mode, agentId, below, limit, scanRowsMax } = scan
+  const { workspaceId, mode, agentId, below, limit, scanRowsMax } = scan
   return {
     ...listText(mode),
-    values: [accountId, below, agentId, limit, scanRowsMax],
+    values: [workspaceId, below, agentId, limit, scanRowsMax],
     read: readScan(REFUSAL_ROW, toRefusal),
   }
 }
@@ -120,9 +120,9 @@ export function deleteOldRefusals(before: Date, limit: number): Query<number> {
   return {
     name: 'delete_old_payment_refusals',
     text: `with deleted as (
-        delete from payment_refusals where (account_id, id) in (
-          select account_id, id from payment_refusals where created_at < $1 order by created_at limit $2)
-        returning account_id, mode, bytes
+        delete from payment_refusals where (workspace_id, id) in (
+          select workspace_id, id from payment_refusals where created_at < $1 order by created_at limit $2)
+        returning workspace_id, mode, bytes
       ), ${giveBackText('refusals', 'deleted')}
       select from deleted`,
     values: [before, limit],
@@ -131,16 +131,16 @@ export function deleteOldRefusals(before: Date, limit: number): Query<number> {
 }
 
 export interface RefusalSurplus {
-  /** Only accounts and modes with a refusal since this time are checked. */
+  /** Only workspaces and modes with a refusal since this time are checked. */
   readonly since: Date
-  /** To find these accounts and modes, at most this many of the refusals since that time are read, the newest first. */
+  /** To find these workspaces and modes, at most this many of the refusals since that time are read, the newest first. */
   readonly lookedAtMax: number
   readonly keptMax: number
   readonly limit: number
 }
 
 /**
- * Deletes the oldest refusals of each account and mode that has more than `keptMax` refusals. Deletes at most `limit`
+ * Deletes the oldest refusals of each workspace and mode that has more than `keptMax` refusals. Deletes at most `limit`
  * refusals in total. Uses `payment_refusals_by_time`, `payment_refusals_listed` and
  * primary keys.
  */
@@ -148,23 +148,23 @@ export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: Re
   return {
     name: 'delete_surplus_payment_refusals',
     text: `with deleted as (
-        delete from payment_refusals where (account_id, id) in (
-        select surplus.account_id, surplus.id
+        delete from payment_refusals where (workspace_id, id) in (
+        select surplus.workspace_id, surplus.id
         from (
-          select distinct account_id, mode from (
-            select account_id, mode from payment_refusals where created_at >= $1 order by created_at desc limit $2
+          select distinct workspace_id, mode from (
+            select workspace_id, mode from payment_refusals where created_at >= $1 order by created_at desc limit $2
           ) lately
         ) place
         cross join lateral (
-          select id from payment_refusals where account_id = place.account_id and mode = place.mode
+          select id from payment_refusals where workspace_id = place.workspace_id and mode = place.mode
           order by id desc offset $3 limit 1
         ) newest
         cross join lateral (
-          select account_id, id from payment_refusals
-          where account_id = place.account_id and mode = place.mode and id <= newest.id order by id limit $4
+          select workspace_id, id from payment_refusals
+          where workspace_id = place.workspace_id and mode = place.mode and id <= newest.id order by id limit $4
         ) surplus
         limit $4)
-        returning account_id, mode, bytes
+        returning workspace_id, mode, bytes
       ), ${giveBackText('refusals', 'deleted')}
       select from deleted`,
     values: [since, lookedAtMax, keptMax, limit],
@@ -174,7 +174,7 @@ export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: Re
 
 function toRefusal(row: RowOf<typeof REFUSAL_ROW>): PaymentRefusal {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     id: row.id,
     mode: row.mode,
     credentialId: row.credential_id,

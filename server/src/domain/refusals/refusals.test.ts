@@ -33,7 +33,7 @@ describe('refusals of payments', () => {
     const outcome = await refuse(seeded, request)
     const [kept] = await listKept(seeded, 1)
     assert.deepEqual(kept, {
-      accountId: seeded.account.id,
+      workspaceId: seeded.workspace.id,
       id: kept?.id,
       mode: 'test',
       credentialId: 'key_1',
@@ -50,7 +50,10 @@ describe('refusals of payments', () => {
     })
     assert.match(kept?.id ?? '', /^ref_[0-9A-HJKMNP-TV-Z]{26}$/)
     assert.deepEqual({ code: kept?.code, details: kept?.details }, outcome)
-    assert.deepEqual(await getRefusal(ctx, { accountId: seeded.account.id, mode: 'test', id: kept?.id ?? '' }), kept)
+    assert.deepEqual(
+      await getRefusal(ctx, { workspaceId: seeded.workspace.id, mode: 'test', id: kept?.id ?? '' }),
+      kept,
+    )
   })
 
   test('a refusal is stored even if the agent or the wallet does not exist', async () => {
@@ -106,7 +109,7 @@ describe('refusals of payments', () => {
     )
     const agents = all.map(({ agentId }) => agentId)
     assert.deepEqual(agents.toSorted(), ['first', 'first', 'first', 'second'])
-    const request = { accountId: seeded.account.id, mode: 'test', agentId: 'first', limit: 2 } as const
+    const request = { workspaceId: seeded.workspace.id, mode: 'test', agentId: 'first', limit: 2 } as const
     const page = await listRefusals(ctx, { ...request, before: null })
     const rest = await listRefusals(ctx, { ...request, before: page.next })
     assert.deepEqual([page.items.length, page.next, rest.next], [2, page.items[1]?.id, null])
@@ -119,10 +122,10 @@ describe('refusals of payments', () => {
     await refuse(seeded, { amountUsdc: '11' })
     const id = (await listKept(seeded, 1))[0]?.id ?? ''
     const places = [
-      { accountId: other.account.id, mode: 'test', id },
-      { accountId: seeded.account.id, mode: 'live', id },
-      { accountId: seeded.account.id, mode: 'test', id: `${id}x` },
-      { accountId: seeded.account.id, mode: 'test', id: '' },
+      { workspaceId: other.workspace.id, mode: 'test', id },
+      { workspaceId: seeded.workspace.id, mode: 'live', id },
+      { workspaceId: seeded.workspace.id, mode: 'test', id: `${id}x` },
+      { workspaceId: seeded.workspace.id, mode: 'test', id: '' },
     ] as const
     for (const place of places) await assert.rejects(getRefusal(ctx, place), { type: 'not_found' })
   })
@@ -169,7 +172,10 @@ describe('refusals of payments', () => {
     assert.ok(used > 4 * 200 && used < 4 * 1_000, String(used))
     // As if the rest of the budget were used by refusals that are newer than these.
     const full = DROPPED_BYTES_MAX.refusals - 1
-    await readRows(ctx.db, 'update stored_bytes set used_bytes = $2 where account_id = $1', [seeded.account.id, full])
+    await readRows(ctx.db, 'update stored_bytes set used_bytes = $2 where workspace_id = $1', [
+      seeded.workspace.id,
+      full,
+    ])
     await refuse(seeded, { amountUsdc: '11', memo: 'n'.repeat(200) })
     const left = await waitFor('the new refusal', async () => {
       const found = await list(seeded)
@@ -197,7 +203,7 @@ describe('refusals of payments', () => {
   test('the overview counts at most 10,000 refusals, because no more are kept', async () => {
     const seeded = await seed(ctx)
     await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
-    const place = { accountId: seeded.account.id, mode: seeded.mode, range: '24h' } as const
+    const place = { workspaceId: seeded.workspace.id, mode: seeded.mode, range: '24h' } as const
     assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
     assert.equal(await trimRefusals(ctx), 3)
     assert.equal(await trimRefusals(ctx), 0)
@@ -210,14 +216,14 @@ describe('refusals of payments', () => {
     return outcome.refusal
   }
 
-  async function list({ account, mode }: Seed): Promise<readonly PaymentRefusal[]> {
-    const request = { accountId: account.id, mode, agentId: null, before: null, limit: 50 } as const
+  async function list({ workspace, mode }: Seed): Promise<readonly PaymentRefusal[]> {
+    const request = { workspaceId: workspace.id, mode, agentId: null, before: null, limit: 50 } as const
     return (await listRefusals(ctx, request)).items
   }
 
-  async function readUsed({ account }: Seed): Promise<number> {
-    const text = `select used_bytes from stored_bytes where account_id = $1 and kind = 'refusals'`
-    const [row] = await readRows(ctx.db, text, [account.id])
+  async function readUsed({ workspace }: Seed): Promise<number> {
+    const text = `select used_bytes from stored_bytes where workspace_id = $1 and kind = 'refusals'`
+    const [row] = await readRows(ctx.db, text, [workspace.id])
     return Number(row?.['used_bytes'])
   }
 
@@ -232,16 +238,16 @@ describe('refusals of payments', () => {
   }
 
   /** Stores `count` refusals that are one millisecond apart. The newest has the time `now`. */
-  async function seedRefusals({ account, mode }: Seed, count: number, now = given.clock.now()): Promise<void> {
+  async function seedRefusals({ workspace, mode }: Seed, count: number, now = given.clock.now()): Promise<void> {
     const times = Array.from({ length: count }, (_, index) => new Date(now.getTime() - index))
     const ids = times.map((time) => createId('refusal', time))
     await readRows(
       ctx.db,
-      `insert into payment_refusals (account_id, mode, id, agent_id, wallet_address, to_address, amount_usdc, code, details,
+      `insert into payment_refusals (workspace_id, mode, id, agent_id, wallet_address, to_address, amount_usdc, code, details,
           created_at)
         select $1, $2, t.id, 'bot', '0x1', '0x2', '1', 'agent_not_found', '{}', t.at
         from unnest($3::text[], $4::timestamptz[]) as t (id, at)`,
-      [account.id, mode, ids, times],
+      [workspace.id, mode, ids, times],
     )
   }
 })

@@ -251,8 +251,8 @@ describe('signing up and in', () => {
       [{ counter: 1 }, { counter: 2 }],
     )
     for (const row of own) assert.deepEqual({ ...row, ...entry, subject: copy.credentialId }, row)
-    const [workspace] = await readRows(ctx.db, 'select account_id from members where user_id = $1', [ada.userId])
-    const actions = await listAuditActions(ctx.db, String(workspace?.['account_id']))
+    const [workspace] = await readRows(ctx.db, 'select workspace_id from members where user_id = $1', [ada.userId])
+    const actions = await listAuditActions(ctx.db, String(workspace?.['workspace_id']))
     assert.equal(actions.filter((action) => action === entry.action).length, 2)
     assert.deepEqual(
       warnings.map(({ user, passkey, counter }) => [user, passkey, counter]),

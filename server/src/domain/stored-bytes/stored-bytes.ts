@@ -31,7 +31,7 @@ export interface StoredBytes {
 
 /** Room that is reserved in a budget. */
 export interface BytesReservation {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly bytes: number
   readonly budgetBytes: number

@@ -48,9 +48,9 @@ export async function compareLedger(ctx: CompareContext, { mode }: { mode: Mode 
   await ctx.db.transaction(async (transaction) => {
     await transaction.commit([...stored.map(insertUnexplained), moveLedgerCursor(mode, searchedTo)])
   })
-  for (const { accountId, wallet, to: payee, amountMicro, txHash } of stored) {
+  for (const { workspaceId, wallet, to: payee, amountMicro, txHash } of stored) {
     ctx.logger.error(
-      { mode, account: accountId, wallet, to: payee, amount_usdc: formatAmount(amountMicro), tx: txHash },
+      { mode, workspace: workspaceId, wallet, to: payee, amount_usdc: formatAmount(amountMicro), tx: txHash },
       'USDC left a wallet, and no payment explains it; if the database was restored, run "npm run after-restore"',
     )
   }
@@ -131,13 +131,25 @@ async function describe(
   const foundAt = ctx.clock.now()
   const times = new Map<bigint, Date>()
   const described: UnexplainedTransfer[] = []
-  for (const { accountId, txHash, logIndex } of unexplained) {
+  for (const { workspaceId, txHash, logIndex } of unexplained) {
     const transfer = sent.find((one) => one.txHash === txHash && one.logIndex === logIndex)
     if (transfer === undefined) throw new Error('a transfer that was not read is unexplained')
     const { from: wallet, to, amountMicro, nonce, blockNumber } = transfer
     const minedAt = times.get(blockNumber) ?? toDate(await ctx.chains[mode].readBlockSeconds(blockNumber))
     times.set(blockNumber, minedAt)
-    described.push({ accountId, mode, txHash, logIndex, wallet, to, amountMicro, nonce, blockNumber, minedAt, foundAt })
+    described.push({
+      workspaceId,
+      mode,
+      txHash,
+      logIndex,
+      wallet,
+      to,
+      amountMicro,
+      nonce,
+      blockNumber,
+      minedAt,
+      foundAt,
+    })
   }
   return described
 }

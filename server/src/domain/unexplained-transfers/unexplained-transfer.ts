@@ -10,7 +10,7 @@ import type { MicroUsdc } from '../../values/money.ts'
  * Until a payment is recorded for it, the transfer counts towards the 24-hour limit of every grant of its wallet.
  */
 export interface UnexplainedTransfer {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly txHash: Hash
   /** The position of the Transfer log in its block. */

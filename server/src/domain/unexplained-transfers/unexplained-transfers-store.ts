@@ -11,7 +11,7 @@ import type { UnexplainedTransfer } from './unexplained-transfer.ts'
 const { ledger_cursors: cursors, unexplained_transfers: transfers, wallets } = tables
 
 const TRANSFER_ROW = {
-  ...pick(transfers, 'account_id', 'mode'),
+  ...pick(transfers, 'workspace_id', 'mode'),
   tx_hash: narrow<Hash>(transfers.tx_hash),
   log_index: transfers.log_index,
   wallet_address: narrow<Address>(transfers.wallet_address),
@@ -60,7 +60,7 @@ export function rewindLedgerCursor(mode: Mode, block: bigint): Query<boolean> {
 
 /** A transfer that no payment explains, and the workspace of its wallet. */
 export interface Unexplained {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly txHash: Hash
   readonly logIndex: bigint
 }
@@ -75,18 +75,18 @@ export interface Unexplained {
 export function listUnexplained(mode: Mode, sent: readonly SentTransfer[]): Query<Unexplained[]> {
   return {
     name: 'list_unexplained',
-    text: `select w.account_id, t.tx_hash, t.log_index
+    text: `select w.workspace_id, t.tx_hash, t.log_index
       from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::numeric[], $7::text[])
         as t (tx_hash, log_index, wallet, payee, amount, nonce)
       join wallets w on w.address = t.wallet and w.mode = $1
-      where not exists (select 1 from unexplained_transfers u where u.account_id = w.account_id and u.mode = w.mode
+      where not exists (select 1 from unexplained_transfers u where u.workspace_id = w.workspace_id and u.mode = w.mode
           and u.tx_hash = t.tx_hash and u.log_index = t.log_index)
         and not exists (select 1 from payments p where p.mode = w.mode and p.tx_hash = t.tx_hash
           and p.wallet_address = w.address and case when p.log_index is null
             then p.to_address = t.payee and p.amount_micro = t.amount else p.log_index = t.log_index end)
         and not exists (select 1 from payments p where p.mode = w.mode and p.wallet_address = w.address
           and p.authorization_nonce = t.nonce)
-        and not exists (select 1 from payments p where p.account_id = w.account_id and p.mode = w.mode
+        and not exists (select 1 from payments p where p.workspace_id = w.workspace_id and p.mode = w.mode
           and p.wallet_address = w.address and p.settled_at is null and p.mined_block is null
           and (p.kind = 'x402') = (t.nonce is not null) and p.to_address = t.payee and p.amount_micro = t.amount)`,
     values: [
@@ -99,8 +99,8 @@ export function listUnexplained(mode: Mode, sent: readonly SentTransfer[]): Quer
       sent.map(({ nonce }) => nonce),
     ],
     read: all(
-      { account_id: wallets.account_id, tx_hash: narrow<Hash>(computed.text), log_index: computed.int8 },
-      (row) => ({ accountId: row.account_id, txHash: row.tx_hash, logIndex: BigInt(row.log_index) }),
+      { workspace_id: wallets.workspace_id, tx_hash: narrow<Hash>(computed.text), log_index: computed.int8 },
+      (row) => ({ workspaceId: row.workspace_id, txHash: row.tx_hash, logIndex: BigInt(row.log_index) }),
     ),
   }
 }
@@ -110,9 +110,9 @@ export function insertUnexplained(transfer: UnexplainedTransfer): Query<boolean>
   return {
     name: 'insert_unexplained',
     text: `insert into unexplained_transfers (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-      on conflict (account_id, mode, tx_hash, log_index) do nothing`,
+      on conflict (workspace_id, mode, tx_hash, log_index) do nothing`,
     values: [
-      transfer.accountId,
+      transfer.workspaceId,
       transfer.mode,
       transfer.txHash,
       transfer.logIndex,
@@ -131,15 +131,15 @@ export function insertUnexplained(transfer: UnexplainedTransfer): Query<boolean>
 /** How many transfers one purchase is compared with. */
 const PURCHASES_MAX = 1_000
 
-type Owner = Pick<UnexplainedTransfer, 'accountId' | 'mode'>
+type Owner = Pick<UnexplainedTransfer, 'workspaceId' | 'mode'>
 
 /** Locks and returns the transfers of a transaction that have no payment yet. Uses the primary key. */
-export function lockUnexplainedOf({ accountId, mode }: Owner, txHash: Hash): Query<UnexplainedTransfer[]> {
+export function lockUnexplainedOf({ workspaceId, mode }: Owner, txHash: Hash): Query<UnexplainedTransfer[]> {
   return {
     name: 'lock_unexplained_of',
     text: `select ${COLUMNS} from unexplained_transfers
-      where account_id = $1 and mode = $2 and tx_hash = $3 and payment_id is null order by log_index for update`,
-    values: [accountId, mode, txHash],
+      where workspace_id = $1 and mode = $2 and tx_hash = $3 and payment_id is null order by log_index for update`,
+    values: [workspaceId, mode, txHash],
     read: all(TRANSFER_ROW, toUnexplained),
   }
 }
@@ -150,16 +150,16 @@ export function lockUnexplainedOf({ accountId, mode }: Owner, txHash: Hash): Que
  * index `unexplained_transfers_of_wallet`.
  */
 export function lockUnexplainedPurchases(
-  { accountId, mode }: Owner,
+  { workspaceId, mode }: Owner,
   { since, nonce }: { since: Date; nonce: Hash | null },
 ): Query<UnexplainedTransfer[]> {
   return {
     name: 'lock_unexplained_purchases',
     text: `select ${COLUMNS} from unexplained_transfers
-      where account_id = $1 and mode = $2 and payment_id is null and mined_at > $3
+      where workspace_id = $1 and mode = $2 and payment_id is null and mined_at > $3
         and authorization_nonce is not null and authorization_nonce = coalesce($4, authorization_nonce)
       order by mined_at, tx_hash, log_index limit ${PURCHASES_MAX} for update`,
-    values: [accountId, mode, since, nonce],
+    values: [workspaceId, mode, since, nonce],
     read: all(TRANSFER_ROW, toUnexplained),
   }
 }
@@ -168,12 +168,12 @@ export function lockUnexplainedPurchases(
  * Returns when the newest transfer that has no payment was found. Null if there is none. Uses the index
  * `unexplained_transfers_by_find`.
  */
-export function findNewestFind({ accountId, mode }: Owner): Query<Date | null> {
+export function findNewestFind({ workspaceId, mode }: Owner): Query<Date | null> {
   return {
     name: 'find_newest_find',
     text: `select found_at from unexplained_transfers
-      where account_id = $1 and mode = $2 and payment_id is null order by found_at desc limit 1`,
-    values: [accountId, mode],
+      where workspace_id = $1 and mode = $2 and payment_id is null order by found_at desc limit 1`,
+    values: [workspaceId, mode],
     read: firstOrNull(pick(transfers, 'found_at'), (row) => row.found_at),
   }
 }
@@ -183,8 +183,8 @@ export function explainTransfer(transfer: UnexplainedTransfer, paymentId: string
   return {
     name: 'explain_transfer',
     text: `update unexplained_transfers set payment_id = $5
-      where account_id = $1 and mode = $2 and tx_hash = $3 and log_index = $4 and payment_id is null`,
-    values: [transfer.accountId, transfer.mode, transfer.txHash, transfer.logIndex, paymentId],
+      where workspace_id = $1 and mode = $2 and tx_hash = $3 and log_index = $4 and payment_id is null`,
+    values: [transfer.workspaceId, transfer.mode, transfer.txHash, transfer.logIndex, paymentId],
     read: changed,
   }
 }
@@ -197,7 +197,7 @@ export function listAllUnexplained(limit: number): Query<UnexplainedTransfer[]> 
   return {
     name: 'list_all_unexplained',
     text: `select ${COLUMNS} from unexplained_transfers where payment_id is null
-      order by account_id, mode, found_at limit $1`,
+      order by workspace_id, mode, found_at limit $1`,
     values: [limit],
     read: all(TRANSFER_ROW, toUnexplained),
   }
@@ -205,7 +205,7 @@ export function listAllUnexplained(limit: number): Query<UnexplainedTransfer[]> 
 
 function toUnexplained(row: RowOf<typeof TRANSFER_ROW>): UnexplainedTransfer {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     txHash: row.tx_hash,
     logIndex: BigInt(row.log_index),

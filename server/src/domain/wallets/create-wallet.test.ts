@@ -6,8 +6,8 @@ import type { SoftwarePasskey } from '../../../../sandbox/src/software-passkey.t
 import { addWalletOwner, justProved, seedOwner, signUpPerson } from '../../../../test/support/context/people.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Account } from '../accounts/account.ts'
-import { createAccount } from '../accounts/create-account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Plan } from '../plans/plan.ts'
@@ -27,12 +27,12 @@ describe('createWallet', () => {
   after(() => given.close())
 
   test('a wallet is recorded as the enclave made it, with its owner and 50 slots', async () => {
-    const { account, userId, owner } = await open('developer')
+    const { workspace, userId, owner } = await open('developer')
     const { context: ctx, enclave } = given
     enclave.created.length = 0
-    const wallet = await create({ account, owner }, ' Treasury ')
+    const wallet = await create({ workspace, owner }, ' Treasury ')
     assert.equal(wallet.name, 'Treasury')
-    const found = await ctx.db.read(findWallet(account.id, 'test', wallet.address))
+    const found = await ctx.db.read(findWallet(workspace.id, 'test', wallet.address))
     assert.deepEqual(found, wallet)
     const owners = await ctx.db.read(listOwners(wallet))
     assert.deepEqual(
@@ -53,27 +53,27 @@ describe('createWallet', () => {
   })
 
   test('the key of a slot is sealed for this slot alone', async () => {
-    const { account, owner } = await open('developer')
-    const wallet = await create({ account, owner })
+    const { workspace, owner } = await open('developer')
+    const wallet = await create({ workspace, owner })
     const { sealer, db } = given.context
     const text =
       'select slot, signer_private_key_sealed from wallet_slots where wallet_address = $1 order by slot limit 2'
     const rows = await readRows(db, text, [wallet.address])
     const [first, second] = rows.map((row) => row['signer_private_key_sealed'] as Buffer)
     assert.ok(first !== undefined && second !== undefined)
-    const place = { accountId: account.id, mode: 'test', walletAddress: wallet.address } as const
+    const place = { workspaceId: workspace.id, mode: 'test', walletAddress: wallet.address } as const
     assert.match(sealer.open(first, slotSealContext(place, 1)), /^[A-Za-z0-9+/=]+$/)
     assert.throws(() => sealer.open(second, slotSealContext(place, 1)))
     assert.notEqual(sealer.open(first, slotSealContext(place, 1)), sealer.open(second, slotSealContext(place, 2)))
   })
 
   test('of 10 parallel creations under a cap of 3, exactly 3 are recorded, in each mode by itself', async () => {
-    const { account, owner } = await open('developer')
+    const { workspace, owner } = await open('developer')
     await openConnections(given.context.db)
     // The number of slots does not matter here, and each slot takes two requests to the enclave.
     const ctx = { ...given.context, walletSlots: 1 }
     const { credentialId } = owner
-    const asked = { accountId: account.id, mode: 'test', name: 'Wallet', credentialId, actor: OPERATOR } as const
+    const asked = { workspaceId: workspace.id, mode: 'test', name: 'Wallet', credentialId, actor: OPERATOR } as const
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createWallet(ctx, asked)))
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue
@@ -81,27 +81,27 @@ describe('createWallet', () => {
       assert.deepEqual([status, code, details], [400, 'wallet_cap_reached', { wallets_max: 3 }])
     }
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3)
-    assert.equal(await given.context.db.read(countWallets(account.id, 'test')), 3)
-    const actions = await listAuditActions(given.context.db, account.id)
+    assert.equal(await given.context.db.read(countWallets(workspace.id, 'test')), 3)
+    const actions = await listAuditActions(given.context.db, workspace.id)
     assert.equal(actions.filter((action) => action === 'wallet.created').length, 3)
-    assert.equal((await create({ account, owner }, 'Live', 'live')).mode, 'live')
+    assert.equal((await create({ workspace, owner }, 'Live', 'live')).mode, 'live')
   })
 
   test('a person creates at most 10 wallets an hour in a workspace; further ones cost the enclave nothing', async () => {
-    const { account, userId, owner } = await open('scale')
+    const { workspace, userId, owner } = await open('scale')
     const { context: ctx, enclave } = given
     const actor = { kind: 'user', id: userId, ...justProved(ctx) } as const
-    const asked = { accountId: account.id, mode: 'test', credentialId: owner.credentialId, actor } as const
+    const asked = { workspaceId: workspace.id, mode: 'test', credentialId: owner.credentialId, actor } as const
     await assert.rejects(createWallet(ctx, { ...asked, name: '' }), { status: 400 })
     for (let count = 0; count < 9; count += 1) {
-      await enforceRateLimit(ctx, { subject: account.id, bucket: 'wallet_creation' })
+      await enforceRateLimit(ctx, { subject: workspace.id, bucket: 'wallet_creation' })
     }
     await createWallet(ctx, { ...asked, name: 'Last' })
     enclave.created.length = 0
     const tooMany = { status: 429, code: 'rate_limit_exceeded' }
     await assert.rejects(createWallet(ctx, { ...asked, name: 'W', mode: 'live' }), tooMany)
     assert.deepEqual(enclave.created, [])
-    assert.equal((await create({ account, owner }, 'Of the operator')).name, 'Of the operator')
+    assert.equal((await create({ workspace, owner }, 'Of the operator')).name, 'Of the operator')
   })
 
   test('a blank or too long name is rejected', async () => {
@@ -114,18 +114,18 @@ describe('createWallet', () => {
     const person = await signUpPerson(given.context)
     const actor = { kind: 'user', id: own.userId, ...justProved(given.context) } as const
     const ask = (credentialId: string) =>
-      createWallet(given.context, { accountId: own.account.id, mode: 'test', name: 'W', credentialId, actor })
+      createWallet(given.context, { workspaceId: own.workspace.id, mode: 'test', name: 'W', credentialId, actor })
     for (const credentialId of [foreign.owner.credentialId, person.passkey.credentialId, 'unknown']) {
       await assert.rejects(ask(credentialId), { status: 404, code: 'passkey_not_found' })
     }
-    assert.equal(await given.context.db.read(countWallets(own.account.id, 'test')), 0)
+    assert.equal(await given.context.db.read(countWallets(own.workspace.id, 'test')), 0)
     assert.equal((await ask(own.owner.credentialId)).name, 'W')
   })
 
   test('without a signer page no wallet is created, because nobody could sign for it', async () => {
-    const { account, owner } = await open('scale')
+    const { workspace, owner } = await open('scale')
     const { credentialId } = owner
-    const asked = { accountId: account.id, mode: 'test', name: 'W', credentialId, actor: OPERATOR } as const
+    const asked = { workspaceId: workspace.id, mode: 'test', name: 'W', credentialId, actor: OPERATOR } as const
     await assert.rejects(createWallet({ ...given.context, signer: null }, asked), { code: 'signer_not_configured' })
   })
 
@@ -141,18 +141,18 @@ describe('createWallet', () => {
   })
 
   async function open(plan: Plan) {
-    const account = await createAccount(given.context, { name: 'Wallets', plan, actor: OPERATOR })
-    const { userId } = await seedOwner(given.context, account)
-    return { account, userId, owner: await addWalletOwner(given.context, userId) }
+    const workspace = await createEmptyWorkspace(given.context, { name: 'Wallets', plan, actor: OPERATOR })
+    const { userId } = await seedOwner(given.context, workspace)
+    return { workspace, userId, owner: await addWalletOwner(given.context, userId) }
   }
 
   function create(
-    { account, owner }: { account: Account; owner: SoftwarePasskey },
+    { workspace, owner }: { workspace: Workspace; owner: SoftwarePasskey },
     name = 'Wallet',
     mode: 'test' | 'live' = 'test',
   ) {
     const { credentialId } = owner
-    return createWallet(given.context, { accountId: account.id, mode, name, credentialId, actor: OPERATOR })
+    return createWallet(given.context, { workspaceId: workspace.id, mode, name, credentialId, actor: OPERATOR })
   }
 })
 

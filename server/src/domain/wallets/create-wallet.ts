@@ -1,7 +1,7 @@
 import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { enforceRateLimit } from '../enforce-rate-limit.ts'
@@ -26,42 +26,42 @@ import type { Wallet, WalletPasskey } from './wallet.ts'
 export async function createWallet(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'sealer' | 'signer' | 'walletSlots'>,
   {
-    accountId,
+    workspaceId,
     mode,
     name: text,
     credentialId,
     actor,
-  }: { accountId: string; mode: Mode; name: string; credentialId: string; actor: ProvenActor },
+  }: { workspaceId: string; mode: Mode; name: string; credentialId: string; actor: ProvenActor },
 ): Promise<Wallet> {
   const name = checkName(text)
   requireRecentProof(actor, ctx.clock.now())
   if (ctx.signer === null) throw problem('signer_not_configured')
   const owner = await getOwnPasskey(ctx, { credentialId, actor })
   await ctx.db.transaction(async (transaction) => {
-    const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
-    checkCap(account?.plan, count)
+    const [workspace, count] = await transaction.batch([lockWorkspace(workspaceId), countWallets(workspaceId, mode)])
+    checkCap(workspace?.plan, count)
   })
   // The rate limit counts the request only here, right before the calls to the enclave, so that a request that was
   // rejected above is not counted.
-  if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: accountId, bucket: 'wallet_creation' })
+  if (actor.kind !== 'operator') await enforceRateLimit(ctx, { subject: workspaceId, bucket: 'wallet_creation' })
   const { slots, ...made } = await ctx.enclave.createWallet({
-    accountId,
+    workspaceId,
     name,
     owners: [toSpki(owner.publicKeyCose)],
     slots: ctx.walletSlots,
   })
   const createdAt = ctx.clock.now()
-  const wallet: Wallet = { accountId, mode, name, ...made, createdAt }
+  const wallet: Wallet = { workspaceId, mode, name, ...made, createdAt }
   const sealed = slots.map(({ privateKey, ...slot }) => {
-    const context = slotSealContext({ accountId, mode, walletAddress: wallet.address }, slot.slot)
+    const context = slotSealContext({ workspaceId, mode, walletAddress: wallet.address }, slot.slot)
     return { ...slot, privateKeySealed: ctx.sealer.seal(privateKey, context) }
   })
   // The limit is checked again, because the lock was not held during the calls to the enclave.
   await ctx.db.transaction(async (transaction) => {
-    const [account, count] = await transaction.batch([lockAccount(accountId), countWallets(accountId, mode)])
-    checkCap(account?.plan, count)
+    const [workspace, count] = await transaction.batch([lockWorkspace(workspaceId), countWallets(workspaceId, mode)])
+    checkCap(workspace?.plan, count)
     const details = { mode, name, credential_id: credentialId }
-    const entry = { logId: accountId, createdAt, actor, action: 'wallet.created', details } as const
+    const entry = { logId: workspaceId, createdAt, actor, action: 'wallet.created', details } as const
     await transaction.commit([
       insertWallet(wallet),
       insertOwner(wallet, { credentialId, addedAt: createdAt }),

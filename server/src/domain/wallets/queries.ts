@@ -9,9 +9,9 @@ import { findWalletSummary, listWalletSummaries } from './wallets-store.ts'
 /** Returns a wallet of the workspace and mode, or throws 404 `wallet_not_found`. */
 export async function getWallet(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, address }: { accountId: string; mode: Mode; address: Address },
+  { workspaceId, mode, address }: { workspaceId: string; mode: Mode; address: Address },
 ): Promise<WalletSummary> {
-  const wallet = await ctx.db.read(findWalletSummary(accountId, mode, address))
+  const wallet = await ctx.db.read(findWalletSummary(workspaceId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   return wallet
 }
@@ -19,9 +19,9 @@ export async function getWallet(
 /** Lists the wallets of the workspace and mode, oldest first. If there are more than 1,000, lists the newest 1,000. */
 export async function listWallets(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<WalletSummary[]> {
-  return await ctx.db.readSlow(listWalletSummaries(accountId, mode, WALLETS_LISTED_MAX), accountId)
+  return await ctx.db.readSlow(listWalletSummaries(workspaceId, mode, WALLETS_LISTED_MAX), workspaceId)
 }
 
 /** Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. */

@@ -4,8 +4,8 @@ import type { Mode } from '../../values/mode.ts'
  * Returns the context that binds a slot's sealed key to its slot, so the key cannot be opened from another slot's row.
  */
 export function slotSealContext(
-  { accountId, mode, walletAddress }: { accountId: string; mode: Mode; walletAddress: string },
+  { workspaceId, mode, walletAddress }: { workspaceId: string; mode: Mode; walletAddress: string },
   slot: number,
 ): string {
-  return JSON.stringify(['wallet slot', accountId, mode, walletAddress, slot])
+  return JSON.stringify(['wallet slot', workspaceId, mode, walletAddress, slot])
 }

@@ -12,17 +12,17 @@ export interface SealedSlot extends WalletSlot {
   readonly privateKeySealed: Buffer
 }
 
-type WalletKey = Pick<Wallet, 'accountId' | 'mode' | 'address'>
+type WalletKey = Pick<Wallet, 'workspaceId' | 'mode' | 'address'>
 
-export function insertSlots({ accountId, mode, address }: WalletKey, added: readonly SealedSlot[]): Query<boolean> {
+export function insertSlots({ workspaceId, mode, address }: WalletKey, added: readonly SealedSlot[]): Query<boolean> {
   return {
     name: 'insert_wallet_slots',
-    text: `insert into wallet_slots (account_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
+    text: `insert into wallet_slots (workspace_id, mode, wallet_address, slot, enclave_policy_id, signer_id,
         signer_private_key_sealed)
       select $1, $2, $3, slot, rules_id, signer_id, decode(sealed, 'hex')
       from unnest($4::int[], $5::text[], $6::text[], $7::text[]) as added (slot, rules_id, signer_id, sealed)`,
     values: [
-      accountId,
+      workspaceId,
       mode,
       address,
       added.map(({ slot }) => slot),
@@ -35,23 +35,23 @@ export function insertSlots({ accountId, mode, address }: WalletKey, added: read
 }
 
 /** The wallet's slots, in order. Uses the primary key. */
-export function listSlots({ accountId, mode, address }: WalletKey): Query<WalletSlot[]> {
+export function listSlots({ workspaceId, mode, address }: WalletKey): Query<WalletSlot[]> {
   return {
     name: 'list_wallet_slots',
     text: `select slot, enclave_policy_id, signer_id from wallet_slots
-      where account_id = $1 and mode = $2 and wallet_address = $3 order by slot`,
-    values: [accountId, mode, address],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 order by slot`,
+    values: [workspaceId, mode, address],
     read: all(SLOT_ROW, toSlot),
   }
 }
 
 /** Uses the primary key. */
-export function findSlot({ accountId, mode, address }: WalletKey, slot: number): Query<WalletSlot | null> {
+export function findSlot({ workspaceId, mode, address }: WalletKey, slot: number): Query<WalletSlot | null> {
   return {
     name: 'find_wallet_slot',
     text: `select slot, enclave_policy_id, signer_id from wallet_slots
-      where account_id = $1 and mode = $2 and wallet_address = $3 and slot = $4`,
-    values: [accountId, mode, address, slot],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and slot = $4`,
+    values: [workspaceId, mode, address, slot],
     read: firstOrNull(SLOT_ROW, toSlot),
   }
 }

@@ -41,35 +41,35 @@ const RECORD_ROW = {
   ...pick(passkeys, 'public_key', 'name'),
 }
 
-type WalletKey = Pick<Wallet, 'accountId' | 'mode' | 'address'>
+type WalletKey = Pick<Wallet, 'workspaceId' | 'mode' | 'address'>
 
 export function insertOwner(
-  { accountId, mode, address }: WalletKey,
+  { workspaceId, mode, address }: WalletKey,
   { credentialId, addedAt }: { credentialId: string; addedAt: Date },
 ): Query<boolean> {
   return {
     name: 'insert_wallet_owner',
-    text: `insert into wallet_owners (account_id, mode, wallet_address, credential_id, added_at)
+    text: `insert into wallet_owners (workspace_id, mode, wallet_address, credential_id, added_at)
       values ($1, $2, $3, $4, $5)`,
-    values: [accountId, mode, address, credentialId, addedAt],
+    values: [workspaceId, mode, address, credentialId, addedAt],
     read: changed,
   }
 }
 
 /** The wallet passkeys that own a wallet, in the order in which they were added. Uses primary keys. */
-export function listOwners({ accountId, mode, address }: WalletKey): Query<WalletPasskey[]> {
+export function listOwners({ workspaceId, mode, address }: WalletKey): Query<WalletPasskey[]> {
   return {
     name: 'list_wallet_owners',
     text: `select p.user_id, p.credential_id, p.public_key, p.name, p.transports, p.created_at
       from wallet_owners o join wallet_passkeys p on p.credential_id = o.credential_id
-      where o.account_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
-    values: [accountId, mode, address],
+      where o.workspace_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
+    values: [workspaceId, mode, address],
     read: all(PASSKEY_ROW, toWalletPasskey),
   }
 }
 
 /** The owners of these wallets, each wallet's first owner first. Uses primary keys. */
-export function listWalletOwners(accountId: string, mode: Mode, addresses: readonly Address[]): Query<WalletOwner[]> {
+export function listWalletOwners(workspaceId: string, mode: Mode, addresses: readonly Address[]): Query<WalletOwner[]> {
   return {
     name: 'list_owners_of_wallets',
     text: `select o.wallet_address, o.credential_id, o.added_at, o.record_assertion is not null as has_record, p.name,
@@ -77,21 +77,21 @@ export function listWalletOwners(accountId: string, mode: Mode, addresses: reado
       from wallet_owners o
       join wallet_passkeys p on p.credential_id = o.credential_id
       join users u on u.id = p.user_id
-      where o.account_id = $1 and o.mode = $2 and o.wallet_address = any($3::text[])
+      where o.workspace_id = $1 and o.mode = $2 and o.wallet_address = any($3::text[])
       order by o.wallet_address, o.added_at, o.credential_id`,
-    values: [accountId, mode, addresses],
+    values: [workspaceId, mode, addresses],
     read: all(OWNER_ROW, toOwner),
   }
 }
 
 /** The owners of one wallet with their signatures on its record, the first owner first. Uses primary keys. */
-export function listRecordOwners(accountId: string, mode: Mode, address: Address): Query<RecordOwner[]> {
+export function listRecordOwners(workspaceId: string, mode: Mode, address: Address): Query<RecordOwner[]> {
   return {
     name: 'list_record_owners',
     text: `select o.credential_id, o.record_assertion, p.public_key, p.name
       from wallet_owners o join wallet_passkeys p on p.credential_id = o.credential_id
-      where o.account_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
-    values: [accountId, mode, address],
+      where o.workspace_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
+    values: [workspaceId, mode, address],
     read: all(RECORD_ROW, (row) => ({
       credentialId: row.credential_id,
       publicKeyCose: row.public_key,
@@ -102,12 +102,12 @@ export function listRecordOwners(accountId: string, mode: Mode, address: Address
 }
 
 /** Returns false if the passkey does not own the wallet. */
-export function deleteOwner({ accountId, mode, address }: WalletKey, credentialId: string): Query<boolean> {
+export function deleteOwner({ workspaceId, mode, address }: WalletKey, credentialId: string): Query<boolean> {
   return {
     name: 'delete_wallet_owner',
     text: `delete from wallet_owners
-      where account_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
-    values: [accountId, mode, address, credentialId],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
+    values: [workspaceId, mode, address, credentialId],
     read: changed,
   }
 }
@@ -117,15 +117,15 @@ export function deleteOwner({ accountId, mode, address }: WalletKey, credentialI
  * passkey does not own the wallet.
  */
 export function saveRecordAssertion(
-  { accountId, mode, address }: WalletKey,
+  { workspaceId, mode, address }: WalletKey,
   credentialId: string,
   assertion: OwnerAssertion,
 ): Query<boolean> {
   return {
     name: 'save_record_assertion',
     text: `update wallet_owners set record_assertion = $5
-      where account_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
-    values: [accountId, mode, address, credentialId, JSON.stringify(assertion)],
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and credential_id = $4`,
+    values: [workspaceId, mode, address, credentialId, JSON.stringify(assertion)],
     read: changed,
   }
 }

@@ -4,9 +4,9 @@ import type { Mode } from '../../values/mode.ts'
 /** A wallet has at most this many owners (D61). */
 export const OWNERS_MAX = 5
 
-/** A wallet of one account and mode. Its key is in the enclave, and its owners are wallet passkeys (D13, D60). */
+/** A wallet of one workspace and mode. Its key is in the enclave, and its owners are wallet passkeys (D13, D60). */
 export interface Wallet extends WalletIds {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly name: string
   readonly createdAt: Date

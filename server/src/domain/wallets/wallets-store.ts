@@ -10,7 +10,7 @@ const { wallets } = tables
 const ADDRESS_ROW = { address: narrow<Address>(wallets.address) }
 
 const WALLET_ROW = {
-  ...pick(wallets, 'account_id', 'mode'),
+  ...pick(wallets, 'workspace_id', 'mode'),
   ...ADDRESS_ROW,
   ...pick(wallets, 'name', 'enclave_wallet_id', 'owner_quorum_id', 'created_at'),
 }
@@ -24,7 +24,7 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
     name: 'insert_wallet',
     text: `insert into wallets (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
-      wallet.accountId,
+      wallet.workspaceId,
       wallet.mode,
       wallet.address,
       wallet.name,
@@ -37,47 +37,47 @@ export function insertWallet(wallet: Wallet): Query<boolean> {
 }
 
 /** Uses the primary key. */
-export function findWallet(accountId: string, mode: Mode, address: Address): Query<Wallet | null> {
+export function findWallet(workspaceId: string, mode: Mode, address: Address): Query<Wallet | null> {
   return {
     name: 'find_wallet',
-    text: `select ${COLUMNS} from wallets where account_id = $1 and mode = $2 and address = $3`,
-    values: [accountId, mode, address],
+    text: `select ${COLUMNS} from wallets where workspace_id = $1 and mode = $2 and address = $3`,
+    values: [workspaceId, mode, address],
     read: firstOrNull(WALLET_ROW, toWallet),
   }
 }
 
-export function countWallets(accountId: string, mode: Mode): Query<number> {
+export function countWallets(workspaceId: string, mode: Mode): Query<number> {
   return {
     name: 'count_wallets',
-    text: 'select count(*) as wallets from wallets where account_id = $1 and mode = $2',
-    values: [accountId, mode],
+    text: 'select count(*) as wallets from wallets where workspace_id = $1 and mode = $2',
+    values: [workspaceId, mode],
     read: one({ wallets: computed.int8 }, (row) => Number(row.wallets)),
   }
 }
 
 /** The summary of `wallets w`. Uses `grants_by_wallet`. */
-const SUMMARY = `${COLUMNS}, (select count(*) from grants g where g.account_id = w.account_id and g.mode = w.mode
+const SUMMARY = `${COLUMNS}, (select count(*) from grants g where g.workspace_id = w.workspace_id and g.mode = w.mode
         and g.wallet_address = w.address and g.status <> 'revoked') as grants`
 
 /** Uses the primary key. */
-export function findWalletSummary(accountId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
+export function findWalletSummary(workspaceId: string, mode: Mode, address: Address): Query<WalletSummary | null> {
   return {
     name: 'find_wallet_summary',
     text: `select ${SUMMARY} from wallets w
-      where w.account_id = $1 and w.mode = $2 and w.address = $3`,
-    values: [accountId, mode, address],
+      where w.workspace_id = $1 and w.mode = $2 and w.address = $3`,
+    values: [workspaceId, mode, address],
     read: firstOrNull(SUMMARY_ROW, toSummary),
   }
 }
 
 /** Lists the newest `limit` wallets, the oldest of them first. Uses the primary key. */
-export function listWalletSummaries(accountId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
+export function listWalletSummaries(workspaceId: string, mode: Mode, limit: number): Query<WalletSummary[]> {
   return {
     name: 'list_wallet_summaries',
     text: `select ${SUMMARY} from (
-        select ${COLUMNS} from wallets where account_id = $1 and mode = $2 order by created_at desc, address desc limit $3
+        select ${COLUMNS} from wallets where workspace_id = $1 and mode = $2 order by created_at desc, address desc limit $3
       ) w order by w.created_at, w.address`,
-    values: [accountId, mode, limit],
+    values: [workspaceId, mode, limit],
     read: all(SUMMARY_ROW, toSummary),
   }
 }
@@ -122,9 +122,9 @@ export function takeSignerLease(wallet: Wallet, until: Date, { now, latest }: Le
   return {
     name: 'take_signer_lease',
     text: `update wallets set signer_change_until = $4
-      where account_id = $1 and mode = $2 and address = $3
+      where workspace_id = $1 and mode = $2 and address = $3
         and (signer_change_until is null or signer_change_until <= $5 or signer_change_until > $6)`,
-    values: [wallet.accountId, wallet.mode, wallet.address, until, now, latest],
+    values: [wallet.workspaceId, wallet.mode, wallet.address, until, now, latest],
     read: changed,
   }
 }
@@ -134,8 +134,8 @@ export function findSignerLease(wallet: Wallet, { now, latest }: LeaseBounds): Q
   return {
     name: 'find_signer_lease',
     text: `select signer_change_until from wallets
-      where account_id = $1 and mode = $2 and address = $3 and signer_change_until > $4 and signer_change_until <= $5`,
-    values: [wallet.accountId, wallet.mode, wallet.address, now, latest],
+      where workspace_id = $1 and mode = $2 and address = $3 and signer_change_until > $4 and signer_change_until <= $5`,
+    values: [wallet.workspaceId, wallet.mode, wallet.address, now, latest],
     read: firstOrNull({ signer_change_until: required(wallets.signer_change_until) }, (row) => row.signer_change_until),
   }
 }
@@ -145,8 +145,8 @@ export function extendSignerLease(wallet: Wallet, held: Date, until: Date): Quer
   return {
     name: 'extend_signer_lease',
     text: `update wallets set signer_change_until = $5
-      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
-    values: [wallet.accountId, wallet.mode, wallet.address, held, until],
+      where workspace_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
+    values: [wallet.workspaceId, wallet.mode, wallet.address, held, until],
     read: changed,
   }
 }
@@ -159,8 +159,8 @@ export function holdsSignerLease(wallet: Wallet, held: Date): Query<boolean> {
   return {
     name: 'holds_signer_lease',
     text: `select 1 from wallets
-      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4 for share`,
-    values: [wallet.accountId, wallet.mode, wallet.address, held],
+      where workspace_id = $1 and mode = $2 and address = $3 and signer_change_until = $4 for share`,
+    values: [wallet.workspaceId, wallet.mode, wallet.address, held],
     read: changed,
   }
 }
@@ -170,8 +170,8 @@ export function releaseSignerLease(wallet: Wallet, until: Date): Query<boolean> 
   return {
     name: 'release_signer_lease',
     text: `update wallets set signer_change_until = null
-      where account_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
-    values: [wallet.accountId, wallet.mode, wallet.address, until],
+      where workspace_id = $1 and mode = $2 and address = $3 and signer_change_until = $4`,
+    values: [wallet.workspaceId, wallet.mode, wallet.address, until],
     read: changed,
   }
 }
@@ -182,7 +182,7 @@ function toSummary(row: RowOf<typeof SUMMARY_ROW>): WalletSummary {
 
 function toWallet(row: RowOf<typeof WALLET_ROW>): Wallet {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     mode: row.mode,
     address: row.address,
     name: row.name,

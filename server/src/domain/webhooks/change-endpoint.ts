@@ -24,18 +24,18 @@ export interface EndpointChange {
  */
 export async function changeEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'outbound'>,
-  { accountId, id, change, actor }: { accountId: string; id: string; change: EndpointChange; actor: ProvenActor },
+  { workspaceId, id, change, actor }: { workspaceId: string; id: string; change: EndpointChange; actor: ProvenActor },
 ): Promise<WebhookEndpoint> {
   if (change.url !== undefined) checkUrl(ctx, change.url)
   if (change.events !== undefined) checkEvents(change.events)
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
-    const before = await lockEndpoint(transaction, { accountId, id })
+    const before = await lockEndpoint(transaction, { workspaceId, id })
     const after = applyChange(before, change, now)
     if (after.url !== before.url) requireRecentProof(actor, now)
     const details = describeChange(before, after)
     if (Object.keys(details).length === 0) return before
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.changed', subject: id } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.changed', subject: id } as const
     await transaction.commit([
       updateEndpoint(after),
       insertAuditEntry({ ...entry, details: { mode: after.mode, ...details } }),

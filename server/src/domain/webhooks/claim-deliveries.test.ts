@@ -8,7 +8,7 @@ import {
   claimOne,
   clearQueues,
   finish,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   outcomeOf,
   readDelivery,
@@ -16,7 +16,7 @@ import {
 import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { changeEndpoint } from './change-endpoint.ts'
@@ -36,7 +36,7 @@ describe('claiming deliveries', () => {
   let given: TestContext
   let ctx: Context
   let another: Context
-  let account: Account
+  let workspace: Workspace
   before(async () => {
     given = await openTestContext()
     ctx = given.context
@@ -45,22 +45,22 @@ describe('claiming deliveries', () => {
   })
   beforeEach(async () => {
     await clearQueues(ctx)
-    account = await makeAccount(ctx)
+    workspace = await makeWorkspace(ctx)
   })
   after(() => given.close())
 
   test('nothing is claimed if nothing is due or the limit is zero', async () => {
     assert.deepEqual(await claim(ctx), [])
-    await makeEndpoint(ctx, account)
-    await announce(ctx, account, { createdAt: new Date(ctx.clock.now().getTime() + MINUTE_MS) })
+    await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace, { createdAt: new Date(ctx.clock.now().getTime() + MINUTE_MS) })
     assert.deepEqual(await claim(ctx), [])
     assert.equal((await claim(later(ctx, MINUTE_MS), { limit: 0 })).length, 0)
     assert.equal((await claim(later(ctx, MINUTE_MS))).length, 1)
   })
 
   test('a claim contains everything that the attempt needs', async () => {
-    const { endpoint, secret } = await makeEndpoint(ctx, account)
-    const event = await announce(ctx, account)
+    const { endpoint, secret } = await makeEndpoint(ctx, workspace)
+    const event = await announce(ctx, workspace)
     const now = ctx.clock.now()
     const claimed = await claimOne(frozenAt(ctx, now))
     assert.deepEqual(claimed.delivery, await readDelivery(ctx, claimed.delivery))
@@ -73,7 +73,7 @@ describe('claiming deliveries', () => {
         secrets: [secret],
         body:
           `{"id":"${event.id}","type":"payment.confirmed","created_at":"${event.createdAt.toISOString()}","mode":"test",` +
-          `"account_slug":"${account.slug}",` +
+          `"account_slug":"${workspace.slug}",` +
           `"data":${JSON.stringify(event.data)}}`,
         attemptNumber: 1,
       },
@@ -81,8 +81,8 @@ describe('claiming deliveries', () => {
   })
 
   test('the body is the same at each attempt, byte for byte', async () => {
-    await makeEndpoint(ctx, account)
-    await announce(ctx, account, {
+    await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace, {
       data: { payment: { b: '\u2028"\\', a: 1e21, '10': 1, '9': 2, long: 'ß'.repeat(300) } },
     })
     const first = await claimOne(ctx)
@@ -94,17 +94,17 @@ describe('claiming deliveries', () => {
   })
 
   test('the oldest delivery to an endpoint comes first', async () => {
-    await makeEndpoint(ctx, account)
+    await makeEndpoint(ctx, workspace)
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
-    await announceMany(ctx, account, { count: 10, from })
+    await announceMany(ctx, workspace, { count: 10, from })
     const times = async () => (await claim(ctx)).map(({ delivery }) => delivery.createdAt.getTime() - from.getTime())
     assert.deepEqual(await times(), [0, 1, 2, 3])
     assert.deepEqual(await times(), [])
   })
 
   test('deliveries in flight to an endpoint are limited; an attempt that ends makes room', async () => {
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 6, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 6, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const [first, ...others] = await claim(ctx, { inFlightMax: 3 })
     assert.equal(others.length, 2)
     assert.equal((await claim(another, { inFlightMax: 3 })).length, 0)
@@ -114,9 +114,9 @@ describe('claiming deliveries', () => {
   })
 
   test('an endpoint with 1,000 due deliveries does not delay an endpoint with one', async () => {
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 1_000, from: new Date(ctx.clock.now().getTime() - 10 * MINUTE_MS) })
-    const quiet = await makeAccount(ctx)
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 1_000, from: new Date(ctx.clock.now().getTime() - 10 * MINUTE_MS) })
+    const quiet = await makeWorkspace(ctx)
     const { endpoint } = await makeEndpoint(ctx, quiet)
     await announce(ctx, quiet)
     const claimed = await claim(ctx, { limit: 2 })
@@ -125,9 +125,9 @@ describe('claiming deliveries', () => {
   })
 
   test('each endpoint gets one delivery before any gets a second, and those with the fewest in flight come first', async () => {
-    const accounts = await Promise.all([1, 2, 3].map(() => makeAccount(ctx)))
+    const workspaces = await Promise.all([1, 2, 3].map(() => makeWorkspace(ctx)))
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
-    for (const one of accounts) {
+    for (const one of workspaces) {
       await makeEndpoint(ctx, one)
       await announceMany(ctx, one, { count: 5, from })
     }
@@ -138,9 +138,9 @@ describe('claiming deliveries', () => {
   })
 
   test('fifty concurrent claims by two processes claim no delivery twice, and not too many of one endpoint', async () => {
-    const accounts = await Promise.all([1, 2, 3, 4].map(() => makeAccount(ctx)))
+    const workspaces = await Promise.all([1, 2, 3, 4].map(() => makeWorkspace(ctx)))
     const from = new Date(ctx.clock.now().getTime() - MINUTE_MS)
-    for (const one of accounts) {
+    for (const one of workspaces) {
       await makeEndpoint(ctx, one)
       await announceMany(ctx, one, { count: 30, from })
     }
@@ -160,8 +160,8 @@ describe('claiming deliveries', () => {
   })
 
   test('while claims and finishing attempts race, never more than four are in flight to an endpoint', async () => {
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 100, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 100, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     let underWay = 0
     let done = 0
     const work = async (mine: Context): Promise<void> => {
@@ -183,8 +183,8 @@ describe('claiming deliveries', () => {
   })
 
   test('after a lease has expired, the next worker neither skips nor repeats an attempt', async () => {
-    await makeEndpoint(ctx, account)
-    await announce(ctx, account)
+    await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace)
     const frozen = frozenAt(ctx, ctx.clock.now())
     const lost = await claimOne(frozen)
     assert.deepEqual(await claim(later(frozen, LEASE_MS - 1)), [])
@@ -195,8 +195,8 @@ describe('claiming deliveries', () => {
   })
 
   test('a worker whose lease has expired records nothing, neither while another worker has the delivery nor after', async () => {
-    const { endpoint } = await makeEndpoint(ctx, account)
-    await announce(ctx, account)
+    const { endpoint } = await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace)
     const lost = await claimOne(ctx)
     const taken = await claimOne(later(another, LEASE_MS))
     const before = await getDelivery(ctx, taken.delivery)
@@ -215,8 +215,8 @@ describe('claiming deliveries', () => {
   })
 
   test('a claim skips a delivery whose outcome is just being written', async () => {
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 2, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 2, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const [late, second] = (await claim(ctx)) as [ClaimedDelivery, ClaimedDelivery]
     const outcome = outcomeOf(ctx)
     const verdict = { step: { status: 'succeeded', nextAttemptAt: null }, endedAt: outcome.startedAt } as const
@@ -235,8 +235,8 @@ describe('claiming deliveries', () => {
   })
 
   test('a released delivery can be claimed at once; an expired lease cannot be released', async () => {
-    await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 3, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 3, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     const claimed = await claim(ctx)
     await releaseDeliveries(ctx, [])
     await releaseDeliveries(ctx, claimed)
@@ -250,19 +250,19 @@ describe('claiming deliveries', () => {
   })
 
   test('nothing is sent to an endpoint that is disabled or deleted meanwhile', async () => {
-    const disabled = await makeEndpoint(ctx, account)
-    const deleted = await makeEndpoint(ctx, account)
-    await announce(ctx, account)
+    const disabled = await makeEndpoint(ctx, workspace)
+    const deleted = await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace)
     await changeEndpoint(ctx, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       id: disabled.endpoint.id,
       change: { enabled: false },
       actor: OPERATOR,
     })
-    await deleteEndpoint(ctx, { accountId: account.id, id: deleted.endpoint.id, actor: OPERATOR })
+    await deleteEndpoint(ctx, { workspaceId: workspace.id, id: deleted.endpoint.id, actor: OPERATOR })
     assert.deepEqual(await claim(ctx), [])
     await changeEndpoint(ctx, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       id: disabled.endpoint.id,
       change: { enabled: true },
       actor: OPERATOR,
@@ -271,9 +271,9 @@ describe('claiming deliveries', () => {
   })
 
   test('after a rotation, deliveries queued before or later are signed with both secrets, and after 24 hours with the new one', async () => {
-    const { endpoint, secret } = await makeEndpoint(ctx, account)
-    const subject = { accountId: account.id, id: endpoint.id }
-    await announce(ctx, account)
+    const { endpoint, secret } = await makeEndpoint(ctx, workspace)
+    const subject = { workspaceId: workspace.id, id: endpoint.id }
+    await announce(ctx, workspace)
     const frozen = frozenAt(ctx, ctx.clock.now())
     const { secret: second } = await rotateSecret(frozen, { ...subject, actor: OPERATOR })
     const secretsAfter = async (milliseconds: number) => {
@@ -289,33 +289,33 @@ describe('claiming deliveries', () => {
   })
 
   test('a delivery is sent to the current URL of its endpoint', async () => {
-    const { endpoint } = await makeEndpoint(ctx, account)
-    await announce(ctx, account)
+    const { endpoint } = await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace)
     const url = 'https://moved.example/'
-    await changeEndpoint(ctx, { accountId: account.id, id: endpoint.id, change: { url }, actor: OPERATOR })
+    await changeEndpoint(ctx, { workspaceId: workspace.id, id: endpoint.id, change: { url }, actor: OPERATOR })
     assert.equal((await claimOne(ctx)).url, url)
   })
 
   test('an endpoint with an unreadable secret does not hold up others', async () => {
-    const broken = await makeEndpoint(ctx, account)
-    const { endpoint } = await makeEndpoint(ctx, account)
+    const broken = await makeEndpoint(ctx, workspace)
+    const { endpoint } = await makeEndpoint(ctx, workspace)
     await readRows(ctx.db, `update webhook_endpoints set secret_sealed = '\\x00' where id = $1`, [broken.endpoint.id])
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     assert.equal((await claimOne(ctx)).delivery.endpointId, endpoint.id)
   })
 
   test('wherever a claim starts and however few endpoints it examines, each endpoint has its turn', async () => {
-    const accounts = [account, await makeAccount(ctx), await makeAccount(ctx)]
-    for (const one of accounts) {
+    const workspaces = [workspace, await makeWorkspace(ctx), await makeWorkspace(ctx)]
+    for (const one of workspaces) {
       await makeEndpoint(ctx, one)
       await announce(ctx, one)
     }
-    const ids = accounts.map(({ id }) => id).toSorted()
-    const look = async (accountId: string, hopsMax: number): Promise<string[]> => {
+    const ids = workspaces.map(({ id }) => id).toSorted()
+    const look = async (workspaceId: string, hopsMax: number): Promise<string[]> => {
       const { endpoints } = await ctx.db.transaction((transaction) =>
-        transaction.run(lockDueEndpoints(boundsNow(), { start: { accountId, id: '' }, hopsMax })),
+        transaction.run(lockDueEndpoints(boundsNow(), { start: { workspaceId, id: '' }, hopsMax })),
       )
-      return endpoints.map((endpoint) => endpoint.accountId)
+      return endpoints.map((endpoint) => endpoint.workspaceId)
     }
     for (const start of ['', 'acc_0', ...ids.map((id) => id.slice(0, -1)), ...ids, 'acc_Z']) {
       assert.deepEqual((await look(start, 10)).toSorted(), ids, start)
@@ -327,25 +327,25 @@ describe('claiming deliveries', () => {
   })
 
   test('a claim continues where the last one stopped, so thousands of idle queues do not hide another queue', async () => {
-    const accounts = await Promise.all(Array.from({ length: 5 }, () => makeAccount(ctx)))
-    for (const one of accounts) {
+    const workspaces = await Promise.all(Array.from({ length: 5 }, () => makeWorkspace(ctx)))
+    for (const one of workspaces) {
       await makeEndpoint(ctx, one)
       await announce(ctx, one)
     }
     const seen: string[] = []
-    let start = { accountId: '', id: '' }
+    let start = { workspaceId: '', id: '' }
     for (let looks = 0; looks < 8; looks += 1) {
       const look = lockDueEndpoints(boundsNow(), { start, hopsMax: 2 })
       const { endpoints, last } = await ctx.db.transaction((transaction) => transaction.run(look))
-      seen.push(...endpoints.map(({ accountId }) => accountId))
+      seen.push(...endpoints.map(({ workspaceId }) => workspaceId))
       start = last
     }
-    for (const { id } of accounts) assert.ok(seen.filter((accountId) => accountId === id).length >= 2, id)
+    for (const { id } of workspaces) assert.ok(seen.filter((workspaceId) => workspaceId === id).length >= 2, id)
   })
 
   test('2,040 disabled endpoints delay the deliveries of another endpoint by one or two claims at most', async () => {
     // Adds 2,040 disabled endpoints with one pending delivery each. One claim examines at most 2,000 endpoints.
-    const idle = await makeAccount(ctx)
+    const idle = await makeWorkspace(ctx)
     await makeEndpoint(ctx, idle)
     const { id: eventId } = await announce(ctx, idle)
     await clearQueues(ctx)
@@ -353,24 +353,24 @@ describe('claiming deliveries', () => {
       ctx.db,
       `with copies as (
           insert into webhook_endpoints
-            (account_id, id, mode, url, events, secret_sealed, created_at, disabled_at, disabled_because)
-          select account_id, 'whk_' || to_char(number, 'FM00000'), mode, url, events, secret_sealed, created_at, $2, 'owner'
-          from webhook_endpoints cross join generate_series(1, 2040) as number where account_id = $1
-          returning account_id, id, mode
+            (workspace_id, id, mode, url, events, secret_sealed, created_at, disabled_at, disabled_because)
+          select workspace_id, 'whk_' || to_char(number, 'FM00000'), mode, url, events, secret_sealed, created_at, $2, 'owner'
+          from webhook_endpoints cross join generate_series(1, 2040) as number where workspace_id = $1
+          returning workspace_id, id, mode
         )
         insert into deliveries
-          (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
-        select account_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
+          (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+        select workspace_id, 'dlv_' || id, mode, id, $3, 'payment.created', 'event', 'pending', $2, $2 from copies`,
       [idle.id, ctx.clock.now(), eventId],
     )
     // This endpoint sorts after the disabled ones.
-    const healthy = await makeAccount(ctx)
+    const healthy = await makeWorkspace(ctx)
     await makeEndpoint(ctx, healthy)
     await announce(ctx, healthy)
     const claimed = []
     for (let claims = 0; claims < 3; claims += 1) claimed.push(...(await claim(ctx)))
     assert.deepEqual(
-      claimed.map(({ delivery }) => delivery.accountId),
+      claimed.map(({ delivery }) => delivery.workspaceId),
       [healthy.id],
     )
   })

@@ -58,9 +58,9 @@ export async function claimDeliveries(
     const locked = await transaction.run(lockDueDeliveries(bounds, endpoints))
     // Each update finds its deliveries by primary key, so that the planner cannot choose a slow join with the whole
     // table.
-    const ofAccounts = Map.groupBy(locked, ({ delivery }) => delivery.accountId)
+    const ofWorkspaces = Map.groupBy(locked, ({ delivery }) => delivery.workspaceId)
     const idsOf = (due: readonly DueRow[]) => due.map(({ delivery }) => delivery.id)
-    await transaction.commit([...ofAccounts].map(([id, due]) => leaseDeliveries(id, idsOf(due), leasedUntil)))
+    await transaction.commit([...ofWorkspaces].map(([id, due]) => leaseDeliveries(id, idsOf(due), leasedUntil)))
     return locked
   })
   const openSecrets = createSecretsReader(ctx)
@@ -73,8 +73,8 @@ export async function claimDeliveries(
  */
 function createSecretsReader({ sealer }: Pick<Context, 'sealer'>): (row: DueRow) => readonly string[] {
   const opened = new Map<string, readonly string[]>()
-  return ({ delivery: { accountId, endpointId }, secretSealed, previousSecretSealed }) => {
-    const context = secretSealContext(accountId, endpointId)
+  return ({ delivery: { workspaceId, endpointId }, secretSealed, previousSecretSealed }) => {
+    const context = secretSealContext(workspaceId, endpointId)
     const known = opened.get(context)
     if (known !== undefined) return known
     const sealed = [secretSealed, ...(previousSecretSealed === null ? [] : [previousSecretSealed])]
@@ -94,7 +94,7 @@ function toClaimed(
   const event = { id: eventId, type: eventType, createdAt: eventCreatedAt, mode, dataText }
   try {
     const secrets = openSecrets(row)
-    const body = formatEvent(event, row.accountSlug)
+    const body = formatEvent(event, row.workspaceSlug)
     return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
     // An endpoint with an unreadable secret must not delay the others. Its delivery can be claimed again when the lease

@@ -4,7 +4,7 @@ import {
   ALL_FREE,
   announce,
   clearQueues,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
 } from '../../../../test/support/context/delivery-rows.ts'
 import { runUnlimited } from '../../../../test/support/database/read-rows.ts'
@@ -21,7 +21,7 @@ const LONG_QUEUE = 3_000
  * 1, because a longer index can be one level deeper.
  */
 const PAGES_RATIO_MAX = 1.5
-const BEFORE_ALL = { accountId: '', id: '' }
+const BEFORE_ALL = { workspaceId: '', id: '' }
 
 describe('the plans of a claim', () => {
   let given: TestContext
@@ -35,18 +35,18 @@ describe('the plans of a claim', () => {
   after(() => given.close())
 
   test('every step of a claim uses an index', async () => {
-    const start = { accountId: 'acc_0', id: '' }
+    const start = { workspaceId: 'acc_0', id: '' }
     const due = await explain(lockDueEndpoints(bounds, { start, hopsMax: 10 }).text)
     assert.match(
       due,
-      /Limit\n\s+-> {2}Index (?:Only )?Scan using deliveries_due .*\n\s+Index Cond: \(ROW\(account_id, endpoint_id\) > ROW/,
+      /Limit\n\s+-> {2}Index (?:Only )?Scan using deliveries_due .*\n\s+Index Cond: \(ROW\(workspace_id, endpoint_id\) > ROW/,
     )
-    assert.match(due, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
+    assert.match(due, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(workspace_id = .*endpoint_id = /)
     const leased = await explain(lockDueDeliveries(bounds, []).text)
-    assert.match(leased, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = /)
+    assert.match(leased, /Scan using deliveries_leased .*\n\s+Index Cond: \(\(workspace_id = .*endpoint_id = /)
     assert.match(
       leased,
-      /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(account_id = .*endpoint_id = .*next_attempt_at <= /,
+      /Limit\n\s+-> {2}LockRows\n\s+-> {2}Index Scan using deliveries_due .*\n\s+Index Cond: \(\(workspace_id = .*endpoint_id = .*next_attempt_at <= /,
     )
     for (const plan of [due, leased]) {
       // Every connection has `enable_sort=off` (decision 0038), so a plan marks each sort as disabled. The few rows
@@ -58,7 +58,7 @@ describe('the plans of a claim', () => {
   })
 
   test('a claim reads equally few pages whether other queues are long or short', async () => {
-    const stranger = await makeAccount(ctx)
+    const stranger = await makeWorkspace(ctx)
     for (let made = 0; made < ENDPOINTS_MAX; made += 1) await makeEndpoint(ctx, stranger)
     const { id: eventId } = await announce(ctx, stranger)
     await clearQueues(ctx)
@@ -67,10 +67,10 @@ describe('the plans of a claim', () => {
       await runUnlimited(
         given.config.database.url,
         `insert into deliveries
-            (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
-          select account_id, 'dlv_' || $3 || '_' || number || id, mode, id, $2, 'payment.created', 'event', 'pending',
+            (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+          select workspace_id, 'dlv_' || $3 || '_' || number || id, mode, id, $2, 'payment.created', 'event', 'pending',
             $4::timestamptz - interval '1 second' * number, $4
-          from webhook_endpoints cross join generate_series(1, $3::integer) as number where account_id = $1`,
+          from webhook_endpoints cross join generate_series(1, $3::integer) as number where workspace_id = $1`,
         [stranger.id, eventId, length, ctx.clock.now()],
       )
       bounds = { ...bounds, now: ctx.clock.now() }

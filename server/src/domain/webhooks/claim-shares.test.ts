@@ -5,13 +5,13 @@ import {
   announceMany,
   claim,
   clearQueues,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   outcomeOf,
 } from '../../../../test/support/context/delivery-rows.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import type { Context } from '../context.ts'
 import type { AttemptOutcome, ClaimedDelivery } from './delivery.ts'
 import { RETRY_DELAYS_MS } from './retry-schedule.ts'
@@ -31,19 +31,19 @@ describe('how workspaces share a sender', () => {
   after(() => given.close())
 
   /** Creates a workspace with endpoints, and with events that are sent to each of them. */
-  async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Account> {
-    const account = await makeAccount(ctx)
-    for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: events, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
-    return account
+  async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Workspace> {
+    const workspace = await makeWorkspace(ctx)
+    for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: events, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
+    return workspace
   }
 
   test('the next delivery is chosen by workspace first: many endpoints of one workspace do not delay the only endpoint of another', async () => {
     const stranger = await workspace({ endpoints: 8, events: 5 })
-    const quiet = await makeAccount(ctx)
+    const quiet = await makeWorkspace(ctx)
     await makeEndpoint(ctx, quiet)
     await announce(ctx, quiet)
-    assert.deepEqual(countByAccount(await claim(ctx, { limit: 2 })), { [stranger.id]: 1, [quiet.id]: 1 })
+    assert.deepEqual(countByWorkspace(await claim(ctx, { limit: 2 })), { [stranger.id]: 1, [quiet.id]: 1 })
   })
 
   test('workspaces with the fewest deliveries in flight come first', async () => {
@@ -52,7 +52,7 @@ describe('how workspaces share a sender', () => {
       await workspace({ endpoints: 3, events: 5 }),
     ] as const
     const places = { free: 1_000, held: new Map([[first.id, 3]]) }
-    assert.deepEqual(countByAccount(await claim(ctx, { limit: 5, places })), { [first.id]: 1, [second.id]: 4 })
+    assert.deepEqual(countByWorkspace(await claim(ctx, { limit: 5, places })), { [first.id]: 1, [second.id]: 4 })
   })
 
   test('a workspace takes no more than its share of the free places, and leaves the rest for others', async () => {
@@ -63,14 +63,14 @@ describe('how workspaces share a sender', () => {
     assert.equal((await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })).length, 0)
     const quiet = await workspace({ endpoints: 1, events: 1 })
     const claimed = await claim(ctx, { places: { free: 16, held: new Map([[greedy.id, 4]]) } })
-    assert.deepEqual(countByAccount(claimed), { [quiet.id]: 1 })
+    assert.deepEqual(countByWorkspace(claimed), { [quiet.id]: 1 })
   })
 
   test('a workspace that uses no place gets the last free place', async () => {
     const greedy = await workspace({ endpoints: 2, events: 10 })
     const quiet = await workspace({ endpoints: 1, events: 5 })
     const places = { free: 1, held: new Map([[greedy.id, 7]]) }
-    assert.deepEqual(countByAccount(await claim(ctx, { limit: 1, places })), { [quiet.id]: 1 })
+    assert.deepEqual(countByWorkspace(await claim(ctx, { limit: 1, places })), { [quiet.id]: 1 })
   })
 
   for (const [what, ended] of [
@@ -104,8 +104,8 @@ describe('how workspaces share a sender', () => {
   }
 })
 
-function countByAccount(claimed: readonly ClaimedDelivery[]): Record<string, number> {
+function countByWorkspace(claimed: readonly ClaimedDelivery[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const { delivery } of claimed) counts[delivery.accountId] = (counts[delivery.accountId] ?? 0) + 1
+  for (const { delivery } of claimed) counts[delivery.workspaceId] = (counts[delivery.workspaceId] ?? 0) + 1
   return counts
 }

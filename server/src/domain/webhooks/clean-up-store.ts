@@ -14,15 +14,15 @@ const { webhook_endpoints: endpoints } = tables
 export function listStoppedQueues(before: Date, limit: number): Query<(EndpointKey & { deletedAt: Date | null })[]> {
   return {
     name: 'list_stopped_queues',
-    text: `select e.account_id, e.id, e.deleted_at from webhook_endpoints e cross join lateral (
+    text: `select e.workspace_id, e.id, e.deleted_at from webhook_endpoints e cross join lateral (
         select from deliveries
-        where account_id = e.account_id and endpoint_id = e.id and status = 'pending'
+        where workspace_id = e.workspace_id and endpoint_id = e.id and status = 'pending'
           and next_attempt_at <= case when e.deleted_at is null then $1::timestamptz else 'infinity' end
         limit 1
       ) waiting
       where e.deleted_at is not null or e.disabled_at is not null limit $2`,
     values: [before, limit],
-    read: all(pick(endpoints, 'account_id', 'id', 'deleted_at'), (row) => ({
+    read: all(pick(endpoints, 'workspace_id', 'id', 'deleted_at'), (row) => ({
       ...toKey(row),
       deletedAt: row.deleted_at,
     })),
@@ -41,11 +41,11 @@ export function cancelDeliveries(
   return {
     name: 'cancel_deliveries',
     text: `update deliveries set status = 'canceled', next_attempt_at = null, leased_until = null, finished_at = $3
-      where account_id = $1 and endpoint_id = $2 and status = 'pending' and next_attempt_at <= least($4::timestamptz, (
-        select next_attempt_at from deliveries where account_id = $1 and endpoint_id = $2 and status = 'pending'
+      where workspace_id = $1 and endpoint_id = $2 and status = 'pending' and next_attempt_at <= least($4::timestamptz, (
+        select next_attempt_at from deliveries where workspace_id = $1 and endpoint_id = $2 and status = 'pending'
         order by next_attempt_at offset $5 limit 1
       ), 'infinity')`,
-    values: [endpoint.accountId, endpoint.id, now, dueBefore, limit - 1],
+    values: [endpoint.workspaceId, endpoint.id, now, dueBefore, limit - 1],
     read: countChanged,
   }
 }
@@ -62,11 +62,11 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
         delete from deliveries where finished_at <= $1 and finished_at <= coalesce((
           select finished_at from deliveries where finished_at is not null order by finished_at offset $2 limit 1
         ), 'infinity')
-        returning account_id, id
+        returning workspace_id, id
       ), freed as (
-        select a.account_id, a.mode, a.response_bytes as bytes from deleted d cross join lateral (
-          select account_id, mode, response_bytes from delivery_attempts
-          where account_id = d.account_id and delivery_id = d.id and response_bytes > 0 for update
+        select a.workspace_id, a.mode, a.response_bytes as bytes from deleted d cross join lateral (
+          select workspace_id, mode, response_bytes from delivery_attempts
+          where workspace_id = d.workspace_id and delivery_id = d.id and response_bytes > 0 for update
         ) a
       ), ${giveBackText('responses', 'freed')}
       select from deleted`,
@@ -82,9 +82,9 @@ export function deleteFinishedDeliveries(before: Date, limit: number): Query<num
 export function listEmptyEndpoints(before: Date, limit: number): Query<EndpointKey[]> {
   return {
     name: 'list_empty_webhook_endpoints',
-    text: `select e.account_id, e.id from webhook_endpoints e cross join lateral (
+    text: `select e.workspace_id, e.id from webhook_endpoints e cross join lateral (
         select count(*) from (
-          select from deliveries where account_id = e.account_id and endpoint_id = e.id limit 1
+          select from deliveries where workspace_id = e.workspace_id and endpoint_id = e.id limit 1
         ) one
       ) kept
       where (e.deleted_at is not null or e.disabled_at is not null) and e.deleted_at <= $1 and kept.count = 0 limit $2`,

@@ -21,8 +21,8 @@ export async function cleanUpWebhooks(ctx: Pick<Context, 'db' | 'clock'>): Promi
     cleaned += await cancelPendingDeliveries(ctx, { endpoint, dueBefore: deletedAt === null ? longAgo : null })
   }
   cleaned += await ctx.db.write(deleteFinishedDeliveries(longAgo, DELIVERIES_PER_ROUND))
-  for (const { accountId, id } of await ctx.db.readSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {
-    cleaned += Number(await ctx.db.write(deleteEndpointRow(accountId, id)))
+  for (const { workspaceId, id } of await ctx.db.readSlow(listEmptyEndpoints(longAgo, ENDPOINTS_PER_ROUND))) {
+    cleaned += Number(await ctx.db.write(deleteEndpointRow(workspaceId, id)))
   }
   return cleaned
 }

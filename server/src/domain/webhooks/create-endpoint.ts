@@ -2,7 +2,7 @@ import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
 import { createSecret, SECRET_PREFIXES } from '../../values/secret.ts'
-import { lockAccount } from '../accounts/accounts-store.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { requireRecentProof, type ProvenActor } from '../require-recent-proof.ts'
@@ -11,7 +11,7 @@ import { ENDPOINTS_MAX, secretSealContext, type EndpointWithSecret } from './end
 import { insertEndpoint, listEndpointRows } from './endpoints-store.ts'
 
 export interface EndpointRequest {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly url: string
   /** Some or all of `EVENT_TYPES`. */
@@ -28,7 +28,7 @@ export interface EndpointRequest {
  */
 export async function createEndpoint(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer' | 'outbound'>,
-  { accountId, mode, url, events, actor }: EndpointRequest,
+  { workspaceId, mode, url, events, actor }: EndpointRequest,
 ): Promise<EndpointWithSecret> {
   checkUrl(ctx, url)
   const wanted = checkEvents(events)
@@ -37,7 +37,7 @@ export async function createEndpoint(
   const secret = createSecret(SECRET_PREFIXES.webhook)
   const endpoint = {
     id: createId('endpoint', now),
-    accountId,
+    workspaceId,
     mode,
     url,
     events: wanted,
@@ -47,13 +47,13 @@ export async function createEndpoint(
     disabledBecause: null,
   }
   await ctx.db.transaction(async (transaction) => {
-    const [, existing] = await transaction.batch([lockAccount(accountId), listEndpointRows(accountId, mode)])
+    const [, existing] = await transaction.batch([lockWorkspace(workspaceId), listEndpointRows(workspaceId, mode)])
     if (existing.length >= ENDPOINTS_MAX) {
       throw problem('endpoint_limit_reached', { details: { endpoints_max: ENDPOINTS_MAX } })
     }
-    const sealed = ctx.sealer.seal(secret, secretSealContext(accountId, endpoint.id))
+    const sealed = ctx.sealer.seal(secret, secretSealContext(workspaceId, endpoint.id))
     const details = { mode, host: new URL(url).host, events: wanted }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.created', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.created', details } as const
     await transaction.commit([insertEndpoint(endpoint, sealed), insertAuditEntry({ ...entry, subject: endpoint.id })])
   })
   return { endpoint, secret }

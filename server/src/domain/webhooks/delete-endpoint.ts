@@ -13,18 +13,25 @@ import { markEndpointDeleted } from './endpoints-store.ts'
  */
 export async function deleteEndpoint(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
 ): Promise<void> {
   if (!isId('endpoint', id)) throw problem('webhook_not_found')
   const now = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
-    const deleted = await transaction.run(markEndpointDeleted(accountId, id, now))
+    const deleted = await transaction.run(markEndpointDeleted(workspaceId, id, now))
     if (deleted === null) throw problem('webhook_not_found')
     const details = { mode: deleted.mode, host: new URL(deleted.url).host }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.deleted', subject: id, details } as const
+    const entry = {
+      logId: workspaceId,
+      createdAt: now,
+      actor,
+      action: 'webhook.deleted',
+      subject: id,
+      details,
+    } as const
     await transaction.commit([insertAuditEntry(entry)])
   })
   // There may be very many deliveries, so they are canceled after the endpoint's lock is released. The clean-up job
   // cancels any that are left.
-  await cancelPendingDeliveries(ctx, { endpoint: { accountId, id }, dueBefore: null })
+  await cancelPendingDeliveries(ctx, { endpoint: { workspaceId, id }, dueBefore: null })
 }

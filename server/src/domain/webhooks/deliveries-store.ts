@@ -8,7 +8,7 @@ import type { AttemptError, Delivery, DeliveryAttempt, DeliveryStatus } from './
 const { deliveries, delivery_attempts: attempts } = tables
 
 export const DELIVERY_ROW = {
-  ...pick(deliveries, 'account_id', 'id', 'mode', 'endpoint_id', 'event_id'),
+  ...pick(deliveries, 'workspace_id', 'id', 'mode', 'endpoint_id', 'event_id'),
   event_type: narrow<EventType>(deliveries.event_type),
   ...pick(deliveries, 'trigger', 'status', 'attempts', 'next_attempt_at', 'created_at', 'finished_at'),
 }
@@ -43,16 +43,16 @@ export function insertDeliveries(events: readonly DomainEvent[]): Query<number> 
   return {
     name: 'insert_deliveries',
     text: `insert into deliveries
-        (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
-      select e.account_id, 'dlv_' || substr(r.id, 5) || '_' || substr(e.id, 5), e.mode, e.id, r.id, r.type, 'event',
+        (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+      select e.workspace_id, 'dlv_' || substr(r.id, 5) || '_' || substr(e.id, 5), e.mode, e.id, r.id, r.type, 'event',
         'pending', r.created_at, r.created_at
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-        as r (account_id, id, mode, type, created_at)
-      cross join lateral (select account_id, id, mode from webhook_endpoints
-        where account_id = r.account_id and mode = r.mode and deleted_at is null and disabled_at is null
+        as r (workspace_id, id, mode, type, created_at)
+      cross join lateral (select workspace_id, id, mode from webhook_endpoints
+        where workspace_id = r.workspace_id and mode = r.mode and deleted_at is null and disabled_at is null
           and r.type = any (events) offset 0) e`,
     values: [
-      events.map(({ accountId }) => accountId),
+      events.map(({ workspaceId }) => workspaceId),
       events.map(({ id }) => id),
       events.map(({ mode }) => mode),
       events.map(({ type }) => type),
@@ -63,34 +63,34 @@ export function insertDeliveries(events: readonly DomainEvent[]): Query<number> 
 }
 
 export function insertDelivery(delivery: Delivery): Query<boolean> {
-  const { accountId, id, mode, endpointId, eventId, eventType, trigger, status, nextAttemptAt, createdAt } = delivery
+  const { workspaceId, id, mode, endpointId, eventId, eventType, trigger, status, nextAttemptAt, createdAt } = delivery
   return {
     name: 'insert_delivery',
     text: `insert into deliveries
-        (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+        (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    values: [accountId, id, mode, endpointId, eventId, eventType, trigger, status, nextAttemptAt, createdAt],
+    values: [workspaceId, id, mode, endpointId, eventId, eventType, trigger, status, nextAttemptAt, createdAt],
     read: changed,
   }
 }
 
 /** Uses the primary key. */
-export function findDelivery(accountId: string, id: string): Query<Delivery | null> {
+export function findDelivery(workspaceId: string, id: string): Query<Delivery | null> {
   return {
     name: 'find_delivery',
-    text: `select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and id = $2`,
-    values: [accountId, id],
+    text: `select ${DELIVERY_COLUMNS} from deliveries where workspace_id = $1 and id = $2`,
+    values: [workspaceId, id],
     read: firstOrNull(DELIVERY_ROW, toDelivery),
   }
 }
 
 /** Lists a delivery's attempts, oldest first. Uses the primary key. */
-export function listAttempts(accountId: string, deliveryId: string): Query<DeliveryAttempt[]> {
+export function listAttempts(workspaceId: string, deliveryId: string): Query<DeliveryAttempt[]> {
   return {
     name: 'list_delivery_attempts',
     text: `select number, started_at, duration_ms, status_code, error, response_body from delivery_attempts
-      where account_id = $1 and delivery_id = $2 order by number`,
-    values: [accountId, deliveryId],
+      where workspace_id = $1 and delivery_id = $2 order by number`,
+    values: [workspaceId, deliveryId],
     read: all(ATTEMPT_ROW, toAttempt),
   }
 }
@@ -101,7 +101,7 @@ export function listAttempts(accountId: string, deliveryId: string): Query<Deliv
  * The log includes the deliveries of deleted endpoints.
  */
 export function listDeliveryRows(
-  accountId: string,
+  workspaceId: string,
   mode: Mode,
   filter: DeliverySelection,
   limit: number,
@@ -111,7 +111,7 @@ export function listDeliveryRows(
   return {
     name: `list_deliveries_${kind}`,
     text: LOG_TEXTS[kind],
-    values: [accountId, mode, endpointId, eventId, eventType, status, from, below, limit],
+    values: [workspaceId, mode, endpointId, eventId, eventType, status, from, below, limit],
     read: all(DELIVERY_ROW, toDelivery),
   }
 }
@@ -122,10 +122,10 @@ const LOG_CONDITIONS = `id >= $7 and id < $8 and ($4::text is null or event_id =
 function mergedLog(condition: string): string {
   return `select d.* from webhook_endpoints e cross join lateral (
       select ${DELIVERY_COLUMNS} from deliveries
-      where account_id = e.account_id and endpoint_id = e.id and ${LOG_CONDITIONS} and ${condition}
+      where workspace_id = e.workspace_id and endpoint_id = e.id and ${LOG_CONDITIONS} and ${condition}
       order by id desc limit $9
     ) d
-    where e.account_id = $1 and e.mode = $2 and ($3::text is null or e.id = $3) order by d.id desc limit $9`
+    where e.workspace_id = $1 and e.mode = $2 and ($3::text is null or e.id = $3) order by d.id desc limit $9`
 }
 
 const LOG_TEXTS = {
@@ -133,25 +133,25 @@ const LOG_TEXTS = {
   failed: mergedLog("status = 'failed'"),
   // An event has few deliveries, so the query reads all of them and then filters.
   event: `with of_event as materialized (
-      select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = $4
+      select ${DELIVERY_COLUMNS} from deliveries where workspace_id = $1 and event_id = $4
     )
     select * from of_event where mode = $2 and ($3::text is null or endpoint_id = $3) and ${LOG_CONDITIONS}
     order by id desc limit $9`,
 } as const
 
 /** Returns whether replays to an endpoint are queued or in progress. Uses the index `deliveries_replays_pending`. */
-export function hasPendingReplays(accountId: string, endpointId: string): Query<boolean> {
+export function hasPendingReplays(workspaceId: string, endpointId: string): Query<boolean> {
   return {
     name: 'has_pending_replays',
     text: `select 1 from deliveries
-      where account_id = $1 and endpoint_id = $2 and status = 'pending' and trigger = 'replay' limit 1`,
-    values: [accountId, endpointId],
+      where workspace_id = $1 and endpoint_id = $2 and status = 'pending' and trigger = 'replay' limit 1`,
+    values: [workspaceId, endpointId],
     read: changed,
   }
 }
 
 export interface ReplayBatch {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly endpointId: string
   /** Delivery ids, or texts that sort between such ids. `from` is inclusive, `below` is exclusive. */
   readonly from: string
@@ -170,7 +170,7 @@ const REPLAYED = {
   all: "status <> 'pending'",
   failed: `status = 'failed' and (
               select count(*) from deliveries r
-              where r.account_id = $1 and r.event_id = o.event_id and r.endpoint_id = $2 and r.trigger = 'replay'
+              where r.workspace_id = $1 and r.event_id = o.event_id and r.endpoint_id = $2 and r.trigger = 'replay'
                 and r.status = 'succeeded') = 0`,
 } as const satisfies Record<ReplayBatch['only'], string>
 
@@ -181,31 +181,31 @@ const REPLAYED = {
  * `deliveries_of_event`.
  */
 export function insertReplays(batch: ReplayBatch): Query<{ count: number; last: string | null }> {
-  const { accountId, endpointId, from, below, only, ids, now } = batch
+  const { workspaceId, endpointId, from, below, only, ids, now } = batch
   return {
     name: `insert_${only}_replays`,
     text: `with source as (
         select d.id, d.mode, d.event_id, d.event_type, row_number() over (order by d.id) as number from (
           select id, mode, event_id, event_type from deliveries o
-          where account_id = $1 and endpoint_id = $2 and id >= $3 and id < $4 and trigger = 'event'
+          where workspace_id = $1 and endpoint_id = $2 and id >= $3 and id < $4 and trigger = 'event'
             and ${REPLAYED[only]}
           order by id limit cardinality($5::text[])
         ) d
       ), inserted as (
         insert into deliveries
-          (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
+          (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at)
         select $1, ids.id, s.mode, $2, s.event_id, s.event_type, 'replay', 'pending', $6, $6
         from source s join unnest($5::text[]) with ordinality as ids (id, number) on ids.number = s.number
       )
       select count(*)::integer as count, max(id) as last from source`,
-    values: [accountId, endpointId, from, below, ids, now],
+    values: [workspaceId, endpointId, from, below, ids, now],
     read: one({ count: computed.int4, last: nullable(computed.text) }, ({ count, last }) => ({ count, last })),
   }
 }
 
 export function toDelivery(row: RowOf<typeof DELIVERY_ROW>): Delivery {
   return {
-    accountId: row.account_id,
+    workspaceId: row.workspace_id,
     id: row.id,
     mode: row.mode,
     endpointId: row.endpoint_id,

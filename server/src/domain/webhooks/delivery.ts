@@ -20,7 +20,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
  * for 30 days, or if the endpoint is deleted, it is `canceled`.
  */
 export interface Delivery {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
   readonly mode: Mode
   readonly endpointId: string

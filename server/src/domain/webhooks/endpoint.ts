@@ -11,7 +11,7 @@ export type DisabledBecause = (typeof DISABLED_CAUSES)[number]
 /** A URL at which a workspace receives its events, in one mode. This type never contains the endpoint's secret. */
 export interface WebhookEndpoint {
   readonly id: string
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly url: string
   readonly events: readonly SubscribableType[]
@@ -44,6 +44,6 @@ export const HANGING_MS = 5_000
  * Returns the context that binds an encrypted secret to its endpoint, so that the secret cannot be decrypted from
  * another endpoint's row.
  */
-export function secretSealContext(accountId: string, endpointId: string): string {
-  return JSON.stringify(['webhook secret', accountId, endpointId])
+export function secretSealContext(workspaceId: string, endpointId: string): string {
+  return JSON.stringify(['webhook secret', workspaceId, endpointId])
 }

@@ -7,7 +7,7 @@ import {
   claim,
   claimOne,
   clearQueues,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   outcomeOf,
 } from '../../../../test/support/context/delivery-rows.ts'
@@ -15,7 +15,7 @@ import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts
 import { openConnections, readRows, runUnlimited } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { RawRow } from '../../db/query.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
@@ -37,7 +37,7 @@ describe('finishing attempts together', () => {
   let real: Context
   /** The context `real` with a clock that does not advance. */
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   before(async () => {
     given = await openTestContext()
     real = given.context
@@ -45,15 +45,15 @@ describe('finishing attempts together', () => {
   })
   beforeEach(async () => {
     await clearQueues(real)
-    account = await makeAccount(real)
+    workspace = await makeWorkspace(real)
   })
   after(() => given.close())
 
   /** Creates an endpoint, and claims this many deliveries to it. */
   async function claimSome(count: number): Promise<{ endpoint: WebhookEndpoint; claimed: ClaimedDelivery[] }> {
-    const { endpoint } = await makeEndpoint(ctx, account)
+    const { endpoint } = await makeEndpoint(ctx, workspace)
     const from = new Date(NOW.getTime() - MINUTE_MS)
-    await announceMany(ctx, account, { count, from })
+    await announceMany(ctx, workspace, { count, from })
     return { endpoint, claimed: await claim(ctx, { inFlightMax: count }) }
   }
 
@@ -97,7 +97,7 @@ describe('finishing attempts together', () => {
   test('records those of several workspaces, with the number of each attempt', async () => {
     const { claimed } = await claimSome(2)
     await readRows(real.db, 'update deliveries set attempts = 3 where id = $1', [claimed[1]?.delivery.id])
-    account = await makeAccount(real)
+    workspace = await makeWorkspace(real)
     const others = await claimSome(2)
     const all = [...claimed, ...others.claimed]
     const numbered = all.map((one, index) => ({ ...one, attemptNumber: index === 1 ? 4 : 1 }))
@@ -130,7 +130,7 @@ describe('finishing attempts together', () => {
     assert.equal(await readUsed(), 3 * body.length)
     // As if the rest of the budget were used by responses that are newer than these.
     const full = DROPPED_BYTES_MAX.responses - body.length / 2
-    await readRows(real.db, 'update stored_bytes set used_bytes = $2 where account_id = $1', [account.id, full])
+    await readRows(real.db, 'update stored_bytes set used_bytes = $2 where workspace_id = $1', [workspace.id, full])
     await finishAttempts(ctx, [ended(fourth, failed)])
     const kept = async ({ delivery }: ClaimedDelivery) =>
       (await getDelivery(ctx, delivery)).attempts.map(({ statusCode, responseBody }) => [
@@ -152,8 +152,8 @@ describe('finishing attempts together', () => {
   })
 
   async function readUsed(): Promise<number> {
-    const text = `select used_bytes from stored_bytes where account_id = $1 and kind = 'responses'`
-    const [row] = await readRows(real.db, text, [account.id])
+    const text = `select used_bytes from stored_bytes where workspace_id = $1 and kind = 'responses'`
+    const [row] = await readRows(real.db, text, [workspace.id])
     return Number(row?.['used_bytes'])
   }
 
@@ -204,9 +204,9 @@ describe('finishing attempts together', () => {
 
   test('changes nothing at an endpoint that has a new URL, was disabled or was deleted', async () => {
     for (const change of [{ url: 'https://new.example/hooks' }, { enabled: false }, null]) {
-      account = await makeAccount(real)
+      workspace = await makeWorkspace(real)
       const { endpoint, claimed } = await claimSome(2)
-      const subject = { accountId: account.id, id: endpoint.id }
+      const subject = { workspaceId: workspace.id, id: endpoint.id }
       await readRows(real.db, 'update webhook_endpoints set failing_since = $2 where id = $1', [endpoint.id, NOW])
       if (change === null) await deleteEndpoint(ctx, { ...subject, actor: OPERATOR })
       else await changeEndpoint(ctx, { ...subject, change, actor: OPERATOR })
@@ -256,14 +256,14 @@ describe('finishing attempts together', () => {
 
   test('logs each endpoint that it disables, once, and records the other attempts too', async () => {
     const gone = await claimSome(3)
-    account = await makeAccount(real)
+    workspace = await makeWorkspace(real)
     const healthy = await claimSome(1)
     await finishAttempts(
       ctx,
       [...gone.claimed, ...healthy.claimed].map((one, index) => ended(one, { statusCode: index < 3 ? 410 : 200 })),
     )
     assert.deepEqual((await readEndpoint(gone.endpoint))?.['disabled_at'], NOW)
-    const disablings = (await readAudit(real.db, gone.endpoint.accountId)).filter(
+    const disablings = (await readAudit(real.db, gone.endpoint.workspaceId)).filter(
       (row) => row['action'] === 'webhook.disabled',
     )
     assert.deepEqual(
@@ -277,8 +277,8 @@ describe('finishing attempts together', () => {
   })
 
   test('a worker whose lease has expired records nothing of what another worker has claimed', async () => {
-    await makeEndpoint(ctx, account)
-    await announce(ctx, account)
+    await makeEndpoint(ctx, workspace)
+    await announce(ctx, workspace)
     const lost = await claimOne(ctx)
     const taken = await claimOne(later(ctx, LEASE_MS))
     await finishAttempts(ctx, [ended(lost)])
@@ -303,8 +303,8 @@ describe('finishing attempts together', () => {
     await runUnlimited(
       url,
       `insert into deliveries
-          (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at, leased_until)
-        select account_id, id || number, mode, endpoint_id, event_id, event_type, trigger, 'pending', $2, $2,
+          (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, next_attempt_at, created_at, leased_until)
+        select workspace_id, id || number, mode, endpoint_id, event_id, event_type, trigger, 'pending', $2, $2,
           case when number % 2 = 0 then $2::timestamptz end
         from deliveries cross join generate_series(1, 20000) as number where id = $1`,
       [id, NOW],
@@ -320,11 +320,11 @@ describe('finishing attempts together', () => {
     for (const plan of plans) {
       assert.match(
         plan,
-        /Scan using deliveries_pkey on deliveries d\n\s+Index Cond: \(\(account_id = s\.account_id\) AND \(id = s\.id\)\)/,
+        /Scan using deliveries_pkey on deliveries d\n\s+Index Cond: \(\(workspace_id = s\.workspace_id\) AND \(id = s\.id\)\)/,
       )
       assert.match(
         plan,
-        /Scan using webhook_endpoints_\w+ on webhook_endpoints e\n\s+Index Cond: \(\(account_id = .* AND \(id = /,
+        /Scan using webhook_endpoints_\w+ on webhook_endpoints e\n\s+Index Cond: \(\(workspace_id = .* AND \(id = /,
       )
       assert.doesNotMatch(plan, /Seq Scan|Hash|Merge/)
     }

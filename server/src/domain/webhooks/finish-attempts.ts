@@ -64,13 +64,13 @@ function toFinish({ claimed, outcome }: EndedAttempt) {
 /** If an attempt disabled its endpoint, returns the query that records this in the audit log. */
 function toAuditEntry({ claimed, outcome }: EndedAttempt, because: DisabledBecause | null): Query<unknown>[] {
   if (because === null) return []
-  const { accountId: logId, endpointId: subject, mode } = claimed.delivery
+  const { workspaceId: logId, endpointId: subject, mode } = claimed.delivery
   const entry = { logId, createdAt: endOf(outcome), actor: OPERATOR, action: 'webhook.disabled' } as const
   return [insertAuditEntry({ ...entry, subject, details: { mode, because } })]
 }
 
 function keyOf({ claimed: { delivery } }: EndedAttempt): string {
-  return `${delivery.accountId} ${delivery.endpointId}`
+  return `${delivery.workspaceId} ${delivery.endpointId}`
 }
 
 function compare(left: string, right: string): number {

@@ -7,7 +7,7 @@ import {
   claimOne,
   clearQueues,
   finish,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   outcomeOf,
   readDelivery,
@@ -16,7 +16,7 @@ import {
 import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { changeEndpoint } from './change-endpoint.ts'
@@ -36,7 +36,7 @@ describe('finishing an attempt', () => {
   let real: Context
   /** The context `real` with a clock that does not advance. */
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let endpoint: WebhookEndpoint
   before(async () => {
     given = await openTestContext()
@@ -45,13 +45,13 @@ describe('finishing an attempt', () => {
   })
   beforeEach(async () => {
     await clearQueues(real)
-    account = await makeAccount(real)
-    endpoint = (await makeEndpoint(ctx, account)).endpoint
+    workspace = await makeWorkspace(real)
+    endpoint = (await makeEndpoint(ctx, workspace)).endpoint
   })
   after(() => given.close())
 
   test('a success ends the delivery at once, with its attempt', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const claimed = await claimOne(ctx)
     const outcome = outcomeOf(ctx, { statusCode: 204, durationMs: 250.4, responseBody: Buffer.from([0, 255, 10]) })
     await finishAttempts(ctx, [{ claimed, outcome }])
@@ -69,7 +69,7 @@ describe('finishing an attempt', () => {
   })
 
   test('an attempt that ends between the two reads of a delivery is not shown with its earlier state', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const claimed = await claimOne(ctx)
     await finishAttempts(ctx, [{ claimed, outcome: outcomeOf(ctx, { statusCode: 503 }) }])
     // `getDelivery` reads the delivery first, and then the attempts. To simulate an attempt that ends in between, the
@@ -80,7 +80,7 @@ describe('finishing an attempt', () => {
   })
 
   test('the whole schedule: six attempts, each delayed from the end of the one before, then the delivery has failed', async () => {
-    const { createdAt } = await announce(ctx, account)
+    const { createdAt } = await announce(ctx, workspace)
     let at = createdAt.getTime()
     for (const [index, waitMs] of [...RETRY_DELAYS_MS, null].entries()) {
       const context = frozenAt(real, new Date(at))
@@ -101,7 +101,7 @@ describe('finishing an attempt', () => {
       assert.deepEqual(await claim(frozenAt(real, new Date(at - 1))), [])
     }
     assert.deepEqual(await claim(later(ctx, 10 * DAY_MS)), [])
-    const { attempts } = await getDelivery(ctx, await readOnlyDelivery(ctx, account.id, endpoint.id))
+    const { attempts } = await getDelivery(ctx, await readOnlyDelivery(ctx, workspace.id, endpoint.id))
     assert.deepEqual(
       attempts.map(({ number, statusCode, error }) => [number, statusCode, error]),
       [1, 2, 3, 4, 5, 6].map((number) => [number, 500, 'http_error']),
@@ -109,7 +109,7 @@ describe('finishing an attempt', () => {
   })
 
   test('a success at the third attempt ends the schedule', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     await finish(ctx, await claimOne(ctx), 500)
     await finish(later(ctx, HOUR_MS), await claimOne(later(ctx, HOUR_MS)), 503)
     const third = await finish(later(ctx, 2 * HOUR_MS), await claimOne(later(ctx, 2 * HOUR_MS)), 200)
@@ -119,7 +119,7 @@ describe('finishing an attempt', () => {
 
   for (const error of ['timeout', 'dns_error', 'tls_error', 'blocked_address'] as const) {
     test(`an attempt without a response is a failure like any other: ${error}`, async () => {
-      await announce(ctx, account)
+      await announce(ctx, workspace)
       const claimed = await claimOne(ctx)
       const outcome = outcomeOf(ctx, { statusCode: null, error, durationMs: 10_000 })
       await finishAttempts(ctx, [{ claimed, outcome }])
@@ -130,8 +130,8 @@ describe('finishing an attempt', () => {
   }
 
   test('a 410 disables the endpoint at once and is logged once, and its deliveries wait until it is enabled', async () => {
-    await announce(ctx, account)
-    await announce(ctx, account)
+    await announce(ctx, workspace)
+    await announce(ctx, workspace)
     const [first, second] = await claim(ctx)
     assert.equal((await finish(ctx, first as ClaimedDelivery, 410)).status, 'pending')
     const disabled = await read()
@@ -171,14 +171,14 @@ describe('finishing an attempt', () => {
   test('two failures far apart do not disable an endpoint while the second delivery is still retried', async () => {
     await fail(ctx)
     await clearQueues(real)
-    await announce(later(ctx, 7 * DAY_MS), account)
+    await announce(later(ctx, 7 * DAY_MS), workspace)
     assert.equal((await finish(later(ctx, 7 * DAY_MS), await claimOne(later(ctx, 7 * DAY_MS)), 503)).status, 'pending')
     assert.equal((await read()).disabledAt, null)
   })
 
   test('failures at the old URL do not count for the new one', async () => {
     await fail(ctx)
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const claimed = await claimOne(ctx)
     const moved = await changeEndpoint(ctx, {
       ...subject(),
@@ -226,8 +226,8 @@ describe('finishing an attempt', () => {
   })
 
   test('an attempt in flight when the owner disabled the endpoint still counts, and the endpoint stays disabled', async () => {
-    await announce(ctx, account)
-    await announce(ctx, account)
+    await announce(ctx, workspace)
+    await announce(ctx, workspace)
     const [first, second] = await claim(ctx)
     const disabled = await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
     assert.equal((await finish(ctx, first as ClaimedDelivery, 410)).status, 'pending')
@@ -237,10 +237,10 @@ describe('finishing an attempt', () => {
   })
 
   test('a delivery whose endpoint was disabled continues its schedule once enabled; an overdue attempt is due at once', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     await finish(ctx, await claimOne(ctx), 500)
     await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
-    await announce(later(ctx, HOUR_MS), account)
+    await announce(later(ctx, HOUR_MS), workspace)
     assert.deepEqual(await claim(later(ctx, DAY_MS)), [])
     await changeEndpoint(later(ctx, DAY_MS), { ...subject(), change: { enabled: true }, actor: OPERATOR })
     const claimed = await claimOne(later(ctx, DAY_MS))
@@ -248,7 +248,7 @@ describe('finishing an attempt', () => {
   })
 
   test('if the endpoint is deleted during an attempt, the delivery is canceled and the attempt records nothing', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const claimed = await claimOne(ctx)
     await deleteEndpoint(ctx, { ...subject(), actor: OPERATOR })
     for (const statusCode of [500, 200]) {
@@ -260,7 +260,7 @@ describe('finishing an attempt', () => {
 
   test('an attempt that is finished ten times at once is recorded once', async () => {
     await openConnections(real.db)
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const claimed = await claimOne(ctx)
     await Promise.all(Array.from({ length: 10 }, () => finish(ctx, claimed, 410)))
     const { delivery, attempts } = await getDelivery(ctx, claimed.delivery)
@@ -270,7 +270,7 @@ describe('finishing an attempt', () => {
 
   test('concurrent attempts all end, even while their endpoint is claimed, changed and deleted', async () => {
     await openConnections(real.db)
-    for (let index = 0; index < 40; index += 1) await announce(ctx, account)
+    for (let index = 0; index < 40; index += 1) await announce(ctx, workspace)
     const claimed = await claim(ctx, { inFlightMax: 20 })
     const outcomes = await Promise.allSettled([
       ...claimed.map((one, index) => finish(ctx, one, index % 3 === 0 ? 200 : 500)),
@@ -287,7 +287,7 @@ describe('finishing an attempt', () => {
   })
 
   function subject() {
-    return { accountId: account.id, id: endpoint.id }
+    return { workspaceId: workspace.id, id: endpoint.id }
   }
 
   function read(): Promise<WebhookEndpoint> {
@@ -297,20 +297,20 @@ describe('finishing an attempt', () => {
   /** Makes a delivery fail permanently, with its last attempt. */
   async function fail(at: Context): Promise<void> {
     await clearQueues(real)
-    await announce(at, account)
+    await announce(at, workspace)
     await readRows(real.db, "update deliveries set attempts = 5 where status = 'pending'")
     assert.equal((await finish(at, await claimOne(at), 500)).status, 'failed')
   }
 
   async function succeed(at: Context): Promise<void> {
     await clearQueues(real)
-    await announce(at, account)
+    await announce(at, workspace)
     await finish(at, await claimOne(at), 200)
   }
 
   /** Reads the reasons that the audit log gives for disabling the endpoint. */
   async function readDisablings(): Promise<unknown[]> {
-    const rows = await readAudit(real.db, account.id)
+    const rows = await readAudit(real.db, workspace.id)
     return rows
       .filter((row) => row['action'] === 'webhook.disabled')
       .map((row) => {

@@ -6,13 +6,13 @@ import {
   announceMany,
   claimOne,
   finish,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
 } from '../../../../test/support/context/delivery-rows.ts'
 import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import type { Context } from '../context.ts'
 import { deleteEndpoint } from './delete-endpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -27,7 +27,7 @@ const NOW = new Date('2026-06-01T12:00:00.000Z')
 describe('the delivery log', () => {
   let given: TestContext
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let first: WebhookEndpoint
   let second: WebhookEndpoint
   let live: WebhookEndpoint
@@ -41,25 +41,25 @@ describe('the delivery log', () => {
   before(async () => {
     given = await openTestContext()
     ctx = frozenAt(given.context, NOW)
-    account = await makeAccount(ctx)
-    first = (await makeEndpoint(ctx, account)).endpoint
-    second = (await makeEndpoint(ctx, account, { events: ['payment.confirmed'] })).endpoint
-    live = (await makeEndpoint(ctx, account, { mode: 'live' })).endpoint
-    await announce(ctx, account, { mode: 'live', createdAt: at(-1) })
+    workspace = await makeWorkspace(ctx)
+    first = (await makeEndpoint(ctx, workspace)).endpoint
+    second = (await makeEndpoint(ctx, workspace, { events: ['payment.confirmed'] })).endpoint
+    live = (await makeEndpoint(ctx, workspace, { mode: 'live' })).endpoint
+    await announce(ctx, workspace, { mode: 'live', createdAt: at(-1) })
     delivered = await finish(ctx, await claimOne(ctx), 200)
-    await announceMany(ctx, account, { count: 7, from: NOW })
-    await announceMany(ctx, account, { count: 2, from: at(7), type: 'payment.failed' })
+    await announceMany(ctx, workspace, { count: 7, from: NOW })
+    await announceMany(ctx, workspace, { count: 2, from: at(7), type: 'payment.failed' })
     const [oldest] = (await list({ endpointId: first.id })).toReversed()
     replayed = await replayDelivery(later(ctx, 10), {
-      accountId: account.id,
+      workspaceId: workspace.id,
       deliveryId: oldest?.id ?? '',
       actor: OPERATOR,
     })
     await readRows(
       given.context.db,
       `update deliveries set status = 'failed', next_attempt_at = null, finished_at = created_at
-        where account_id = $1 and endpoint_id = $2 and created_at <= $3`,
-      [account.id, first.id, at(1)],
+        where workspace_id = $1 and endpoint_id = $2 and created_at <= $3`,
+      [workspace.id, first.id, at(1)],
     )
   })
   after(() => given.close())
@@ -95,10 +95,10 @@ describe('the delivery log', () => {
   test('a page stays the same while new deliveries arrive', async () => {
     const all = await list({})
     const [top] = await list({}, { limit: 1 })
-    await announce(later(ctx, 50), account, { type: 'payment.failed' })
+    await announce(later(ctx, 50), workspace, { type: 'payment.failed' })
     assert.deepEqual(await list({}, { before: top?.id ?? null }), all.slice(1))
-    await readRows(given.context.db, 'delete from deliveries where account_id = $1 and created_at = $2', [
-      account.id,
+    await readRows(given.context.db, 'delete from deliveries where workspace_id = $1 and created_at = $2', [
+      workspace.id,
       at(50),
     ])
   })
@@ -155,18 +155,18 @@ describe('the delivery log', () => {
   })
 
   test('another workspace cannot see these deliveries', async () => {
-    const other = await makeAccount(ctx)
+    const other = await makeWorkspace(ctx)
     for (const filter of [{}, { endpointId: first.id }, { eventId: replayed.eventId }, { status: 'failed' as const }]) {
-      const request = { accountId: other.id, mode: 'test', filter, before: null, limit: 100 } as const
+      const request = { workspaceId: other.id, mode: 'test', filter, before: null, limit: 100 } as const
       assert.deepEqual(await listDeliveries(ctx, request), [])
     }
     const missing = { status: 404, code: 'delivery_not_found' }
-    await assert.rejects(getDelivery(ctx, { accountId: other.id, id: delivered.id }), missing)
-    await assert.rejects(getDelivery(ctx, { accountId: account.id, id: 'dlv_' }), missing)
+    await assert.rejects(getDelivery(ctx, { workspaceId: other.id, id: delivered.id }), missing)
+    await assert.rejects(getDelivery(ctx, { workspaceId: workspace.id, id: 'dlv_' }), missing)
   })
 
   test('a delivery is read with its attempts', async () => {
-    const { delivery, attempts } = await getDelivery(ctx, { accountId: account.id, id: delivered.id })
+    const { delivery, attempts } = await getDelivery(ctx, { workspaceId: workspace.id, id: delivered.id })
     assert.deepEqual(delivery, delivered)
     assert.deepEqual(
       attempts.map(({ number, statusCode }) => [number, statusCode]),
@@ -175,9 +175,9 @@ describe('the delivery log', () => {
   })
 
   test("an endpoint's deliveries stay in the log when it is deleted", async () => {
-    const gone = (await makeEndpoint(ctx, account, { events: ['inbound.received'] })).endpoint
-    await announce(later(ctx, 60), account, { type: 'inbound.received' })
-    await deleteEndpoint(ctx, { accountId: account.id, id: gone.id, actor: OPERATOR })
+    const gone = (await makeEndpoint(ctx, workspace, { events: ['inbound.received'] })).endpoint
+    await announce(later(ctx, 60), workspace, { type: 'inbound.received' })
+    await deleteEndpoint(ctx, { workspaceId: workspace.id, id: gone.id, actor: OPERATOR })
     const found = await list({ endpointId: gone.id })
     assert.deepEqual(
       found.map(({ status }) => status),
@@ -197,7 +197,7 @@ describe('the delivery log', () => {
   for (const { name, filter, index } of plans) {
     test(`${name} is read by ${index}`, async () => {
       const none = { endpointId: null, eventId: null, eventType: null, status: null, from: 'dlv_', below: 'dlv_Z' }
-      const { text } = listDeliveryRows(account.id, 'test', { ...none, ...filter }, 10)
+      const { text } = listDeliveryRows(workspace.id, 'test', { ...none, ...filter }, 10)
       const rows = await readRows(given.context.db, `explain (generic_plan, costs off) ${text}`)
       const plan = rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       assert.match(plan, new RegExp(`Scan.* (?:using|on) ${index}\\b`))
@@ -219,6 +219,6 @@ describe('the delivery log', () => {
       limit = 100,
     }: { mode?: 'test' | 'live'; before?: string | null; limit?: number } = {},
   ): Promise<Delivery[]> {
-    return listDeliveries(ctx, { accountId: account.id, mode, filter, before, limit })
+    return listDeliveries(ctx, { workspaceId: workspace.id, mode, filter, before, limit })
   }
 })

@@ -31,14 +31,14 @@ const OLDEST = 'dlv_'
 export async function listDeliveries(
   ctx: Pick<Context, 'db'>,
   request: {
-    readonly accountId: string
+    readonly workspaceId: string
     readonly mode: Mode
     readonly filter: DeliveryFilter
     readonly before: string | null
     readonly limit: number
   },
 ): Promise<Delivery[]> {
-  const { accountId, mode, filter, before, limit } = request
+  const { workspaceId, mode, filter, before, limit } = request
   const upTo = filter.to === undefined ? NEWEST : idBoundary('delivery', filter.to)
   const range = {
     endpointId: filter.endpointId ?? null,
@@ -48,5 +48,5 @@ export async function listDeliveries(
     from: filter.from === undefined ? OLDEST : idBoundary('delivery', filter.from),
     below: before !== null && before < upTo ? before : upTo,
   }
-  return await ctx.db.readSlow(listDeliveryRows(accountId, mode, range, limit), accountId)
+  return await ctx.db.readSlow(listDeliveryRows(workspaceId, mode, range, limit), workspaceId)
 }

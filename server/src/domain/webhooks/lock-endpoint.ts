@@ -7,9 +7,9 @@ import { lockEndpointRow } from './endpoints-store.ts'
 /** Returns the endpoint and locks it until the transaction ends, or throws 404 `webhook_not_found`. */
 export async function lockEndpoint(
   transaction: Transaction,
-  { accountId, id }: { accountId: string; id: string },
+  { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<WebhookEndpoint> {
-  const endpoint = isId('endpoint', id) ? await transaction.run(lockEndpointRow(accountId, id)) : null
+  const endpoint = isId('endpoint', id) ? await transaction.run(lockEndpointRow(workspaceId, id)) : null
   if (endpoint === null) throw problem('webhook_not_found')
   return endpoint
 }
@@ -20,7 +20,7 @@ export async function lockEndpoint(
  */
 export async function lockEnabledEndpoint(
   transaction: Transaction,
-  subject: { accountId: string; id: string },
+  subject: { workspaceId: string; id: string },
 ): Promise<WebhookEndpoint> {
   const endpoint = await lockEndpoint(transaction, subject)
   if (endpoint.disabledAt !== null) throw problem('endpoint_disabled')

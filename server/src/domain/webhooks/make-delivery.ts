@@ -4,11 +4,11 @@ import type { Delivery, DeliveryTrigger } from './delivery.ts'
 
 /** Returns a new delivery that a user asked for. It is due at once. */
 export function makeDelivery(
-  event: Pick<DomainEvent, 'accountId' | 'mode' | 'id' | 'type'>,
+  event: Pick<DomainEvent, 'workspaceId' | 'mode' | 'id' | 'type'>,
   { endpointId, trigger, now }: { endpointId: string; trigger: Exclude<DeliveryTrigger, 'event'>; now: Date },
 ): Delivery {
   return {
-    accountId: event.accountId,
+    workspaceId: event.workspaceId,
     id: createId('delivery', now),
     mode: event.mode,
     endpointId,

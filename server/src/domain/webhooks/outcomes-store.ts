@@ -42,19 +42,19 @@ export function finishDelivery(
     text: `with moved as (
         update deliveries set status = $4, attempts = $5, next_attempt_at = $6, leased_until = null,
           finished_at = case when $6::timestamptz is null then $7::timestamptz end
-        where account_id = $1 and id = $2 and ${HAS_LEASE}
-        returning account_id, id, endpoint_id
+        where workspace_id = $1 and id = $2 and ${HAS_LEASE}
+        returning workspace_id, id, endpoint_id
       ), attempt as (
         insert into delivery_attempts
-          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-        select account_id, id, $5, $8, $9, $10, $11, $12 from moved
+          (workspace_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select workspace_id, id, $5, $8, $9, $10, $11, $12 from moved
       ), noted as (
         update webhook_endpoints e
         set hangs = $16, failing_since = case when $4 = 'succeeded' then null else coalesce(e.failing_since, $7) end,
           disabled_at = case when $13 or $4 = 'failed' and e.failing_since <= $14 then $7::timestamptz end,
           disabled_because = case
             when $13 then 'gone' when $4 = 'failed' and e.failing_since <= $14 then 'failing' end
-        where e.account_id = $1 and e.id = (select endpoint_id from moved)
+        where e.workspace_id = $1 and e.id = (select endpoint_id from moved)
           and e.deleted_at is null and e.disabled_at is null and e.url = $15
           and (e.hangs <> $16 or case when $4 = 'succeeded' then e.failing_since is not null
             else $13 or e.failing_since is null or $4 = 'failed' and e.failing_since <= $14 end)
@@ -62,7 +62,7 @@ export function finishDelivery(
       )
       select disabled_because from noted`,
     values: [
-      delivery.accountId,
+      delivery.workspaceId,
       delivery.id,
       leasedUntil,
       step.status,
@@ -105,28 +105,28 @@ export function finishSuccesses(successes: readonly Success[]): Query<number> {
           finished_at = s.ended_at
         from unnest($1::text[], $2::text[], $3::timestamptz[], $4::integer[], $5::timestamptz[], $6::timestamptz[],
             $7::integer[], $8::integer[], $9::bytea[], $10::text[], $11::boolean[]) with ordinality
-          as s (account_id, id, leased_until, number, ended_at, started_at, duration_ms, status_code, response_body, url,
+          as s (workspace_id, id, leased_until, number, ended_at, started_at, duration_ms, status_code, response_body, url,
             hangs, place)
-        where d.account_id = s.account_id and d.id = s.id and d.leased_until is not distinct from s.leased_until
-        returning d.account_id, d.id, d.endpoint_id, s.number, s.started_at, s.duration_ms, s.status_code,
+        where d.workspace_id = s.workspace_id and d.id = s.id and d.leased_until is not distinct from s.leased_until
+        returning d.workspace_id, d.id, d.endpoint_id, s.number, s.started_at, s.duration_ms, s.status_code,
           s.response_body, s.url, s.hangs, s.place
       ), attempt as (
         insert into delivery_attempts
-          (account_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-        select account_id, id, number, started_at, duration_ms, status_code, null, response_body from moved
+          (workspace_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
+        select workspace_id, id, number, started_at, duration_ms, status_code, null, response_body from moved
       ), noted as (
         update webhook_endpoints e set hangs = l.hangs, failing_since = null
         from (
-          select distinct on (account_id, endpoint_id, url) account_id, endpoint_id, url, hangs from moved
-          order by account_id, endpoint_id, url, place desc
+          select distinct on (workspace_id, endpoint_id, url) workspace_id, endpoint_id, url, hangs from moved
+          order by workspace_id, endpoint_id, url, place desc
         ) l
-        where e.account_id = l.account_id and e.id = l.endpoint_id
+        where e.workspace_id = l.workspace_id and e.id = l.endpoint_id
           and e.deleted_at is null and e.disabled_at is null and e.url = l.url
           and (e.hangs <> l.hangs or e.failing_since is not null)
       )
       select from moved`,
     values: [
-      successes.map(({ claimed }) => claimed.delivery.accountId),
+      successes.map(({ claimed }) => claimed.delivery.workspaceId),
       successes.map(({ claimed }) => claimed.delivery.id),
       successes.map(({ claimed }) => claimed.leasedUntil),
       successes.map(({ claimed }) => claimed.attemptNumber),
@@ -151,38 +151,38 @@ export const UNCOUNTED_BYTES_MAX = 256
  * primary keys.
  */
 export function countResponses(attempts: readonly ClaimedDelivery[]): Query<number> {
-  const place = { account: 'k.account_id', mode: 'k.mode' }
+  const place = { workspace: 'k.workspace_id', mode: 'k.mode' }
   return {
     name: 'count_responses',
     text: `with kept as (
         update delivery_attempts a set mode = d.mode, response_bytes = octet_length(a.response_body)
-        from unnest($1::text[], $2::text[], $3::integer[]) as r (account_id, delivery_id, number)
-        join deliveries d on d.account_id = r.account_id and d.id = r.delivery_id
-        where a.account_id = r.account_id and a.delivery_id = r.delivery_id and a.number = r.number
+        from unnest($1::text[], $2::text[], $3::integer[]) as r (workspace_id, delivery_id, number)
+        join deliveries d on d.workspace_id = r.workspace_id and d.id = r.delivery_id
+        where a.workspace_id = r.workspace_id and a.delivery_id = r.delivery_id and a.number = r.number
           and a.response_bytes = 0 and a.response_body is not null
-        returning a.account_id, a.mode, a.response_bytes as bytes
+        returning a.workspace_id, a.mode, a.response_bytes as bytes
       ), excess as (
-        select k.account_id, k.mode, count(*) as responses,
+        select k.workspace_id, k.mode, count(*) as responses,
           ${usedText('responses', { ...place, added: 'sum(k.bytes)' })} - ${DROPPED_BYTES_MAX.responses} as bytes
-        from kept k group by k.account_id, k.mode
+        from kept k group by k.workspace_id, k.mode
       ), oldest as (
-        select x.account_id, o.delivery_id, o.number, o.bytes from excess x cross join lateral (
+        select x.workspace_id, o.delivery_id, o.number, o.bytes from excess x cross join lateral (
           select delivery_id, number, bytes, sum(bytes) over (order by delivery_id, number) - bytes as before from (
             select delivery_id, number, response_bytes as bytes from delivery_attempts
-            where account_id = x.account_id and mode = x.mode and response_bytes > 0 and x.bytes > 0
+            where workspace_id = x.workspace_id and mode = x.mode and response_bytes > 0 and x.bytes > 0
             order by delivery_id, number limit x.responses * ${DROPPED_FOR_ONE_MAX}
           ) first
         ) o
         where o.before < x.bytes
       ), dropped as (
         update delivery_attempts a set response_body = null, response_bytes = 0 from oldest o
-        where a.account_id = o.account_id and a.delivery_id = o.delivery_id and a.number = o.number
+        where a.workspace_id = o.workspace_id and a.delivery_id = o.delivery_id and a.number = o.number
           and a.response_bytes > 0
-        returning a.account_id, a.mode, o.bytes
+        returning a.workspace_id, a.mode, o.bytes
       ), ${growText('responses', { grown: 'kept', dropped: 'dropped' })}
       select from kept`,
     values: [
-      attempts.map(({ delivery }) => delivery.accountId),
+      attempts.map(({ delivery }) => delivery.workspaceId),
       attempts.map(({ delivery }) => delivery.id),
       attempts.map(({ attemptNumber }) => attemptNumber),
     ],

@@ -7,7 +7,7 @@ export const FREE_PER_HELD = 4
 /** A sender's capacity. Each attempt in flight takes up one place. */
 export interface Places {
   readonly free: number
-  /** How many places each workspace uses, by account id. Workspaces that use none are left out. */
+  /** How many places each workspace uses, by workspace id. Workspaces that use none are left out. */
   readonly held: ReadonlyMap<string, number>
 }
 

@@ -10,9 +10,9 @@ import { findEndpoint, listEndpointRows } from './endpoints-store.ts'
 /** Returns an endpoint of the workspace, without its secret, or throws 404 `webhook_not_found`. */
 export async function getEndpoint(
   ctx: Pick<Context, 'db'>,
-  { accountId, id }: { accountId: string; id: string },
+  { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<WebhookEndpoint> {
-  const endpoint = isId('endpoint', id) ? await ctx.db.read(findEndpoint(accountId, id)) : null
+  const endpoint = isId('endpoint', id) ? await ctx.db.read(findEndpoint(workspaceId, id)) : null
   if (endpoint === null) throw problem('webhook_not_found')
   return endpoint
 }
@@ -20,18 +20,18 @@ export async function getEndpoint(
 /** Lists the endpoints of the workspace and mode, oldest first, without their secrets. */
 export async function listEndpoints(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode }: { accountId: string; mode: Mode },
+  { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<WebhookEndpoint[]> {
-  return await ctx.db.read(listEndpointRows(accountId, mode))
+  return await ctx.db.read(listEndpointRows(workspaceId, mode))
 }
 
 /** Returns a delivery of the workspace with its attempts, oldest first, or throws 404 `delivery_not_found`. */
 export async function getDelivery(
   ctx: Pick<Context, 'db'>,
-  { accountId, id }: { accountId: string; id: string },
+  { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
   if (!isDeliveryId(id)) throw problem('delivery_not_found')
-  const [delivery, attempts] = await ctx.db.read([findDelivery(accountId, id), listAttempts(accountId, id)])
+  const [delivery, attempts] = await ctx.db.read([findDelivery(workspaceId, id), listAttempts(workspaceId, id)])
   if (delivery === null) throw problem('delivery_not_found')
   // The attempts are read after the delivery. An attempt that ended in between is left out, because `delivery.attempts`
   // does not count it yet.

@@ -5,11 +5,11 @@ import type { ClaimedDelivery, Delivery } from './delivery.ts'
 import { DELIVERY_COLUMNS, DELIVERY_ROW, toDelivery } from './deliveries-store.ts'
 import { FREE_PER_HELD, shareOf, type Places } from './places.ts'
 
-const { accounts, webhook_endpoints: endpoints } = tables
+const { workspaces, webhook_endpoints: endpoints } = tables
 
-export const KEY_ROW = pick(endpoints, 'account_id', 'id')
+export const KEY_ROW = pick(endpoints, 'workspace_id', 'id')
 
-const LOCKED_ROW = { account_id: computed.text, id: computed.text, is_last: computed.bool }
+const LOCKED_ROW = { workspace_id: computed.text, id: computed.text, is_last: computed.bool }
 
 const DUE_ROW = {
   ...DELIVERY_ROW,
@@ -17,11 +17,11 @@ const DUE_ROW = {
   previous_sealed: nullable(computed.bytea),
   event_created_at: tables.events.created_at,
   data_text: tables.events.data_text,
-  slug: accounts.slug,
+  slug: workspaces.slug,
 }
 
 export interface EndpointKey {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly id: string
 }
 
@@ -34,7 +34,7 @@ export interface DueRow {
   readonly previousSecretSealed: Buffer | null
   readonly eventCreatedAt: Date
   readonly dataText: string
-  readonly accountSlug: string
+  readonly workspaceSlug: string
 }
 
 /**
@@ -70,15 +70,15 @@ export interface ClaimBounds {
 export function mayHaveDue(now: Date, hopsMax: number): Query<boolean> {
   return {
     name: 'may_have_due_deliveries',
-    text: `with recursive hop (account_id, endpoint_id, first_at, hops) as (
+    text: `with recursive hop (workspace_id, endpoint_id, first_at, hops) as (
         select '', '', null::timestamptz, 0
         union all
-        select n.account_id, n.endpoint_id, n.next_attempt_at, hop.hops + 1
+        select n.workspace_id, n.endpoint_id, n.next_attempt_at, hop.hops + 1
         from hop cross join lateral (
-          select account_id, endpoint_id, next_attempt_at from deliveries
-          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id, hop.endpoint_id)
+          select workspace_id, endpoint_id, next_attempt_at from deliveries
+          where status = 'pending' and (workspace_id, endpoint_id) > (hop.workspace_id, hop.endpoint_id)
             and (leased_until is null or leased_until <= $1)
-          order by account_id, endpoint_id, next_attempt_at limit 1
+          order by workspace_id, endpoint_id, next_attempt_at limit 1
         ) n
         where hop.hops <= $2 and (hop.first_at is null or hop.first_at > $1)
       )
@@ -107,52 +107,52 @@ export function lockDueEndpoints(
 ): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
   return {
     name: 'lock_due_endpoints',
-    text: `with recursive hop (account_id, endpoint_id, first_at, is_around, hops) as (
+    text: `with recursive hop (workspace_id, endpoint_id, first_at, is_around, hops) as (
         select $1::text, $6::text, null::timestamptz, false, 0
         union all
-        select coalesce(n.account_id, ''), coalesce(n.endpoint_id, ''), n.next_attempt_at,
-          hop.is_around or n.account_id is null, hop.hops + 1
+        select coalesce(n.workspace_id, ''), coalesce(n.endpoint_id, ''), n.next_attempt_at,
+          hop.is_around or n.workspace_id is null, hop.hops + 1
         from hop left join lateral (
-          select account_id, endpoint_id, next_attempt_at from deliveries
-          where status = 'pending' and (account_id, endpoint_id) > (hop.account_id,
-              case when ($7::jsonb ->> hop.account_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
+          select workspace_id, endpoint_id, next_attempt_at from deliveries
+          where status = 'pending' and (workspace_id, endpoint_id) > (hop.workspace_id,
+              case when ($7::jsonb ->> hop.workspace_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
             and (leased_until is null or leased_until <= $3)
-          order by account_id, endpoint_id, next_attempt_at limit 1
+          order by workspace_id, endpoint_id, next_attempt_at limit 1
         ) n on true
-        where hop.hops < $2 and not (hop.is_around and (n.account_id is null or (n.account_id, n.endpoint_id) > ($1, $6)))
+        where hop.hops < $2 and not (hop.is_around and (n.workspace_id is null or (n.workspace_id, n.endpoint_id) > ($1, $6)))
       )
-      select e.account_id, e.id, false as is_last from (
-        select account_id, endpoint_id, first_at, held
-          + row_number() over (partition by account_id order by in_flight, first_at) as turn
+      select e.workspace_id, e.id, false as is_last from (
+        select workspace_id, endpoint_id, first_at, held
+          + row_number() over (partition by workspace_id order by in_flight, first_at) as turn
         from (
-          select hop.account_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
-            coalesce(($7::jsonb ->> hop.account_id)::integer, 0) as held
+          select hop.workspace_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
+            coalesce(($7::jsonb ->> hop.workspace_id)::integer, 0) as held
           from hop
           cross join lateral (
             select from webhook_endpoints
-            where account_id = hop.account_id and id = hop.endpoint_id
+            where workspace_id = hop.workspace_id and id = hop.endpoint_id
               and deleted_at is null and disabled_at is null and hangs = $9
             limit 1
           ) enabled
           cross join lateral (
             select count(*) from deliveries
-            where account_id = hop.account_id and endpoint_id = hop.endpoint_id and leased_until > $3
+            where workspace_id = hop.workspace_id and endpoint_id = hop.endpoint_id and leased_until > $3
           ) in_flight
           where hop.first_at <= $3 and in_flight.count < $4
         ) open where held < $8
         order by turn, first_at limit $5
       ) ready cross join lateral (
-        select account_id, id from webhook_endpoints
-        where account_id = ready.account_id and id = ready.endpoint_id
+        select workspace_id, id from webhook_endpoints
+        where workspace_id = ready.workspace_id and id = ready.endpoint_id
           and deleted_at is null and disabled_at is null and hangs = $9
         for no key update skip locked
       ) e
       union all
-      select account_id, endpoint_id, true from (
-        select account_id, endpoint_id from hop order by hops desc limit 1
+      select workspace_id, endpoint_id, true from (
+        select workspace_id, endpoint_id from hop order by hops desc limit 1
       ) last`,
     values: [
-      start.accountId,
+      start.workspaceId,
       hopsMax,
       now,
       inFlightMax,
@@ -183,46 +183,46 @@ export function lockDueDeliveries(
   return {
     name: 'lock_due_deliveries',
     text: `with queue as materialized (
-        select e.account_id, e.id, (
+        select e.workspace_id, e.id, (
           select count(*) from deliveries
-          where account_id = e.account_id and endpoint_id = e.id and leased_until > $3
+          where workspace_id = e.workspace_id and endpoint_id = e.id and leased_until > $3
         ) as in_flight
-        from unnest($1::text[], $2::text[]) as e (account_id, id)
+        from unnest($1::text[], $2::text[]) as e (workspace_id, id)
       )
-      select due.*, endpoint.*, event.*, account.* from (
+      select due.*, endpoint.*, event.*, workspace.* from (
         select * from (
-          select *, row_number() over (order by account_turn, turn, next_attempt_at) as place from (
-            select *, coalesce(($6::jsonb ->> account_id)::integer, 0)
-              + row_number() over (partition by account_id order by turn, next_attempt_at, id) as account_turn
+          select *, row_number() over (order by workspace_turn, turn, next_attempt_at) as place from (
+            select *, coalesce(($6::jsonb ->> workspace_id)::integer, 0)
+              + row_number() over (partition by workspace_id order by turn, next_attempt_at, id) as workspace_turn
             from (
               select d.*,
-                q.in_flight + row_number() over (partition by q.account_id, q.id order by d.next_attempt_at, d.id) as turn
+                q.in_flight + row_number() over (partition by q.workspace_id, q.id order by d.next_attempt_at, d.id) as turn
               from queue q
               cross join lateral (
                 select ${DELIVERY_COLUMNS} from deliveries
-                where account_id = q.account_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
+                where workspace_id = q.workspace_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
                   and (leased_until is null or leased_until <= $3)
                 order by next_attempt_at limit greatest($4 - q.in_flight, 0)
                 for no key update skip locked
               ) d
             ) of_endpoints
-          ) of_accounts
+          ) of_workspaces
         ) placed
-        where account_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
+        where workspace_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
         order by place limit $5
       ) due
       cross join lateral (
         select url, secret_sealed, case when previous_secret_until > $3 then previous_secret_sealed end as previous_sealed
-        from webhook_endpoints where account_id = due.account_id and id = due.endpoint_id limit 1
+        from webhook_endpoints where workspace_id = due.workspace_id and id = due.endpoint_id limit 1
       ) endpoint
       cross join lateral (
         select created_at as event_created_at, data_text
-        from events where account_id = due.account_id and id = due.event_id limit 1
+        from events where workspace_id = due.workspace_id and id = due.event_id limit 1
       ) event
-      cross join lateral (select slug from accounts where id = due.account_id limit 1) account
+      cross join lateral (select slug from workspaces where id = due.workspace_id limit 1) workspace
       order by due.place`,
     values: [
-      endpoints.map(({ accountId }) => accountId),
+      endpoints.map(({ workspaceId }) => workspaceId),
       endpoints.map(({ id }) => id),
       now,
       inFlightMax,
@@ -238,11 +238,11 @@ export function lockDueDeliveries(
  * Leases deliveries of one workspace to a worker. This transaction must have locked the deliveries. Uses the primary
  * key.
  */
-export function leaseDeliveries(accountId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
+export function leaseDeliveries(workspaceId: string, ids: readonly string[], leasedUntil: Date): Query<boolean> {
   return {
     name: 'lease_deliveries',
-    text: 'update deliveries set leased_until = $3 where account_id = $1 and id = any ($2)',
-    values: [accountId, ids, leasedUntil],
+    text: 'update deliveries set leased_until = $3 where workspace_id = $1 and id = any ($2)',
+    values: [workspaceId, ids, leasedUntil],
     read: changed,
   }
 }
@@ -257,14 +257,14 @@ export const HAS_LEASE = `coalesce(leased_until, '-infinity') = $3`
 export function releaseDelivery({ delivery, leasedUntil }: ClaimedDelivery): Query<boolean> {
   return {
     name: 'release_delivery',
-    text: `update deliveries set leased_until = null where account_id = $1 and id = $2 and ${HAS_LEASE}`,
-    values: [delivery.accountId, delivery.id, leasedUntil],
+    text: `update deliveries set leased_until = null where workspace_id = $1 and id = $2 and ${HAS_LEASE}`,
+    values: [delivery.workspaceId, delivery.id, leasedUntil],
     read: changed,
   }
 }
 
 export function toKey(row: RowOf<typeof KEY_ROW>): EndpointKey {
-  return { accountId: row.account_id, id: row.id }
+  return { workspaceId: row.workspace_id, id: row.id }
 }
 
 function toDueRow(row: RowOf<typeof DUE_ROW>): DueRow {
@@ -275,6 +275,6 @@ function toDueRow(row: RowOf<typeof DUE_ROW>): DueRow {
     previousSecretSealed: row.previous_sealed,
     eventCreatedAt: row.event_created_at,
     dataText: row.data_text,
-    accountSlug: row.slug,
+    workspaceSlug: row.slug,
   }
 }

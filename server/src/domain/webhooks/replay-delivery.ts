@@ -17,19 +17,19 @@ import { makeDelivery } from './make-delivery.ts'
  */
 export async function replayDelivery(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, deliveryId, actor }: { accountId: string; deliveryId: string; actor: Actor },
+  { workspaceId, deliveryId, actor }: { workspaceId: string; deliveryId: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
-  const first = isDeliveryId(deliveryId) ? await ctx.db.read(findDelivery(accountId, deliveryId)) : null
+  const first = isDeliveryId(deliveryId) ? await ctx.db.read(findDelivery(workspaceId, deliveryId)) : null
   if (first === null) throw problem('delivery_not_found')
   const { endpointId, eventId, mode } = first
-  const event = await findRecentEvent(ctx, { accountId, id: eventId })
+  const event = await findRecentEvent(ctx, { workspaceId, id: eventId })
   return await ctx.db.transaction(async (transaction) => {
-    await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
+    await lockEnabledEndpoint(transaction, { workspaceId, id: endpointId })
     if (event === null) throw problem('event_not_found')
     const replay = makeDelivery(event, { endpointId, trigger: 'replay', now })
     const details = { mode, webhook: endpointId, event: eventId, replay_of: deliveryId }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.replayed', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.replayed', details } as const
     await transaction.commit([insertDelivery(replay), insertAuditEntry({ ...entry, subject: replay.id })])
     return replay
   })

@@ -11,7 +11,7 @@ import { lockEnabledEndpoint } from './lock-endpoint.ts'
 const REPLAYS_PER_STATEMENT = 1_000
 
 export interface RangeRequest {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly endpointId: string
   readonly from: Date
   /** Only deliveries created before this time are replayed. */
@@ -35,20 +35,20 @@ export interface RangeRequest {
  */
 export async function replayRange(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, endpointId, from, to, only, actor }: RangeRequest,
+  { workspaceId, endpointId, from, to, only, actor }: RangeRequest,
 ): Promise<number> {
   const now = ctx.clock.now()
   const start = new Date(Math.max(from.getTime(), now.getTime() - EVENT_RETENTION_MS))
   const below = idBoundary('delivery', to)
   return await ctx.db.transaction(async (transaction) => {
-    const { mode } = await lockEnabledEndpoint(transaction, { accountId, id: endpointId })
+    const { mode } = await lockEnabledEndpoint(transaction, { workspaceId, id: endpointId })
     // The endpoint is locked, so no other call can replay deliveries to it meanwhile.
-    if (await transaction.run(hasPendingReplays(accountId, endpointId))) throw problem('replays_pending')
+    if (await transaction.run(hasPendingReplays(workspaceId, endpointId))) throw problem('replays_pending')
     let count = 0
     let next = idBoundary('delivery', start)
     while (count < REPLAYS_MAX) {
       const ids = Array.from({ length: REPLAYS_PER_STATEMENT }, () => createId('delivery', now))
-      const batch = { accountId, endpointId, from: next, below, only, ids, now }
+      const batch = { workspaceId, endpointId, from: next, below, only, ids, now }
       const replayed = await transaction.run(insertReplays(batch))
       count += replayed.count
       if (replayed.last === null || replayed.count < ids.length) break
@@ -57,7 +57,7 @@ export async function replayRange(
     if (count === 0) return 0
     const range = { from: start.toISOString(), to: to.toISOString() }
     const details = { mode, ...range, only, count }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.replayed', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.replayed', details } as const
     await transaction.commit([insertAuditEntry({ ...entry, subject: endpointId })])
     return count
   })

@@ -9,7 +9,7 @@ import {
   clearQueues,
   countDeliveries,
   finish,
-  makeAccount,
+  makeWorkspace,
   makeEndpoint,
   readDelivery,
   readOnlyDelivery,
@@ -18,7 +18,7 @@ import { frozenAt, later } from '../../../../test/support/context/moved-clock.ts
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createId } from '../../values/ids.ts'
-import type { Account } from '../accounts/account.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { EVENT_RETENTION_MS } from '../events/event.ts'
@@ -40,7 +40,7 @@ describe('replays', () => {
   let real: Context
   /** The context `real` with a clock that does not advance. */
   let ctx: Context
-  let account: Account
+  let workspace: Workspace
   let endpoint: WebhookEndpoint
   before(async () => {
     given = await openTestContext()
@@ -49,13 +49,13 @@ describe('replays', () => {
   })
   beforeEach(async () => {
     await clearQueues(real)
-    account = await makeAccount(real)
-    endpoint = (await makeEndpoint(ctx, account)).endpoint
+    workspace = await makeWorkspace(real)
+    endpoint = (await makeEndpoint(ctx, workspace)).endpoint
   })
   after(() => given.close())
 
   test('a successful delivery can be replayed: a new delivery of the same event, with the same body', async () => {
-    const event = await announce(ctx, account)
+    const event = await announce(ctx, workspace)
     const first = await claimOne(ctx)
     const delivered = await finish(ctx, first, 200)
     const replay = await sendAgain(later(ctx, HOUR_MS), delivered)
@@ -87,7 +87,7 @@ describe('replays', () => {
   })
 
   test('a replay of a pending delivery does not change the schedule of that delivery', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const scheduled = await finish(ctx, await claimOne(ctx), 500)
     await sendAgain(ctx, scheduled)
     assert.equal((await finish(ctx, await claimOne(ctx), 200)).status, 'succeeded')
@@ -97,7 +97,7 @@ describe('replays', () => {
   })
 
   test('two replays are two deliveries, and a replay can be replayed', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     const replays = await Promise.all([sendAgain(ctx, delivered), sendAgain(ctx, delivered)])
     assert.notEqual(replays[0].id, replays[1].id)
@@ -107,7 +107,7 @@ describe('replays', () => {
   })
 
   test('nothing is replayed to a disabled endpoint, nor to a deleted one', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     await changeEndpoint(ctx, { ...subject(), change: { enabled: false }, actor: OPERATOR })
     const disabled = { status: 409, code: 'endpoint_disabled' }
@@ -118,11 +118,11 @@ describe('replays', () => {
     const gone = { status: 404, code: 'webhook_not_found' }
     await assert.rejects(sendAgain(ctx, delivered), gone)
     await assert.rejects(range({}), gone)
-    assert.equal(await countDeliveries(ctx, account.id), 1)
+    assert.equal(await countDeliveries(ctx, workspace.id), 1)
   })
 
   test('an event can be replayed for 30 days', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
     await sendAgain(later(ctx, EVENT_RETENTION_MS), delivered)
     await endReplays()
@@ -135,25 +135,25 @@ describe('replays', () => {
   })
 
   test("another workspace's deliveries are not found, nor are unknown ones", async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
-    const other = await makeAccount(real)
+    const other = await makeWorkspace(real)
     const missing = { status: 404, code: 'delivery_not_found' }
     await assert.rejects(
-      replayDelivery(ctx, { accountId: other.id, deliveryId: delivered.id, actor: OPERATOR }),
+      replayDelivery(ctx, { workspaceId: other.id, deliveryId: delivered.id, actor: OPERATOR }),
       missing,
     )
     for (const deliveryId of [createId('delivery', NOW), '', 'dlv_', delivered.eventId]) {
-      await assert.rejects(replayDelivery(ctx, { accountId: account.id, deliveryId, actor: OPERATOR }), missing)
+      await assert.rejects(replayDelivery(ctx, { workspaceId: workspace.id, deliveryId, actor: OPERATOR }), missing)
     }
-    const request = { accountId: other.id, endpointId: endpoint.id, from: NOW, to: NOW, only: 'all' } as const
+    const request = { workspaceId: other.id, endpointId: endpoint.id, from: NOW, to: NOW, only: 'all' } as const
     await assert.rejects(replayRange(ctx, { ...request, actor: OPERATOR }), { status: 404, code: 'webhook_not_found' })
     assert.equal(await countDeliveries(ctx, other.id), 0)
   })
 
   test('a range of failed deliveries leaves out all others, and those whose event a replay has delivered since', async () => {
-    const other = await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 6, from: NOW })
+    const other = await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 6, from: NOW })
     const [delivered, replayed, replaying, missed, failed, pending] = await listOf(endpoint.id)
     await setStatus([delivered], 'succeeded')
     await setStatus([replayed, replaying, missed, failed], 'failed')
@@ -165,9 +165,9 @@ describe('replays', () => {
     await finish(at, await claimReplay(at), 500)
     await sendAgain(at, replaying)
     await finish(at, await claimReplay(at), 200)
-    const before = await countDeliveries(ctx, account.id)
+    const before = await countDeliveries(ctx, workspace.id)
     assert.equal(await range({ only: 'failed' }, at), 2)
-    assert.equal(await countDeliveries(ctx, account.id), before + 2)
+    assert.equal(await countDeliveries(ctx, workspace.id), before + 2)
     const rows = await listReplays()
     assert.deepEqual(
       rows.filter((row) => row['status'] === 'pending').map((row) => row['event_id']),
@@ -180,7 +180,7 @@ describe('replays', () => {
   })
 
   test('a range of all deliveries includes delivered ones, but not pending ones, tests or replays', async () => {
-    await announceMany(ctx, account, { count: 3, from: NOW })
+    await announceMany(ctx, workspace, { count: 3, from: NOW })
     const [first, second] = await listOf(endpoint.id)
     await setStatus([first], 'succeeded')
     await setStatus([second], 'failed')
@@ -192,7 +192,7 @@ describe('replays', () => {
   })
 
   test('a range includes its start and excludes its end', async () => {
-    await announceMany(ctx, account, { count: 5, from: NOW })
+    await announceMany(ctx, workspace, { count: 5, from: NOW })
     await setStatus(await listOf(endpoint.id), 'failed')
     const at = (milliseconds: number) => new Date(NOW.getTime() + milliseconds)
     assert.equal(await range({ from: at(1), to: at(3) }, later(ctx, HOUR_MS)), 2)
@@ -213,15 +213,15 @@ describe('replays', () => {
     const [row] = await readRows(
       real.db,
       `select count(*)::integer as count, count(distinct event_id)::integer as events from deliveries
-        where account_id = $1 and trigger = 'replay'`,
-      [account.id],
+        where workspace_id = $1 and trigger = 'replay'`,
+      [workspace.id],
     )
     assert.deepEqual(row, { count: total, events: total })
   })
 
   test('a range is not replayed while earlier replays of the endpoint are queued, whatever the range', async () => {
-    const other = await makeEndpoint(ctx, account)
-    await announceMany(ctx, account, { count: 3, from: NOW })
+    const other = await makeEndpoint(ctx, workspace)
+    await announceMany(ctx, workspace, { count: 3, from: NOW })
     await setStatus([...(await listOf(endpoint.id)), ...(await listOf(other.endpoint.id))], 'failed')
     const at = later(ctx, 1_000)
     const calls = await Promise.allSettled(Array.from({ length: 20 }, () => range({ only: 'all' }, at)))
@@ -231,25 +231,25 @@ describe('replays', () => {
     )
     const refused = { status: 409, code: 'replays_pending' }
     await assert.rejects(range({ from: NOW, to: NOW }, at), refused)
-    const ofOther = { accountId: account.id, endpointId: other.endpoint.id, from: NOW, to: at.clock.now() } as const
+    const ofOther = { workspaceId: workspace.id, endpointId: other.endpoint.id, from: NOW, to: at.clock.now() } as const
     assert.equal(await replayRange(at, { ...ofOther, only: 'all', actor: OPERATOR }), 3)
-    const count = await countDeliveries(ctx, account.id)
+    const count = await countDeliveries(ctx, workspace.id)
     // A replay in flight still counts as queued.
     const waiting = await claim(at)
     await assert.rejects(range({}, at), refused)
-    assert.equal(await countDeliveries(ctx, account.id), count)
+    assert.equal(await countDeliveries(ctx, workspace.id), count)
     for (const one of waiting) await finish(at, one, 500)
     assert.equal(await range({}, at), 3)
   })
 
   test('each replay writes one audit entry with the actor', async () => {
-    await announce(ctx, account)
+    await announce(ctx, workspace)
     const delivered = await finish(ctx, await claimOne(ctx), 200)
-    const replay = await replayDelivery(ctx, { accountId: account.id, deliveryId: delivered.id, actor: ADA })
+    const replay = await replayDelivery(ctx, { workspaceId: workspace.id, deliveryId: delivered.id, actor: ADA })
     await endReplays()
     const [from, to] = [NOW, new Date(NOW.getTime() + HOUR_MS)]
     await replayRange(later(ctx, HOUR_MS), {
-      accountId: account.id,
+      workspaceId: workspace.id,
       endpointId: endpoint.id,
       from,
       to,
@@ -257,8 +257,15 @@ describe('replays', () => {
       actor: ADA,
     })
     await endReplays()
-    await replayRange(ctx, { accountId: account.id, endpointId: endpoint.id, from: to, to, only: 'all', actor: ADA })
-    const rows = (await readAudit(real.db, account.id)).filter((row) => row['action'] === 'webhook.replayed')
+    await replayRange(ctx, {
+      workspaceId: workspace.id,
+      endpointId: endpoint.id,
+      from: to,
+      to,
+      only: 'all',
+      actor: ADA,
+    })
+    const rows = (await readAudit(real.db, workspace.id)).filter((row) => row['action'] === 'webhook.replayed')
     const by = { actor_kind: 'user', actor_id: 'usr_ada', action: 'webhook.replayed' }
     const single = { mode: 'test', webhook: endpoint.id, event: delivered.eventId, replay_of: delivered.id }
     const times = { from: from.toISOString(), to: to.toISOString() }
@@ -269,9 +276,9 @@ describe('replays', () => {
   })
 
   test('a test event goes only to its endpoint, whatever events the endpoint is subscribed to, and is tried once', async () => {
-    await makeEndpoint(ctx, account)
-    const narrow = await makeEndpoint(ctx, account, { mode: 'live', events: ['payment.failed'] })
-    const delivery = await sendTestEvent(ctx, { accountId: account.id, id: narrow.endpoint.id, actor: OPERATOR })
+    await makeEndpoint(ctx, workspace)
+    const narrow = await makeEndpoint(ctx, workspace, { mode: 'live', events: ['payment.failed'] })
+    const delivery = await sendTestEvent(ctx, { workspaceId: workspace.id, id: narrow.endpoint.id, actor: OPERATOR })
     const claimed = await claimOne(ctx)
     assert.deepEqual(claimed.delivery, delivery)
     assert.deepEqual(JSON.parse(claimed.body), {
@@ -279,7 +286,7 @@ describe('replays', () => {
       type: 'webhook.test',
       created_at: NOW.toISOString(),
       mode: 'live',
-      account_slug: account.slug,
+      account_slug: workspace.slug,
       data: { webhook: { id: narrow.endpoint.id } },
     })
     assert.equal((await finish(ctx, claimed, 500)).status, 'failed')
@@ -287,17 +294,17 @@ describe('replays', () => {
   })
 
   function subject() {
-    return { accountId: account.id, id: endpoint.id }
+    return { workspaceId: workspace.id, id: endpoint.id }
   }
 
   function sendAgain(at: Context, delivery: Delivery | undefined): Promise<Delivery> {
-    return replayDelivery(at, { accountId: account.id, deliveryId: delivery?.id ?? '', actor: OPERATOR })
+    return replayDelivery(at, { workspaceId: workspace.id, deliveryId: delivery?.id ?? '', actor: OPERATOR })
   }
 
   function range(changes: { from?: Date; to?: Date; only?: 'failed' | 'all' }, at: Context = ctx): Promise<number> {
     const to = new Date(NOW.getTime() + HOUR_MS)
     return replayRange(at, {
-      accountId: account.id,
+      workspaceId: workspace.id,
       endpointId: endpoint.id,
       from: NOW,
       to,
@@ -308,9 +315,9 @@ describe('replays', () => {
   }
 
   async function failForGood(): Promise<Delivery> {
-    await announce(ctx, account)
-    await setStatus([await readOnlyDelivery(ctx, account.id, endpoint.id)], 'failed')
-    return await readOnlyDelivery(ctx, account.id, endpoint.id)
+    await announce(ctx, workspace)
+    await setStatus([await readOnlyDelivery(ctx, workspace.id, endpoint.id)], 'failed')
+    return await readOnlyDelivery(ctx, workspace.id, endpoint.id)
   }
 
   /** Claims the due deliveries and returns the one that is a replay. */
@@ -324,10 +331,10 @@ describe('replays', () => {
   async function listOf(endpointId: string): Promise<Delivery[]> {
     const rows = await readRows(
       real.db,
-      `select id from deliveries where account_id = $1 and endpoint_id = $2 and trigger = 'event' order by id`,
-      [account.id, endpointId],
+      `select id from deliveries where workspace_id = $1 and endpoint_id = $2 and trigger = 'event' order by id`,
+      [workspace.id, endpointId],
     )
-    return await Promise.all(rows.map((row) => readDelivery(ctx, { accountId: account.id, id: String(row['id']) })))
+    return await Promise.all(rows.map((row) => readDelivery(ctx, { workspaceId: workspace.id, id: String(row['id']) })))
   }
 
   /** Marks the replays as delivered. */
@@ -335,16 +342,16 @@ describe('replays', () => {
     await readRows(
       real.db,
       `update deliveries set status = 'succeeded', attempts = 1, next_attempt_at = null, finished_at = created_at
-        where account_id = $1 and trigger = 'replay' and status = 'pending'`,
-      [account.id],
+        where workspace_id = $1 and trigger = 'replay' and status = 'pending'`,
+      [workspace.id],
     )
   }
 
   function listReplays() {
     return readRows(
       real.db,
-      `select event_id, status from deliveries where account_id = $1 and trigger = 'replay' order by event_id`,
-      [account.id],
+      `select event_id, status from deliveries where workspace_id = $1 and trigger = 'replay' order by event_id`,
+      [workspace.id],
     )
   }
 
@@ -353,8 +360,8 @@ describe('replays', () => {
     await readRows(
       real.db,
       `update deliveries set status = $2, attempts = 6, next_attempt_at = null, finished_at = created_at
-        where account_id = $1 and id = any ($3)`,
-      [account.id, status, deliveries.map((delivery) => delivery?.id)],
+        where workspace_id = $1 and id = any ($3)`,
+      [workspace.id, status, deliveries.map((delivery) => delivery?.id)],
     )
   }
 
@@ -365,17 +372,17 @@ describe('replays', () => {
     )
     await readRows(
       real.db,
-      `insert into events (account_id, id, mode, type, created_at, data, data_text)
+      `insert into events (workspace_id, id, mode, type, created_at, data, data_text)
         select $1, id, 'test', 'payment.failed', $2, '{}', '{}' from unnest($3::text[]) as ids (id)`,
-      [account.id, NOW, ids],
+      [workspace.id, NOW, ids],
     )
     await readRows(
       real.db,
       `insert into deliveries
-        (account_id, id, mode, endpoint_id, event_id, event_type, trigger, status, attempts, created_at, finished_at)
+        (workspace_id, id, mode, endpoint_id, event_id, event_type, trigger, status, attempts, created_at, finished_at)
         select $1, 'dlv_' || substr(id, 5) || '_' || substr($4, 5), 'test', $4, id, 'payment.failed', 'event', 'failed', 6, $2, $2
         from unnest($3::text[]) as ids (id)`,
-      [account.id, NOW, ids, endpoint.id],
+      [workspace.id, NOW, ids, endpoint.id],
     )
   }
 })

@@ -16,17 +16,17 @@ import { replaceSecret } from './endpoints-store.ts'
  */
 export async function rotateSecret(
   ctx: Pick<Context, 'db' | 'clock' | 'sealer'>,
-  { accountId, id, actor }: { accountId: string; id: string; actor: ProvenActor },
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: ProvenActor },
 ): Promise<EndpointWithSecret> {
   const now = ctx.clock.now()
   requireRecentProof(actor, now)
   const secret = createSecret(SECRET_PREFIXES.webhook)
   const previousUntil = new Date(now.getTime() + ROTATION_OVERLAP_MS)
   return await ctx.db.transaction(async (transaction) => {
-    const endpoint = await lockEndpoint(transaction, { accountId, id })
-    const sealed = ctx.sealer.seal(secret, secretSealContext(accountId, id))
+    const endpoint = await lockEndpoint(transaction, { workspaceId, id })
+    const sealed = ctx.sealer.seal(secret, secretSealContext(workspaceId, id))
     const details = { mode: endpoint.mode }
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.secret_rotated', details } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.secret_rotated', details } as const
     await transaction.commit([
       replaceSecret(endpoint, sealed, previousUntil),
       insertAuditEntry({ ...entry, subject: id }),

@@ -16,21 +16,21 @@ import { makeDelivery } from './make-delivery.ts'
  */
 export async function sendTestEvent(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, id, actor }: { accountId: string; id: string; actor: Actor },
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
 ): Promise<Delivery> {
   const now = ctx.clock.now()
   return await ctx.db.transaction(async (transaction) => {
-    const { mode } = await lockEnabledEndpoint(transaction, { accountId, id })
+    const { mode } = await lockEnabledEndpoint(transaction, { workspaceId, id })
     const event = {
       id: createId('event', now),
-      accountId,
+      workspaceId,
       mode,
       type: TEST_EVENT_TYPE,
       createdAt: now,
       data: { webhook: { id } },
     } as const
     const delivery = makeDelivery(event, { endpointId: id, trigger: 'test', now })
-    const entry = { logId: accountId, createdAt: now, actor, action: 'webhook.tested', details: { mode } } as const
+    const entry = { logId: workspaceId, createdAt: now, actor, action: 'webhook.tested', details: { mode } } as const
     await transaction.commit([
       insertEvents([event]),
       insertDelivery(delivery),

@@ -42,7 +42,7 @@ describe('the signature counter of a wallet passkey', () => {
       assert.equal(await countPayments(withdrawer), known)
       const [entry] = (await readAudit(ctx.db, actor.id)).filter(({ action }) => action === ACTION)
       assert.deepEqual([entry?.['subject'], entry?.['details']], [owner.credentialId, { counter: 2 - behind }])
-      assert.ok((await listAuditActions(ctx.db, seeded.account.id)).includes(ACTION))
+      assert.ok((await listAuditActions(ctx.db, seeded.workspace.id)).includes(ACTION))
       await withdraw(withdrawer, owner, 3_000)
     })
   }
@@ -59,7 +59,7 @@ describe('the signature counter of a wallet passkey', () => {
     const [first, second] = [await issueWithdrawal(ctx, withdrawer), await issueWithdrawal(ctx, withdrawer)]
     const signed = [first, second].map(({ requestId, signingRequest }) => {
       const assertion = owner.assert(signingRequest.payload)
-      return { accountId: seeded.account.id, requestId, assertion, actor }
+      return { workspaceId: seeded.workspace.id, requestId, assertion, actor }
     })
     for (const submission of [...signed.toReversed(), ...signed]) await submitWithdrawal(ctx, submission)
     assert.equal(await countPayments(withdrawer), 2)
@@ -73,6 +73,6 @@ describe('the signature counter of a wallet passkey', () => {
   }
 
   async function countPayments({ seeded }: Withdrawer): Promise<number> {
-    return (await readRows(ctx.db, 'select 1 from payments where account_id = $1', [seeded.account.id])).length
+    return (await readRows(ctx.db, 'select 1 from payments where workspace_id = $1', [seeded.workspace.id])).length
   }
 })

@@ -84,8 +84,8 @@ describe('issueWithdrawalRequest', () => {
   test('a wallet without grants can be withdrawn from, to another wallet of the workspace', async () => {
     const withdrawer = await openWithdrawer(ctx)
     const to = await seedWallet(ctx, withdrawer.seeded)
-    await readRows(ctx.db, "update grants set status = 'revoked', revoked_at = activated_at where account_id = $1", [
-      withdrawer.seeded.account.id,
+    await readRows(ctx.db, "update grants set status = 'revoked', revoked_at = activated_at where workspace_id = $1", [
+      withdrawer.seeded.workspace.id,
     ])
     assert.equal((await issueWithdrawal(ctx, withdrawer, { to })).amountUsdc, '1')
   })
@@ -95,10 +95,10 @@ describe('issueWithdrawalRequest', () => {
   }
 
   async function countTraces({ seeded }: Withdrawer): Promise<Record<string, number>> {
-    const text = `select (select count(*) from owner_requests where account_id = $1) as requests,
+    const text = `select (select count(*) from owner_requests where workspace_id = $1) as requests,
       (select count(*) from audit_entries where log_id = $1 and action like 'withdrawal.%') as entries,
-      (select count(*) from payments where account_id = $1) as payments`
-    const [row = {}] = await readRows(ctx.db, text, [seeded.account.id])
+      (select count(*) from payments where workspace_id = $1) as payments`
+    const [row = {}] = await readRows(ctx.db, text, [seeded.workspace.id])
     return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]))
   }
 })

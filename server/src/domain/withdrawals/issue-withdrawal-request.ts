@@ -48,15 +48,15 @@ export interface IssuedWithdrawal {
 export async function issueWithdrawalRequest(
   ctx: Context,
   {
-    accountId,
+    workspaceId,
     mode,
     wallet: address,
     to,
     amount,
     actor,
-  }: { accountId: string; mode: Mode; wallet: Address; to: Address; amount: Amount | null; actor: Actor },
+  }: { workspaceId: string; mode: Mode; wallet: Address; to: Address; amount: Amount | null; actor: Actor },
 ): Promise<IssuedWithdrawal> {
-  const wallet = await ctx.db.read(findWallet(accountId, mode, address))
+  const wallet = await ctx.db.read(findWallet(workspaceId, mode, address))
   if (wallet === null) throw problem('wallet_not_found')
   if (ctx.signer === null) throw problem('signer_not_configured')
   checkRecipient(to, { wallet: address, usdc: ctx.chains[mode].usdc })
@@ -86,13 +86,13 @@ async function chooseAmount(
   ctx: Context,
   { wallet, amount }: { wallet: Wallet; amount: Amount | null },
 ): Promise<Amount & { readonly balanceMicro: MicroUsdc; readonly pendingMicro: MicroUsdc }> {
-  const { accountId, mode, address } = wallet
+  const { workspaceId, mode, address } = wallet
   // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
   // database still has them as pending.
-  await settleWalletPayments(ctx, { accountId, mode, wallet: address })
+  await settleWalletPayments(ctx, { workspaceId, mode, wallet: address })
   const { balance, gas } = await readFunds(ctx, wallet)
   const { balanceMicro, blockNumber: balanceBlock } = balance
-  const unmined = sumUnmined({ accountId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock })
+  const unmined = sumUnmined({ workspaceId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock })
   const pendingMicro = await ctx.db.read(unmined)
   const chosen = amount ?? everythingOf(balanceMicro - pendingMicro)
   const refusal = decideFunds({ request: chosen, balanceMicro, unminedMicro: pendingMicro, gas })
@@ -113,11 +113,11 @@ function buildRequest(
   ctx: Context,
   { wallet, to, amount, actor }: { wallet: Wallet; to: Address; amount: Amount; actor: Actor },
 ): WithdrawalRequest {
-  const { accountId, mode, address } = wallet
+  const { workspaceId, mode, address } = wallet
   const now = ctx.clock.now()
   const expiresAt = new Date(now.getTime() + WITHDRAWAL_REQUEST_MS)
   return {
-    accountId,
+    workspaceId,
     id: createId('ownerRequest', now),
     mode,
     walletAddress: address,
@@ -138,9 +138,9 @@ async function saveRequest(
   { db }: Pick<Context, 'db'>,
   { request, actor }: { request: WithdrawalRequest; actor: Actor },
 ): Promise<void> {
-  const { accountId, mode, walletAddress: wallet, to, amountUsdc, paymentId: subject, createdAt } = request
+  const { workspaceId, mode, walletAddress: wallet, to, amountUsdc, paymentId: subject, createdAt } = request
   const details = { mode, wallet, to, amount_usdc: amountUsdc }
-  const entry = { logId: accountId, createdAt, actor, action: 'withdrawal.requested', subject, details } as const
+  const entry = { logId: workspaceId, createdAt, actor, action: 'withdrawal.requested', subject, details } as const
   await db.transaction(async (transaction) => {
     await transaction.commit([insertWithdrawalRequest(request), insertAuditEntry(entry)])
   })

@@ -74,12 +74,12 @@ describe('submitWithdrawal', () => {
     const [sent, ...others] = given.enclave.requests.filter(({ referenceId }) => referenceId === payment.id)
     assert.deepEqual(others, [])
     assert.equal(sent?.expiry, shown.expiresAt.getTime())
-    assert.equal(sent.idempotencyKey, `${seeded.account.id}:test:${payment.id}:1`)
+    assert.equal(sent.idempotencyKey, `${seeded.workspace.id}:test:${payment.id}:1`)
 
-    assert.deepEqual(await listEventTypes(ctx.db, seeded.account.id), [])
+    assert.deepEqual(await listEventTypes(ctx.db, seeded.workspace.id), [])
     const by = { actor_kind: 'user', actor_id: actor.id, subject: payment.id }
     const details = { mode: 'test', wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '2.50' }
-    assert.deepEqual((await readAudit(ctx.db, seeded.account.id)).slice(-2), [
+    assert.deepEqual((await readAudit(ctx.db, seeded.workspace.id)).slice(-2), [
       { ...by, action: 'withdrawal.requested', details },
       { ...by, action: 'withdrawal.submitted', details },
     ])
@@ -97,7 +97,7 @@ describe('submitWithdrawal', () => {
     assert.equal((await getPayment(ctx, payment)).status, 'confirmed')
     const details = { mode: 'test', wallet: seeded.wallet, tx_hash: payment.txHash }
     assert.deepEqual(await readEnds(payment), [{ action: 'withdrawal.confirmed', actor_kind: 'operator', details }])
-    assert.deepEqual(await listEventTypes(ctx.db, seeded.account.id), [])
+    assert.deepEqual(await listEventTypes(ctx.db, seeded.workspace.id), [])
   })
 
   test('a withdrawal that is reverted fails, and no longer counts against the balance', async () => {
@@ -156,7 +156,7 @@ describe('submitWithdrawal', () => {
     assert.ok(first !== undefined)
     assert.equal(new Set(payments.map(({ id }) => id)).size, 1)
     assert.equal(countSent(first), 1)
-    assert.equal((await listPayments(withdrawer.seeded.account.id)).length, 1)
+    assert.equal((await listPayments(withdrawer.seeded.workspace.id)).length, 1)
   })
 
   test('a signature by the sign-in passkey, by another owner or over another withdrawal is rejected, and records nothing', async () => {
@@ -176,14 +176,14 @@ describe('submitWithdrawal', () => {
     const tampered = { ...assertion, response: { ...assertion.response, signature } }
     await assert.rejects(
       submitWithdrawal(ctx, {
-        accountId: seeded.account.id,
+        workspaceId: seeded.workspace.id,
         requestId: issued.requestId,
         assertion: tampered,
         actor,
       }),
       { status: 400, code: 'signature_invalid' },
     )
-    assert.deepEqual(await listPayments(seeded.account.id), [])
+    assert.deepEqual(await listPayments(seeded.workspace.id), [])
     assert.equal(given.enclave.requests.length, sent)
     assert.equal((await signWithdrawal(ctx, withdrawer, issued)).status, 'pending', 'the request is still usable')
   })
@@ -193,12 +193,12 @@ describe('submitWithdrawal', () => {
     const other = await openWithdrawer(ctx)
     const issued = await issueWithdrawal(ctx, withdrawer)
     const assertion = withdrawer.owner.assert(issued.signingRequest.payload)
-    for (const [accountId, requestId] of [
-      [other.seeded.account.id, issued.requestId],
-      [withdrawer.seeded.account.id, `owr_${'0'.repeat(26)}`],
-      [withdrawer.seeded.account.id, ''],
+    for (const [workspaceId, requestId] of [
+      [other.seeded.workspace.id, issued.requestId],
+      [withdrawer.seeded.workspace.id, `owr_${'0'.repeat(26)}`],
+      [withdrawer.seeded.workspace.id, ''],
     ] as const) {
-      const asked = { accountId, requestId, assertion, actor: other.actor }
+      const asked = { workspaceId, requestId, assertion, actor: other.actor }
       await assert.rejects(submitWithdrawal(ctx, asked), { status: 404, code: 'withdrawal_not_found' })
     }
   })
@@ -208,7 +208,7 @@ describe('submitWithdrawal', () => {
     const issued = await issueWithdrawal(ctx, withdrawer)
     given.clock.setOffset(WITHDRAWAL_REQUEST_MS)
     await assert.rejects(signWithdrawal(ctx, withdrawer, issued), { status: 409, code: 'signing_request_expired' })
-    assert.deepEqual(await listPayments(withdrawer.seeded.account.id), [])
+    assert.deepEqual(await listPayments(withdrawer.seeded.workspace.id), [])
   })
 
   test('a balance that has fallen since rejects the withdrawal; the same signature works once it is back', async () => {
@@ -221,7 +221,7 @@ describe('submitWithdrawal', () => {
       code: 'insufficient_balance',
       details: { balance_usdc: '5.5', pending_usdc: '0.6', requested: '5' },
     })
-    assert.deepEqual(await listPayments(seeded.account.id), [pending.id])
+    assert.deepEqual(await listPayments(seeded.workspace.id), [pending.id])
     setBalance(seeded.wallet, 5_600_000n)
     assert.equal((await signWithdrawal(ctx, withdrawer, issued)).status, 'pending')
   })
@@ -229,18 +229,18 @@ describe('submitWithdrawal', () => {
   test('a withdrawal needs no grant and no allowance, and counts in no limit but the balance', async () => {
     const withdrawer = await openWithdrawer(ctx, { mode: 'live', dailyCap: '10', maxPerTx: '10' })
     const { seeded, actor } = withdrawer
-    const [accountId, month] = [seeded.account.id, monthOf(given.clock.now())]
-    await ctx.db.write(setAllowance(accountId, month, 1_000))
+    const [workspaceId, month] = [seeded.workspace.id, monthOf(given.clock.now())]
+    await ctx.db.write(setAllowance(workspaceId, month, 1_000))
     expectRefusal(await createPayment(ctx, paymentRequest(seeded)), 'plan_cap_exceeded')
     const first = await withdraw(ctx, withdrawer, { amountUsdc: '5000' })
     assert.deepEqual([first.status, first.allowanceMonth], ['pending', null])
-    assert.equal(await readAllowance(ctx.db, accountId), 1_000)
+    assert.equal(await readAllowance(ctx.db, workspaceId), 1_000)
 
-    await ctx.db.write(setAllowance(accountId, month, 0))
+    await ctx.db.write(setAllowance(workspaceId, month, 0))
     const paid = expectPayment(await createPayment(ctx, paymentRequest(seeded, { amountUsdc: '10' })), 'created')
     assert.equal(paid.status, 'pending', 'the withdrawal did not count against the 24-hour limit')
     given.chains.live.balances.set(seeded.wallet.toLowerCase(), 5_011_000_000n)
-    await suspendGrant(ctx, { accountId, grantId: seeded.grant.id, actor })
+    await suspendGrant(ctx, { workspaceId, grantId: seeded.grant.id, actor })
     await withdraw(ctx, withdrawer, { amountUsdc: '1' })
     await assert.rejects(issueWithdrawal(ctx, withdrawer, { amountUsdc: '0.000001' }), {
       code: 'insufficient_balance',
@@ -279,7 +279,7 @@ describe('submitWithdrawal', () => {
     given.chains.test.down = true
     await assert.rejects(signWithdrawal(ctx, withdrawer, issued), { name: 'ChainUnavailable' })
     given.chains.test.down = false
-    assert.deepEqual(await listPayments(withdrawer.seeded.account.id), [])
+    assert.deepEqual(await listPayments(withdrawer.seeded.workspace.id), [])
     assert.equal((await signWithdrawal(ctx, withdrawer, issued)).status, 'pending')
   })
 
@@ -294,7 +294,7 @@ describe('submitWithdrawal', () => {
     } finally {
       await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
     }
-    assert.deepEqual(await listPayments(withdrawer.seeded.account.id), [])
+    assert.deepEqual(await listPayments(withdrawer.seeded.workspace.id), [])
     assert.equal(given.enclave.requests.length, sent)
     assert.equal((await signWithdrawal(ctx, withdrawer, issued)).status, 'pending')
   })
@@ -321,14 +321,14 @@ describe('submitWithdrawal', () => {
     return given.enclave.requests.filter(({ referenceId }) => referenceId === id).length
   }
 
-  async function listPayments(accountId: string): Promise<string[]> {
-    const rows = await readRows(ctx.db, 'select id from payments where account_id = $1 order by id', [accountId])
+  async function listPayments(workspaceId: string): Promise<string[]> {
+    const rows = await readRows(ctx.db, 'select id from payments where workspace_id = $1 order by id', [workspaceId])
     return rows.map((row) => String(row['id']))
   }
 
-  async function readEnds({ accountId, id }: Payment) {
+  async function readEnds({ workspaceId, id }: Payment) {
     const text = `select action, actor_kind, details from audit_entries
       where log_id = $1 and subject = $2 and action in ('withdrawal.confirmed', 'withdrawal.failed') order by id`
-    return await readRows(ctx.db, text, [accountId, id])
+    return await readRows(ctx.db, text, [workspaceId, id])
   }
 })

@@ -42,13 +42,13 @@ const RESULT_NOT_SAVED =
 export async function submitWithdrawal(
   ctx: Context,
   {
-    accountId,
+    workspaceId,
     requestId,
     assertion,
     actor,
-  }: { accountId: string; requestId: string; assertion: AuthenticationResponseJSON; actor: Actor },
+  }: { workspaceId: string; requestId: string; assertion: AuthenticationResponseJSON; actor: Actor },
 ): Promise<Payment> {
-  const { request, wallet } = await getRequestAndWallet(ctx, { accountId, requestId })
+  const { request, wallet } = await getRequestAndWallet(ctx, { workspaceId, requestId })
   if (request.submittedBy !== null) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
   const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
@@ -63,21 +63,21 @@ export async function submitWithdrawal(
 
 async function getRequestAndWallet(
   { db }: Pick<Context, 'db'>,
-  { accountId, requestId }: { accountId: string; requestId: string },
+  { workspaceId, requestId }: { workspaceId: string; requestId: string },
 ): Promise<{ request: WithdrawalRequest; wallet: Wallet }> {
   const isKnown = isId('ownerRequest', requestId)
-  const request = isKnown ? await db.read(findWithdrawalRequest(accountId, requestId)) : null
+  const request = isKnown ? await db.read(findWithdrawalRequest(workspaceId, requestId)) : null
   if (request === null) throw problem('withdrawal_not_found')
-  const wallet = await db.read(findWallet(accountId, request.mode, request.walletAddress))
+  const wallet = await db.read(findWallet(workspaceId, request.mode, request.walletAddress))
   if (wallet === null) throw new Error(`the withdrawal ${request.id} has no wallet`)
   return { request, wallet }
 }
 
 async function getRecorded(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, paymentId }: WithdrawalRequest,
+  { workspaceId, mode, paymentId }: WithdrawalRequest,
 ): Promise<Payment> {
-  return await getPayment(ctx, { accountId, mode, id: paymentId })
+  return await getPayment(ctx, { workspaceId, mode, id: paymentId })
 }
 
 type Reservation =
@@ -98,17 +98,17 @@ interface Signed {
  */
 async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
   const { wallet, request, actor } = signed
-  const { accountId, mode, address } = wallet
+  const { workspaceId, mode, address } = wallet
   // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
   // database still has them as pending.
-  await settleWalletPayments(ctx, { accountId, mode, wallet: address })
+  await settleWalletPayments(ctx, { workspaceId, mode, wallet: address })
   const { balance, gas } = await readFunds(ctx, wallet)
   const { balanceMicro, blockNumber: balanceBlock } = balance
   return await ctx.db.transaction(async (transaction) => {
     const [, current, unminedMicro] = await transaction.batch([
-      lockWallet({ accountId, mode, walletAddress: address }),
-      findWithdrawalRequest(accountId, request.id),
-      sumUnmined({ accountId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock }),
+      lockWallet({ workspaceId, mode, walletAddress: address }),
+      findWithdrawalRequest(workspaceId, request.id),
+      sumUnmined({ workspaceId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock }),
     ] as const)
     if (current === null || current.submittedBy !== null) return { kind: 'existing' }
     const refusal = decideFunds({ request, balanceMicro, unminedMicro, gas })
@@ -122,7 +122,7 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
       insertPayments([{ payment, admission: null }]),
       markWithdrawalSubmitted(request, { actor, now }),
       insertAuditEntry({
-        ...{ logId: accountId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },
+        ...{ logId: workspaceId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },
         details: { mode, wallet: address, to: request.to, amount_usdc: request.amountUsdc },
       }),
     ])
@@ -131,9 +131,9 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
 }
 
 function buildPayment(request: WithdrawalRequest, { now, firstBlock }: { now: Date; firstBlock: bigint }): Payment {
-  const { accountId, mode, walletAddress, to, amountMicro, amountUsdc, requestExpiresAt } = request
+  const { workspaceId, mode, walletAddress, to, amountMicro, amountUsdc, requestExpiresAt } = request
   return newPayment({
-    ...{ id: request.paymentId, accountId, mode, kind: 'withdrawal', agentId: null, grantId: null },
+    ...{ id: request.paymentId, workspaceId, mode, kind: 'withdrawal', agentId: null, grantId: null },
     ...{ walletAddress, to, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null },
     createdAt: now,
     allowanceMonth: null,

@@ -12,7 +12,7 @@ export function toOwnerTransfer(
   { chains }: Pick<Context, 'chains'>,
   { wallet, request }: { wallet: Wallet; request: WithdrawalRequest },
 ): OwnerTransfer {
-  const { accountId, mode, paymentId } = request
+  const { workspaceId, mode, paymentId } = request
   const { chainId, usdc } = chains[mode]
   return {
     enclaveWalletId: wallet.enclaveWalletId,
@@ -23,7 +23,7 @@ export function toOwnerTransfer(
     amountMicro: request.amountMicro,
     sponsored: request.sponsored,
     referenceId: paymentId,
-    attemptKey: attemptKey({ accountId, mode, id: paymentId, idempotencyKey: null, attempt: ONLY_ATTEMPT }),
+    attemptKey: attemptKey({ workspaceId, mode, id: paymentId, idempotencyKey: null, attempt: ONLY_ATTEMPT }),
     expiresAt: request.requestExpiresAt,
   }
 }

@@ -112,8 +112,8 @@ describe('the outcome of a withdrawal', () => {
     const issued = await issueWithdrawal(ctx, withdrawer)
     const dying = signWithdrawal(dead(ctx), withdrawer, issued)
     await assert.rejects(dying, /died/)
-    const [id = ''] = await listPayments(seeded.account.id)
-    const read = (): Promise<Payment> => getPayment(ctx, { accountId: seeded.account.id, mode: 'test', id })
+    const [id = ''] = await listPayments(seeded.workspace.id)
+    const read = (): Promise<Payment> => getPayment(ctx, { workspaceId: seeded.workspace.id, mode: 'test', id })
     const again = await signWithdrawal(ctx, withdrawer, issued)
     assert.deepEqual([again.id, again.status, again.txHash], [id, 'pending', null])
     given.clock.setOffset(FENCE_MS)
@@ -143,8 +143,8 @@ describe('the outcome of a withdrawal', () => {
     return given.enclave.requests.filter(({ referenceId }) => referenceId === id).length
   }
 
-  async function listPayments(accountId: string): Promise<string[]> {
-    const rows = await readRows(ctx.db, 'select id from payments where account_id = $1 order by id', [accountId])
+  async function listPayments(workspaceId: string): Promise<string[]> {
+    const rows = await readRows(ctx.db, 'select id from payments where workspace_id = $1 order by id', [workspaceId])
     return rows.map((row) => String(row['id']))
   }
 })

@@ -22,7 +22,7 @@ const SLOTS_AT_ONCE_MAX = 10
 export interface Creator {
   readonly client: EnclaveClient
   readonly places: FairPlaces
-  readonly accountId: string
+  readonly workspaceId: string
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Creator {
  */
 export async function createWithSlots(
   creator: Creator,
-  { name, owners, slots: count }: Omit<NewWallet, 'accountId'>,
+  { name, owners, slots: count }: Omit<NewWallet, 'workspaceId'>,
 ): Promise<WalletIds & { readonly slots: readonly NewSlot[] }> {
   const enclaveOwnersId = await createQuorum(creator, { publicKeys: owners, name: 'Wallet owners' })
   const slots: NewSlot[] = []
@@ -111,12 +111,12 @@ async function createPolicy(
  * its stored response, even a 429. So each try has another key.
  */
 async function create<Result>(
-  { client, places, accountId }: Creator,
+  { client, places, workspaceId }: Creator,
   operation: string,
   work: (idempotencyKey: string) => Promise<Result>,
 ): Promise<Result> {
   return await client.call(operation, async () =>
-    places.run(accountId, { full: tooMany }, async () => createPatiently(async () => work(randomUUID()))),
+    places.run(workspaceId, { full: tooMany }, async () => createPatiently(async () => work(randomUUID()))),
   )
 }
 

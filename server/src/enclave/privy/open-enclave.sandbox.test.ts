@@ -22,7 +22,7 @@ import { openEnclave } from './open-enclave.ts'
 import { findFreePort } from '../../../../test/support/free-port.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 
-const ACCOUNT_ID = 'acc_1'
+const WORKSPACE_ID = 'acc_1'
 const CHAIN_ID = 84532
 const MINUTE_MS = 60_000
 const CONTROL_TOKEN = 'control-token'
@@ -106,7 +106,7 @@ async function grant(change: Partial<Terms> = {}) {
     name: 'Treasury',
     owners: [passkey.publicKeySpki],
     slots: 1,
-    accountId: ACCOUNT_ID,
+    workspaceId: WORKSPACE_ID,
   })
   const [slot] = slots
   assert.ok(slot !== undefined)
@@ -173,13 +173,14 @@ describe('the local enclave', () => {
     await activate(granted)
     await awaitFunds(granted.wallet.address)
     const order = granted.order()
-    assert.equal((await enclave.findTransfer(order.referenceId, ACCOUNT_ID)).transfer, null)
+    assert.equal((await enclave.findTransfer(order.referenceId, WORKSPACE_ID)).transfer, null)
     const answer = await enclave.sendTransfer(order)
     assert.ok(answer.kind === 'accepted', JSON.stringify(answer))
     const txHash =
-      answer.txHash ?? (await enclave.awaitTxHash(answer.transactionId, { timeoutMs: 5_000, accountId: ACCOUNT_ID }))
+      answer.txHash ??
+      (await enclave.awaitTxHash(answer.transactionId, { timeoutMs: 5_000, workspaceId: WORKSPACE_ID }))
     assert.match(String(txHash), /^0x[0-9a-f]{64}$/)
-    const { transfer: found } = await enclave.findTransfer(order.referenceId, ACCOUNT_ID)
+    const { transfer: found } = await enclave.findTransfer(order.referenceId, WORKSPACE_ID)
     assert.equal(found?.transactionId, answer.transactionId)
     assert.equal(found.txHash, txHash)
     // The same attempt again returns the same transfer. Another attempt for the same payment has an unknown outcome.
@@ -248,10 +249,10 @@ describe('the local enclave', () => {
     const answer = await enclave.sendTransfer(order)
     assert.ok(answer.kind === 'unknown')
     assert.equal(answer.error.status, null)
-    const { transfer: found } = await enclave.findTransfer(order.referenceId, ACCOUNT_ID)
+    const { transfer: found } = await enclave.findTransfer(order.referenceId, WORKSPACE_ID)
     assert.ok(found !== null)
     const txHash =
-      found.txHash ?? (await enclave.awaitTxHash(found.transactionId, { timeoutMs: 5_000, accountId: ACCOUNT_ID }))
+      found.txHash ?? (await enclave.awaitTxHash(found.transactionId, { timeoutMs: 5_000, workspaceId: WORKSPACE_ID }))
     assert.match(String(txHash), /^0x/)
   })
 
@@ -268,7 +269,7 @@ describe('the local enclave', () => {
       await orderFault(fault)
       assert.equal((await hasty.sendTransfer(order)).kind, 'unknown')
       hasty.close()
-      assert.equal((await enclave.findTransfer(order.referenceId, ACCOUNT_ID)).transfer, null)
+      assert.equal((await enclave.findTransfer(order.referenceId, WORKSPACE_ID)).transfer, null)
       assert.equal((await enclave.sendTransfer({ ...order, attemptKey: unique('attempt') })).kind, 'accepted')
     })
   }

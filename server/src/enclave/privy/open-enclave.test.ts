@@ -41,7 +41,7 @@ const terms: Terms = {
 }
 const change = { slot, rules: toRules(terms), expiresAt }
 const owners = { wallet: ids, owners: ['SPKI1', 'SPKI2'], expiresAt }
-const newWallet = { accountId: 'acc_1', name: 'Treasury', owners: ['SPKI1', 'SPKI2'], slots: 2 }
+const newWallet = { workspaceId: 'acc_1', name: 'Treasury', owners: ['SPKI1', 'SPKI2'], slots: 2 }
 const assertion = { authenticatorData: 'YXV0aA', clientDataJSON: 'e30', signature: 'MEUC_-' }
 
 type Json = Record<string, unknown>
@@ -209,12 +209,12 @@ describe('an enclave that responds', () => {
     stub.answer(create())
     const start = stub.requests.length
     const asked = Array.from({ length: 110 }, async (_, index) => {
-      const accountId = `acc_${index % 37}`
-      pools.creators.remember(accountId, 'usr_1')
-      return await shared.createWallet({ ...newWallet, accountId, slots: 5 })
+      const workspaceId = `acc_${index % 37}`
+      pools.creators.remember(workspaceId, 'usr_1')
+      return await shared.createWallet({ ...newWallet, workspaceId, slots: 5 })
     })
     await waitFor('the first creations', () => stub.requests.length > start)
-    await shared.createWallet({ ...newWallet, accountId: 'acc_newcomer', slots: 5 })
+    await shared.createWallet({ ...newWallet, workspaceId: 'acc_newcomer', slots: 5 })
     // The newcomer's 12 requests had to wait for about as many of the other person's 1,320.
     const before = stub.requests.length - start
     assert.ok(before < 100, String(before))

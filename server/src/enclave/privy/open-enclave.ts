@@ -34,7 +34,7 @@ export function openEnclave(
   }
 
   return {
-    createWallet: async ({ accountId, ...wallet }) => createWithSlots({ client, places, accountId }, wallet),
+    createWallet: async ({ workspaceId, ...wallet }) => createWithSlots({ client, places, workspaceId }, wallet),
     readOwners: async (wallet) => readOwners(client, wallet),
     readRules: async (slot) => readRules(client, slot),
     compareRecord: async (expected) => compareRecord(client, expected),
@@ -46,7 +46,7 @@ export function openEnclave(
     prepareTransfer: (transfer) => prepareTransfer(client, transfer),
     sendTransfer: async (order) => sendTransfer(client, order),
     signAuthorization: async (order) => signAuthorization(client, order),
-    findTransfer: async (referenceId, accountId) => findTransfer(client, referenceId, accountId),
+    findTransfer: async (referenceId, workspaceId) => findTransfer(client, referenceId, workspaceId),
     awaitTxHash: async (transactionId, wait) => awaitTxHash(client, transactionId, wait),
     toEnclaveTime: client.clock.toEnclaveTime,
     checkReachable,

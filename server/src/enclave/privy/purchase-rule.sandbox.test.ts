@@ -97,7 +97,7 @@ function soon(): Date {
 /** A wallet whose owner has signed a grant, and functions that ask for signatures as its agent's signer. */
 async function openGrant(change: Partial<Terms> = {}) {
   const owners = [passkey.publicKeySpki]
-  const created = await enclave.createWallet({ accountId: 'acc_1', name: 'Treasury', owners, slots: 1 })
+  const created = await enclave.createWallet({ workspaceId: 'acc_1', name: 'Treasury', owners, slots: 1 })
   const { enclaveWalletId, address: wallet, slots } = created
   const [slot] = slots
   assert.ok(slot !== undefined)

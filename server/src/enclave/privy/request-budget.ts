@@ -17,8 +17,8 @@ export function createRequestBudget(places: FairPlaces) {
    * Resolves when a request of the workspace may be sent. It keeps its place for `WINDOW_MS`.
    * @throws the signal's reason if the signal aborts first; Error if too many requests are waiting.
    */
-  async function take(accountId: string, signal: AbortSignal): Promise<void> {
-    const place = await places.take(accountId, { signal })
+  async function take(workspaceId: string, signal: AbortSignal): Promise<void> {
+    const place = await places.take(workspaceId, { signal })
     if (place === null) throw new Error('too many look-ups at the enclave are waiting')
     try {
       for (let current = pause; current !== null; current = pause) await abortable(current, signal)

@@ -9,7 +9,7 @@ import {
   type StubEnclave,
 } from '../../../../test/support/wires/stub-enclave.ts'
 
-const ACCOUNT_ID = 'acc_1'
+const WORKSPACE_ID = 'acc_1'
 const HASH = `0x${'ab'.repeat(32)}`
 const OPERATION = `0x${'cd'.repeat(32)}`
 const FOUND = { transactionId: 'tx1', txHash: null, userOperationHash: null, failure: null }
@@ -57,14 +57,14 @@ describe('awaitTxHash', () => {
     stub.answer((response, request) =>
       (answers.shift() ?? answer(200, transaction({ transaction_hash: HASH })))(response, request),
     )
-    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 10_000, accountId: ACCOUNT_ID }), HASH)
+    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 10_000, workspaceId: WORKSPACE_ID }), HASH)
     assert.equal(stub.requests.length, 6)
     assert.ok(stub.requests.every(({ path }) => path === '/v1/transactions/tx1'))
   })
 
   it('waits longer each time, and stops at its time limit', async () => {
     stub.answer(answer(200, transaction()))
-    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 5_000, accountId: ACCOUNT_ID }), null)
+    assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 5_000, workspaceId: WORKSPACE_ID }), null)
     // The requests are made after 400, 1,040, 2,064 and 3,702 ms, or later on a busy machine.
     assert.ok(stub.requests.length >= 1 && stub.requests.length <= 4, `asked ${stub.requests.length} times`)
   })
@@ -72,7 +72,7 @@ describe('awaitTxHash', () => {
   it('stops at its time limit if the enclave hangs', async () => {
     stub.answer(() => undefined)
     const hasty = stub.open({ timeoutMs: HASTY_MS })
-    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 5_000, accountId: ACCOUNT_ID }), null)
+    assert.equal(await hasty.awaitTxHash('tx1', { timeoutMs: 5_000, workspaceId: WORKSPACE_ID }), null)
     hasty.close()
     assert.ok(stub.requests.length >= 1)
   })
@@ -80,7 +80,7 @@ describe('awaitTxHash', () => {
   for (const status of ['failed', 'provider_error', 'execution_reverted', 'replaced']) {
     it(`stops at once for a transaction that is ${status}`, async () => {
       stub.answer(answer(200, transaction({ status })))
-      assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 10_000, accountId: ACCOUNT_ID }), null)
+      assert.equal(await enclave.awaitTxHash('tx1', { timeoutMs: 10_000, workspaceId: WORKSPACE_ID }), null)
       assert.equal(stub.requests.length, 1)
     })
   }
@@ -89,7 +89,7 @@ describe('awaitTxHash', () => {
 describe('findTransfer', () => {
   it('asks by the reference id, with both credentials', async () => {
     stub.answer(answer(200, { transactions: [] }))
-    assert.equal((await enclave.findTransfer('pay_1&x=/ü', ACCOUNT_ID)).transfer, null)
+    assert.equal((await enclave.findTransfer('pay_1&x=/ü', WORKSPACE_ID)).transfer, null)
     const [request] = stub.requests
     assert.equal(`${request?.method} ${request?.path}`, 'GET /v1/transactions?reference_id=pay_1%26x%3D%2F%C3%BC')
     assert.equal(request?.headers['privy-app-id'], 'app-test')
@@ -98,9 +98,9 @@ describe('findTransfer', () => {
 
   it('finds a transfer with and without a hash', async () => {
     stub.answer(answer(200, { transactions: [transaction({ transaction_hash: HASH, status: 'confirmed' })] }))
-    assert.deepEqual((await enclave.findTransfer('pay_1', ACCOUNT_ID)).transfer, { ...FOUND, txHash: HASH })
+    assert.deepEqual((await enclave.findTransfer('pay_1', WORKSPACE_ID)).transfer, { ...FOUND, txHash: HASH })
     stub.answer(answer(200, { transactions: [transaction({ user_operation_hash: OPERATION })] }))
-    assert.deepEqual((await enclave.findTransfer('pay_1', ACCOUNT_ID)).transfer, {
+    assert.deepEqual((await enclave.findTransfer('pay_1', WORKSPACE_ID)).transfer, {
       ...FOUND,
       userOperationHash: OPERATION,
     })
@@ -116,13 +116,13 @@ describe('findTransfer', () => {
       ['constructor', null],
     ] as const) {
       stub.answer(answer(200, { transactions: [transaction({ status })] }))
-      assert.deepEqual((await enclave.findTransfer('pay_1', ACCOUNT_ID)).transfer, { ...FOUND, failure })
+      assert.deepEqual((await enclave.findTransfer('pay_1', WORKSPACE_ID)).transfer, { ...FOUND, failure })
     }
   })
 
   it('prefers the transfer that has a hash', async () => {
     stub.answer(answer(200, { transactions: [transaction(), transaction({ id: 'tx2', transaction_hash: HASH })] }))
-    assert.equal((await enclave.findTransfer('pay_1', ACCOUNT_ID)).transfer?.transactionId, 'tx2')
+    assert.equal((await enclave.findTransfer('pay_1', WORKSPACE_ID)).transfer?.transactionId, 'tx2')
   })
 
   const NO_ANSWER: [string, StubAnswer][] = [
@@ -141,7 +141,7 @@ describe('findTransfer', () => {
   for (const [name, given] of NO_ANSWER) {
     it(`treats ${name} as unknown`, async () => {
       stub.answer(given)
-      await assert.rejects(enclave.findTransfer('pay_1', ACCOUNT_ID), EnclaveUnavailable)
+      await assert.rejects(enclave.findTransfer('pay_1', WORKSPACE_ID), EnclaveUnavailable)
       assert.equal(stub.requests.length, 1)
     })
   }

@@ -26,7 +26,7 @@ const FAILURES: ReadonlyMap<string, EnclaveTransfer['failure']> = new Map([
 export async function awaitTxHash(
   client: EnclaveClient,
   transactionId: string,
-  { timeoutMs, accountId }: Parameters<Enclave['awaitTxHash']>[1],
+  { timeoutMs, workspaceId }: Parameters<Enclave['awaitTxHash']>[1],
 ): Promise<Hash | null> {
   const deadline = AbortSignal.timeout(timeoutMs)
   for (
@@ -35,7 +35,7 @@ export async function awaitTxHash(
     delayMs = Math.min(delayMs * HASH_POLL_GROWTH, HASH_POLL_MAX_MS)
   ) {
     await setTimeout(delayMs, undefined, { signal: deadline }).catch(() => undefined)
-    const found = deadline.aborted ? null : await findById(client, { transactionId, accountId }, deadline)
+    const found = deadline.aborted ? null : await findById(client, { transactionId, workspaceId }, deadline)
     if (found !== null && (found.txHash !== null || found.failure !== null)) return found.txHash
   }
   return null
@@ -43,11 +43,11 @@ export async function awaitTxHash(
 
 async function findById(
   client: EnclaveClient,
-  { transactionId, accountId }: { transactionId: string; accountId: string },
+  { transactionId, workspaceId }: { transactionId: string; workspaceId: string },
   signal: AbortSignal,
 ): Promise<EnclaveTransfer | null> {
   try {
-    await client.budget.take(accountId, signal)
+    await client.budget.take(workspaceId, signal)
     return parseTransfer(await client.sdk.transactions().get(transactionId, { signal }))
   } catch {
     return null
@@ -57,11 +57,11 @@ async function findById(
 export async function findTransfer(
   client: EnclaveClient,
   referenceId: string,
-  accountId: string,
+  workspaceId: string,
 ): Promise<TransferLookup> {
   const operation = 'looking up a transfer'
   const path = `/v1/transactions?reference_id=${encodeURIComponent(referenceId)}`
-  await client.call(operation, async () => client.budget.take(accountId, AbortSignal.timeout(client.timeoutMs)))
+  await client.call(operation, async () => client.budget.take(workspaceId, AbortSignal.timeout(client.timeoutMs)))
   const askedAt = client.clock.now()
   const { body, date } = await client.getJson(operation, path).catch((error: unknown) => {
     if (!(error instanceof EnclaveRefused)) throw error

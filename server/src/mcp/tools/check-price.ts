@@ -53,10 +53,10 @@ export const CHECK_PRICE = defineTool({
     const { caller } = call
     const request = readResource(call.args, ctx.outbound)
     const { buyer, failure } = await findBuyer(ctx, call)
-    const { accountId, mode, credentialId, agentId: boundAgentId } = caller
+    const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
     const price = await checkResource(
       ctx,
-      { accountId, mode, credentialId, boundAgentId, request, buyer },
+      { workspaceId, mode, credentialId, boundAgentId, request, buyer },
       { onWait: call.onWait ?? (() => undefined) },
     ).catch((error: unknown) => explainPurchase(error, mode))
     return describePrice(price, { mode, wallet: buyer?.wallet ?? null, failure })

@@ -49,14 +49,14 @@ export const GET_BUDGET = defineTool({
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args }) {
     const agentId = await chooseAgent(ctx, caller, args.agent_id)
-    const { accountId, mode } = caller
-    const { wallets } = await getAgent(ctx, { accountId, mode, id: agentId })
+    const { workspaceId, mode } = caller
+    const { wallets } = await getAgent(ctx, { workspaceId, mode, id: agentId })
     const addresses = wallets.map(({ address }) => address)
     const balances = await readBalances(ctx, {
       ...{ mode, addresses, ageMsMax: BALANCE_AGE_MS_MAX, waitMsMax: BALANCE_WAIT_MS_MAX },
     })
     const budgets = wallets.map((wallet) => ({ ...wallet, balanceMicro: balances.get(wallet.address) ?? null }))
-    const summary = budgets.length === 0 ? await explainNone(ctx, { accountId, mode, agentId }) : summarize(budgets)
+    const summary = budgets.length === 0 ? await explainNone(ctx, { workspaceId, mode, agentId }) : summarize(budgets)
     return { summary, members: { agent_id: agentId, wallets: budgets.map(formatBudget) } }
   },
 })
@@ -75,7 +75,7 @@ function formatBudget(wallet: Budget) {
 
 async function explainNone(
   ctx: Pick<Context, 'db' | 'clock'>,
-  agent: { readonly accountId: string; readonly mode: Mode; readonly agentId: AgentId },
+  agent: { readonly workspaceId: string; readonly mode: Mode; readonly agentId: AgentId },
 ): Promise<string> {
   const reason = await getNoSpendableReason(ctx, agent)
   return `You cannot pay now: ${GRANT_FAULTS[reason]}. ${GRANT_ADVICE[reason]}`

@@ -23,12 +23,12 @@ export const GET_PAYMENT = defineTool({
   annotations: READ_HINTS,
   requirements: { bucket: 'default' },
   async run(ctx, { caller, args, signal, onWait }) {
-    const { accountId, mode } = caller
+    const { workspaceId, mode } = caller
     // The id says which payment is meant, so a key that is bound to no agent need not name an agent.
     const agentId = args.agent_id === undefined ? caller.agentId : await chooseAgent(ctx, caller, args.agent_id)
     const waitMs = (args.wait_seconds ?? 0) * 1_000
     const payment = await waitForPayment(ctx, {
-      ...{ accountId, mode, id: args.payment_id },
+      ...{ workspaceId, mode, id: args.payment_id },
       ...{ ofAgents: true, waitMs, signal, onWait },
     }).catch(explainNotFound)
     const isOwn = agentId === null || payment.agentId === null || payment.agentId === agentId

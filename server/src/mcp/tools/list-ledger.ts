@@ -54,9 +54,9 @@ export const LIST_LEDGER = defineTool({
   async run(ctx, { caller, args }) {
     const wallet = parseWallet(args.wallet)
     const boundAgentId = await chooseAgent(ctx, caller, args.agent_id)
-    const { accountId, mode } = caller
+    const { workspaceId, mode } = caller
     const page = await listLedger(ctx, {
-      ...{ accountId, mode, boundAgentId },
+      ...{ workspaceId, mode, boundAgentId },
       filter: { agentId: null, wallet, types: null, createdAfter: null, createdBefore: null },
       startingAfter: args.starting_after ?? null,
       limit: args.limit ?? PAGE_DEFAULT,
@@ -64,10 +64,10 @@ export const LIST_LEDGER = defineTool({
     if (page.entries.length === 0) await checkAgentExists(ctx, caller, boundAgentId)
     // Without this check, a model that has mistyped the address would believe that it has paid nothing.
     if (wallet !== null && args.starting_after === undefined && page.entries.length === 0) {
-      await checkWalletVisible(ctx, { accountId, mode, boundAgentId, address: wallet })
+      await checkWalletVisible(ctx, { workspaceId, mode, boundAgentId, address: wallet })
     }
     const payments = page.entries.filter((entry) => 'kind' in entry)
-    const purchases = await findPurchasesOf(ctx, accountId, payments)
+    const purchases = await findPurchasesOf(ctx, workspaceId, payments)
     const entries = page.entries.map((entry) => formatEntry(entry, purchases.get(entry.id)))
     const older = page.hasMore ? ' There are older ones.' : ''
     const summary = `Entries in this list, newest first: ${page.entries.length}.${older}`

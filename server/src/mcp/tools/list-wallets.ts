@@ -51,9 +51,9 @@ export const LIST_WALLETS = defineTool({
       throw invalid([{ path: 'starting_after', message: 'must be the address of a wallet' }])
     }
     const boundAgentId = await chooseAgent(ctx, caller, args.agent_id)
-    const { accountId, mode } = caller
+    const { workspaceId, mode } = caller
     const limit = WALLETS_PAGE_DEFAULT
-    const page = await listWalletBudgets(ctx, { accountId, mode, boundAgentId, startingAfter, limit })
+    const page = await listWalletBudgets(ctx, { workspaceId, mode, boundAgentId, startingAfter, limit })
     if (page.wallets.length === 0) await checkAgentExists(ctx, caller, boundAgentId)
     return {
       summary: summarize(page.wallets),

@@ -78,9 +78,9 @@ async function awaitOutcome(
 ): Promise<Payment> {
   const waitMs = (args.wait_seconds ?? 0) * 1_000
   if (waitMs === 0 || payment.status !== 'pending') return payment
-  const { accountId, mode, id } = payment
+  const { workspaceId, mode, id } = payment
   try {
-    return await waitForPayment(ctx, { accountId, mode, id, ofAgents: true, waitMs, signal, onWait })
+    return await waitForPayment(ctx, { workspaceId, mode, id, ofAgents: true, waitMs, signal, onWait })
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
     ctx.logger.warn({ err: error, payment: id }, 'a call could not wait for its payment')

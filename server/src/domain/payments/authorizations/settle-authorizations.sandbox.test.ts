@@ -25,13 +25,13 @@ const CANCEL_TYPES = {
 
 /** These tests mine every block themselves. */
 describe('the end of purchases on a real chain', () => {
-  const account = privateKeyToAccount(generatePrivateKey())
+  const workspace = privateKeyToAccount(generatePrivateKey())
   let chain: TestChain
   let given: TestContext
   let purchaseOf: () => Promise<Payment>
   before(async () => {
     chain = await startTestChain()
-    await chain.mint(account.address, 10_000_000n)
+    await chain.mint(workspace.address, 10_000_000n)
     chain.setMining(false)
     // The miner may still be mining a block. A reorganization waits for it.
     await chain.reorg(1)
@@ -44,7 +44,7 @@ describe('the end of purchases on a real chain', () => {
     const seeded = await seed(given.context)
     purchaseOf = async () => {
       const firstBlock = await given.context.chains.test.readHead()
-      const wallet = { walletAddress: address(account.address), to: address(`0x${'7'.repeat(40)}`) }
+      const wallet = { walletAddress: address(workspace.address), to: address(`0x${'7'.repeat(40)}`) }
       return await seedPayment(given.context, seeded, { kind: 'x402', firstBlock, ...wallet })
     }
   })
@@ -84,12 +84,12 @@ describe('the end of purchases on a real chain', () => {
   test('a cancellation fails the purchase', async () => {
     const purchase = await purchaseOf()
     const { nonce } = authorizationOf(purchase)
-    const message = { authorizer: account.address, nonce }
-    const signature = await account.signTypedData({
+    const message = { authorizer: workspace.address, nonce }
+    const signature = await workspace.signTypedData({
       ...{ domain: await domain(), types: CANCEL_TYPES, primaryType: 'CancelAuthorization' },
       message,
     })
-    await write('cancelAuthorization', [account.address, nonce, ...split(signature)])
+    await write('cancelAuthorization', [workspace.address, nonce, ...split(signature)])
     await mine(CONFIRMATIONS)
     const { status, failureCode } = await settle(purchase)
     assert.deepEqual([status, failureCode], ['failed', 'authorization_canceled'])
@@ -118,14 +118,14 @@ describe('the end of purchases on a real chain', () => {
   async function use(purchase: Payment): Promise<Hex> {
     const { nonce, validBefore } = authorizationOf(purchase)
     const message = {
-      from: account.address,
+      from: workspace.address,
       to: purchase.to,
       value: purchase.amountMicro,
       validAfter: 0n,
       validBefore: BigInt(validBefore.getTime() / 1_000),
       nonce,
     } as const
-    const signature = await account.signTypedData({
+    const signature = await workspace.signTypedData({
       ...{ domain: await domain(), types: AUTHORIZATION_TYPES, primaryType: 'TransferWithAuthorization' },
       message,
     })

@@ -57,15 +57,15 @@ describe('the end of a purchase (D66)', () => {
       const { status, minedBlock, txHash: recorded } = await settle(purchase)
       assert.deepEqual([status, minedBlock, recorded], ['pending', 100n, null])
     }
-    assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), [])
+    assert.deepEqual(await listEventTypes(given.context.db, seeded.workspace.id), [])
     given.chains.test.head = 102n
     const confirmed = await settle(purchase)
     assert.deepEqual(
       [confirmed.status, confirmed.txHash, confirmed.logIndex, confirmed.minedBlock],
       ['confirmed', txHash, 1n, 100n],
     )
-    const rows = await readRows(given.context.db, 'select type, data from events where account_id = $1', [
-      seeded.account.id,
+    const rows = await readRows(given.context.db, 'select type, data from events where workspace_id = $1', [
+      seeded.workspace.id,
     ])
     assert.deepEqual(rows, [{ type: 'payment.confirmed', data: { payment: formatPayment(confirmed) } }])
   })
@@ -79,7 +79,7 @@ describe('the end of a purchase (D66)', () => {
     showTime(purchase, 0n)
     const { status, failureCode, txHash } = await settle(purchase)
     assert.deepEqual([status, failureCode, txHash], ['failed', 'authorization_expired', null])
-    assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), ['payment.failed'])
+    assert.deepEqual(await listEventTypes(given.context.db, seeded.workspace.id), ['payment.failed'])
   })
 
   test('a use in the last block before the expiry is found when that block is deep, and never counts as expired', async () => {
@@ -231,7 +231,7 @@ describe('the end of a purchase (D66)', () => {
         ),
       )
       for (const [one] of settled) assert.equal(one?.status, outcome)
-      assert.deepEqual(await listEventTypes(given.context.db, seeded.account.id), [`payment.${outcome}`])
+      assert.deepEqual(await listEventTypes(given.context.db, seeded.workspace.id), [`payment.${outcome}`])
     })
   }
 
@@ -245,18 +245,18 @@ describe('the end of a purchase (D66)', () => {
     expectPayment(await createPayment(given.context, request), 'created')
     const live = await seed(given.context, { mode: 'live' })
     expectPayment(await createPayment(given.context, paymentRequest(live)), 'created')
-    assert.equal(await readAllowance(given.context.db, live.account.id), 1)
+    assert.equal(await readAllowance(given.context.db, live.workspace.id), 1)
     const inLive = await open(live)
     given.chains.live.head = 200n
     given.chains.live.startSeconds = secondsOf(inLive)
     assert.equal((await settle(inLive)).status, 'failed')
     given.chains.live.startSeconds = 0n
-    assert.equal(await readAllowance(given.context.db, live.account.id), 0)
+    assert.equal(await readAllowance(given.context.db, live.workspace.id), 0)
   })
 
   test('the balance holds a purchase until a block with its use is reflected, as for a transfer', async () => {
     const purchase = await open()
-    const place = { accountId: seeded.account.id, mode: 'test', wallet: seeded.wallet } as const
+    const place = { workspaceId: seeded.workspace.id, mode: 'test', wallet: seeded.wallet } as const
     const heldAt = (balanceBlock: bigint) =>
       given.context.db.read(sumUnmined(place, { now: given.clock.now(), balanceBlock }))
     assert.equal(await heldAt(100n), 1_000_000n)
@@ -275,8 +275,8 @@ describe('the end of a purchase (D66)', () => {
     assert.equal((await refreshPayment(given.context, purchase)).status, 'pending')
     given.chains.test.down = false
     const wait = { waitMs: 0, signal: AbortSignal.abort(), ofAgents: true }
-    const { accountId, mode, id } = purchase
-    assert.equal((await waitForPayment(given.context, { accountId, mode, id, ...wait })).status, 'confirmed')
+    const { workspaceId, mode, id } = purchase
+    assert.equal((await waitForPayment(given.context, { workspaceId, mode, id, ...wait })).status, 'confirmed')
   })
 
   test('purchases of very different ages are all found, and one that cannot be recorded does not stop the others', async () => {

@@ -3,7 +3,7 @@ import { changed, rowsOf, type Query } from '../../../db/query.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import type { EqualPayments } from './decide-match.ts'
 
-type WalletKey = Pick<Payment, 'accountId' | 'mode' | 'walletAddress'>
+type WalletKey = Pick<Payment, 'workspaceId' | 'mode' | 'walletAddress'>
 
 const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: computed.int4 }
 
@@ -11,24 +11,24 @@ const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: 
  * Counts the other payments of the same amount from the same wallet to the same recipient, grouped by the given
  * transactions. Leaves out failed payments and payments that were certainly not sent. Leaves out purchases, because the
  * transfers that their authorizations make are not among those that were found (`findTransfers`). Uses
- * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the account is written so that
+ * `payments_one_per_transfer_log` and `payments_holding_balance`. The first condition on the workspace is written so that
  * the planner cannot read all payments of the wallet instead.
  */
 export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]): Query<EqualPayments> {
   return {
     name: 'count_equal_payments',
     text: `select tx_hash, count(*)::integer as payments from payments
-      where mode = $2 and tx_hash = any($7) and account_id || '' = $1 and wallet_address = $3 and to_address = $4
+      where mode = $2 and tx_hash = any($7) and workspace_id || '' = $1 and wallet_address = $3 and to_address = $4
         and amount_micro = $5 and id <> $6 and status <> 'failed' and kind <> 'x402'
       group by tx_hash
       union all
       select null, count(*)::integer from payments
-      where account_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
         and to_address = $4 and amount_micro = $5 and id <> $6 and kind <> 'x402' and (tx_hash is null or tx_hash <> all($7))
         and (tx_hash is not null or enclave_transaction_id is not null or fenced_until is not null
           or attempt_until is not null)`,
     values: [
-      payment.accountId,
+      payment.workspaceId,
       payment.mode,
       payment.walletAddress,
       payment.to,
@@ -47,11 +47,11 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
  * Locks the wallet's row until the transaction ends, so that no other payment of the wallet is reserved or matched
  * meanwhile. Uses the primary key of wallets.
  */
-export function lockWallet({ accountId, mode, walletAddress }: WalletKey): Query<boolean> {
+export function lockWallet({ workspaceId, mode, walletAddress }: WalletKey): Query<boolean> {
   return {
     name: 'lock_wallet_of_payment',
-    text: 'select 1 from wallets where account_id = $1 and mode = $2 and address = $3 for no key update',
-    values: [accountId, mode, walletAddress],
+    text: 'select 1 from wallets where workspace_id = $1 and mode = $2 and address = $3 for no key update',
+    values: [workspaceId, mode, walletAddress],
     read: changed,
   }
 }

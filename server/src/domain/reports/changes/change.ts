@@ -3,9 +3,9 @@ import type { Mode } from '../../../values/mode.ts'
 /** The kind of data that has changed. A dashboard page reloads the parts that show it. */
 export type ChangeKind = 'payments' | 'deposits' | 'grants' | 'refusals'
 
-/** An account and a mode. Each page of the dashboard shows the data of one account in one mode. */
+/** An workspace and a mode. Each page of the dashboard shows the data of one workspace in one mode. */
 export interface Place {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
 }
 

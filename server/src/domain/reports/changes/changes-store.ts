@@ -15,7 +15,7 @@ export interface RecentRow extends Place {
 }
 
 const RECENT_ROW = {
-  account_id: computed.text,
+  workspace_id: computed.text,
   mode: narrow<Mode>(computed.text),
   type: nullable(narrow<EventType | WithdrawalAction>(computed.text)),
   id: computed.text,
@@ -49,33 +49,33 @@ export function listRecentRows({
 }: RecentRange): Query<RecentRow[]> {
   return {
     name: 'list_recent_changes',
-    text: `select p.account_id, p.mode, e.type, e.id
-      from unnest($1::text[], $2::text[]) as p (account_id, mode)
+    text: `select p.workspace_id, p.mode, e.type, e.id
+      from unnest($1::text[], $2::text[]) as p (workspace_id, mode)
       cross join unnest($3::text[]) as wanted (type)
       cross join lateral (
         select type, id from events
-        where account_id = p.account_id and mode = p.mode and type = wanted.type and id >= $4
+        where workspace_id = p.workspace_id and mode = p.mode and type = wanted.type and id >= $4
         order by id desc limit $6
       ) e
       union all
-      select p.account_id, p.mode, null, r.id
-      from unnest($1::text[], $2::text[]) as p (account_id, mode)
+      select p.workspace_id, p.mode, null, r.id
+      from unnest($1::text[], $2::text[]) as p (workspace_id, mode)
       cross join lateral (
         select id from payment_refusals
-        where account_id = p.account_id and mode = p.mode and id >= $5
+        where workspace_id = p.workspace_id and mode = p.mode and id >= $5
         order by id desc limit $6
       ) r
       union all
-      select p.account_id, p.mode, a.action, a.id
-      from unnest($1::text[], $2::text[]) as p (account_id, mode)
+      select p.workspace_id, p.mode, a.action, a.id
+      from unnest($1::text[], $2::text[]) as p (workspace_id, mode)
       cross join lateral (
         select action, id from audit_entries
-        where log_id = p.account_id and id >= $7 and starts_with(action, 'withdrawal.')
+        where log_id = p.workspace_id and id >= $7 and starts_with(action, 'withdrawal.')
           and details ->> 'mode' = p.mode
         order by id desc limit $6
       ) a`,
     values: [
-      places.map(({ accountId }) => accountId),
+      places.map(({ workspaceId }) => workspaceId),
       places.map(({ mode }) => mode),
       types,
       eventsFrom,
@@ -83,6 +83,6 @@ export function listRecentRows({
       limit,
       entriesFrom,
     ],
-    read: all(RECENT_ROW, (row) => ({ accountId: row.account_id, mode: row.mode, type: row.type, id: row.id })),
+    read: all(RECENT_ROW, (row) => ({ workspaceId: row.workspace_id, mode: row.mode, type: row.type, id: row.id })),
   }
 }

@@ -10,7 +10,7 @@ import { listRecentRows } from './changes-store.ts'
  */
 const LOOK_BACK_MS = 30_000
 /**
- * How many changes of one type are returned at most for one place (an account and mode). With this many changes in 30
+ * How many changes of one type are returned at most for one place (a workspace and mode). With this many changes in 30
  * seconds, a page reloads all the time anyway.
  */
 const CHANGES_OF_TYPE_MAX = 50

@@ -12,7 +12,7 @@ import { depositIdsOf, paymentIdsOf, type LedgerPosition, type LedgerRange } fro
 
 /** The conditions and the limit of every statement about the ledger. */
 export interface LedgerSelection {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly wallet: Address | null
   readonly range: LedgerRange
@@ -20,7 +20,7 @@ export interface LedgerSelection {
 }
 
 const listPaymentsText = (range: string): string => `select ${PAYMENT_COLUMNS} from payments
-  where account_id = $1 and ${range} and kind <> 'withdrawal' order by id desc limit $4::bigint`
+  where workspace_id = $1 and ${range} and kind <> 'withdrawal' order by id desc limit $4::bigint`
 /**
  * Compares pairs: the agent or wallet, and the id. If the ids were compared alone, the planner could read the payments
  * of all agents or wallets.
@@ -44,7 +44,7 @@ const textOfWallet = textOfMode('list_ledger_payments_of_wallet', (mode) =>
  * the planner from reading the payments of all the agent's wallets.
  */
 const pairText = (mode: string, status: string): string => {
-  const selected = `account_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
+  const selected = `workspace_id = $1 and mode = ${mode} and wallet_address = $5 and agent_id = $6 and status ${status} 'failed'
       and id || '' >= $2 and id || '' < $3 and created_at >= $7 and created_at <= $8`
   return `(
     select ${PAYMENT_COLUMNS} from payments
@@ -65,9 +65,9 @@ export function listLedgerPayments({
   agentId,
   ...selection
 }: LedgerSelection & { readonly agentId: string | null }): Query<Payment[]> {
-  const { accountId, mode, wallet, range, limit } = selection
+  const { workspaceId, mode, wallet, range, limit } = selection
   const { from, below } = paymentIdsOf(range)
-  const values = [accountId, from, below, limit]
+  const values = [workspaceId, from, below, limit]
   const read = all(PAYMENT_ROW, toPayment)
   if (agentId === null) {
     return wallet === null
@@ -82,7 +82,7 @@ export function listLedgerPayments({
 const withdrawalsText = textOfMode(
   'list_ledger_withdrawals',
   (mode) => `select ${PAYMENT_COLUMNS} from payments
-    where account_id = $1 and mode = ${mode} and kind = 'withdrawal' and created_at >= $2
+    where workspace_id = $1 and mode = ${mode} and kind = 'withdrawal' and created_at >= $2
       and (created_at, id) < ($3, $4) and ($5::text is null or wallet_address = $5)
     order by created_at desc, id desc limit $6::bigint`,
 )
@@ -91,9 +91,9 @@ const withdrawalsText = textOfMode(
  * Lists withdrawals, newest first. Uses the index `payments_withdrawn`, also for one wallet: a person has signed each
  * withdrawal, so a workspace has few.
  */
-export function listLedgerWithdrawals({ accountId, mode, wallet, range, limit }: LedgerSelection): Query<Payment[]> {
+export function listLedgerWithdrawals({ workspaceId, mode, wallet, range, limit }: LedgerSelection): Query<Payment[]> {
   const { from, after } = range
-  const values = [accountId, from, after.createdAt, after.id, wallet, limit]
+  const values = [workspaceId, from, after.createdAt, after.id, wallet, limit]
   return { ...withdrawalsText(mode), values, read: all(PAYMENT_ROW, toPayment) }
 }
 
@@ -109,7 +109,7 @@ const FOUND_DEPOSIT_COLUMNS = Object.keys(DEPOSIT_ROW)
  * few.
  */
 export function listLedgerDepositsOfAgent({
-  accountId,
+  workspaceId,
   mode,
   agentId,
   wallet,
@@ -121,14 +121,14 @@ export function listLedgerDepositsOfAgent({
     name: 'list_ledger_deposits_of_agent',
     text: `select ${FOUND_DEPOSIT_COLUMNS} from grants g cross join lateral (
         select ${DEPOSIT_COLUMNS} from deposits
-        where account_id = $1 and mode = $2
+        where workspace_id = $1 and mode = $2
           and (wallet_address, id) >= (g.wallet_address, $3) and (wallet_address, id) < (g.wallet_address, $4)
         order by wallet_address desc, id desc limit $5::bigint
       ) d
-      where g.account_id = $1 and g.mode = $2 and g.agent_id = $6 and g.status = 'active'
+      where g.workspace_id = $1 and g.mode = $2 and g.agent_id = $6 and g.status = 'active'
         and ($7::text is null or g.wallet_address = $7)
       order by d.id desc limit $5::bigint`,
-    values: [accountId, mode, from, below, limit, agentId, wallet],
+    values: [workspaceId, mode, from, below, limit, agentId, wallet],
     read: all(DEPOSIT_ROW, toDeposit),
   }
 }
@@ -140,14 +140,14 @@ const PAYMENT_POSITION_ROW = {
 
 /** Finds the position of a payment or withdrawal. Uses the primary key. */
 export function findPaymentPosition(
-  accountId: string,
+  workspaceId: string,
   mode: Mode,
   id: string,
 ): Query<(LedgerPosition & Pick<Payment, 'agentId' | 'kind'>) | null> {
   return {
     name: 'find_payment_position',
-    text: 'select id, created_at, agent_id, kind from payments where account_id = $1 and id = $2 and mode = $3',
-    values: [accountId, id, mode],
+    text: 'select id, created_at, agent_id, kind from payments where workspace_id = $1 and id = $2 and mode = $3',
+    values: [workspaceId, id, mode],
     read: firstOrNull(PAYMENT_POSITION_ROW, (row) => ({
       ...{ id: row.id, createdAt: row.created_at, agentId: row.agent_id, kind: row.kind },
     })),
@@ -159,16 +159,16 @@ export function findPaymentPosition(
  * signed grant that is not revoked. Uses primary keys and `grants_one_active_per_agent_and_wallet`.
  */
 export function findDepositPosition(
-  { accountId, mode, agentId }: { accountId: string; mode: Mode; agentId: string | null },
+  { workspaceId, mode, agentId }: { workspaceId: string; mode: Mode; agentId: string | null },
   id: string,
 ): Query<LedgerPosition | null> {
   return {
     name: 'find_deposit_position',
-    text: `select d.id, d.created_at from deposits d where d.account_id = $1 and d.id = $2 and d.mode = $3
+    text: `select d.id, d.created_at from deposits d where d.workspace_id = $1 and d.id = $2 and d.mode = $3
       and ($4::text is null or exists (
-        select 1 from grants g where g.account_id = $1 and g.mode = $3 and g.agent_id = $4
+        select 1 from grants g where g.workspace_id = $1 and g.mode = $3 and g.agent_id = $4
           and g.wallet_address = d.wallet_address and g.status = 'active'))`,
-    values: [accountId, id, mode, agentId],
+    values: [workspaceId, id, mode, agentId],
     read: firstOrNull(pick(tables.deposits, 'id', 'created_at'), (row) => ({ id: row.id, createdAt: row.created_at })),
   }
 }

@@ -36,7 +36,7 @@ describe('the ledger', () => {
     ctx = frozenAt(given.context, NOW)
     ada = await seed(ctx)
     const second = agent('bob')
-    await createAgent(ctx, { accountId: ada.account.id, mode: 'test', id: second, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: ada.workspace.id, mode: 'test', id: second, actor: OPERATOR })
     const place = { ...ada, agentId: second }
     bobAtFirst = { ...place, grant: await seedGrant(ctx, place) }
     const atSecond = { ...place, wallet: await seedWallet(ctx, ada) }
@@ -81,7 +81,7 @@ describe('the ledger', () => {
     for (const [name, entry] of rows) made.set(name, await entry)
 
     const live: Seed = { ...ada, mode: 'live', wallet: await seedWallet(ctx, { ...ada, mode: 'live' }) }
-    await createAgent(ctx, { accountId: ada.account.id, mode: 'live', id: ada.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: ada.workspace.id, mode: 'live', id: ada.agentId, actor: OPERATOR })
     await seedPayment(ctx, { ...live, grant: await seedGrant(ctx, live) }, { at: at(-5) })
     await seedDeposit(ctx, live, { at: at(-5) })
     const other = await seed(ctx)
@@ -217,9 +217,9 @@ describe('the ledger', () => {
       const given = await seed(ctx)
       const payment = await seedPayment(ctx, given, { at: at(-2) })
       const deposit = await seedDeposit(ctx, given, { at: at(-1) })
-      const asked = { accountId: given.account.id, boundAgentId: given.agentId, filter: NO_FILTER }
+      const asked = { workspaceId: given.workspace.id, boundAgentId: given.agentId, filter: NO_FILTER }
       assert.deepEqual(idsOf((await list(asked)).entries), [deposit.id, payment.id])
-      await ctx.db.write(markGrantRevoked(given.account.id, given.grant.id, NOW))
+      await ctx.db.write(markGrantRevoked(given.workspace.id, given.grant.id, NOW))
       assert.deepEqual(idsOf((await list(asked)).entries), [payment.id])
       await refuseStart({ ...asked, startingAfter: deposit.id })
     })
@@ -279,7 +279,7 @@ describe('the ledger', () => {
 
   function list(request: Partial<LedgerRequest> & Pick<LedgerRequest, 'filter'>) {
     const place = {
-      accountId: ada.account.id,
+      workspaceId: ada.workspace.id,
       mode: 'test',
       boundAgentId: null,
       startingAfter: null,

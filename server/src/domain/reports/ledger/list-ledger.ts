@@ -35,7 +35,7 @@ export interface LedgerFilter {
 }
 
 export interface LedgerRequest {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /**
    * The agent to which the caller's credential is bound. Such a caller sees the payments of this agent, and the
@@ -71,16 +71,16 @@ export async function listLedger(ctx: Pick<Context, 'db'>, request: LedgerReques
   const start = await findStart(ctx, request)
   const queries = selectQueries(request, toRange(filter, start))
   if (queries.length === 0) return { entries: [], hasMore: false }
-  const found = (await ctx.db.readSlow(queries, request.accountId)).flat().toSorted(compareNewestFirst)
+  const found = (await ctx.db.readSlow(queries, request.workspaceId)).flat().toSorted(compareNewestFirst)
   return { entries: found.slice(0, limit), hasMore: found.length > limit }
 }
 
 /** Returns a query for each type of entry that the list may contain. */
 function selectQueries(request: LedgerRequest, range: LedgerRange): Query<LedgerEntry[]>[] {
-  const { accountId, mode, boundAgentId, filter } = request
+  const { workspaceId, mode, boundAgentId, filter } = request
   const { wallet, types } = filter
   // Reads one more entry than fits on the page, to know whether there is a next page.
-  const selection = { accountId, mode, wallet, range, limit: request.limit + 1 }
+  const selection = { workspaceId, mode, wallet, range, limit: request.limit + 1 }
   const isWanted = (type: LedgerEntryType): boolean =>
     (types === null || types.includes(type)) && (type === 'payment' || filter.agentId === null)
   const queries: Query<LedgerEntry[]>[] = []
@@ -111,15 +111,15 @@ function later(left: Date, right: Date): Date {
 /** Finds the entry after which the list starts. */
 async function findStart(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, boundAgentId, startingAfter: id }: LedgerRequest,
+  { workspaceId, mode, boundAgentId, startingAfter: id }: LedgerRequest,
 ): Promise<LedgerPosition | null> {
   if (id === null) return null
   if (isId('deposit', id)) {
-    const found = await ctx.db.read(findDepositPosition({ accountId, mode, agentId: boundAgentId }, id))
+    const found = await ctx.db.read(findDepositPosition({ workspaceId, mode, agentId: boundAgentId }, id))
     if (found !== null) return found
   }
   if (isId('payment', id)) {
-    const found = await ctx.db.read(findPaymentPosition(accountId, mode, id))
+    const found = await ctx.db.read(findPaymentPosition(workspaceId, mode, id))
     if (found !== null && (boundAgentId === null || found.agentId === boundAgentId)) return found
   }
   const message = 'must be the id of an entry that you can list'

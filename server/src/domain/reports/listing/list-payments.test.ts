@@ -40,10 +40,10 @@ describe('the list of payments', () => {
     ctx = frozenAt(given.context, NOW)
     seeded = await seed(ctx)
     const place = { ...seeded, agentId: agent('second'), wallet: await seedWallet(ctx, seeded) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'test', id: place.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: 'test', id: place.agentId, actor: OPERATOR })
     second = { ...place, grant: await seedGrant(ctx, place) }
     const liveSeed = { ...seeded, mode: 'live' as const, wallet: await seedWallet(ctx, { ...seeded, mode: 'live' }) }
-    await createAgent(ctx, { accountId: seeded.account.id, mode: 'live', id: seeded.agentId, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: 'live', id: seeded.agentId, actor: OPERATOR })
     const others = await seed(ctx)
     const rows: [string, Seed, Parameters<typeof seedPayment>[2]][] = [
       ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%' }],
@@ -135,8 +135,8 @@ describe('the list of payments', () => {
     const many = await seed(ctx)
     const ids = await seedManyPayments(ctx, many, { count: SCAN_ROWS_MAX + 5, before: NOW })
     const read = async (search: string, cursor: string | null = null) => {
-      const { accountId, mode } = { accountId: many.account.id, mode: many.mode }
-      const page = await listPayments(ctx, { accountId, mode, filter: { search }, before: cursor, limit: 50 })
+      const { workspaceId, mode } = { workspaceId: many.workspace.id, mode: many.mode }
+      const page = await listPayments(ctx, { workspaceId, mode, filter: { search }, before: cursor, limit: 50 })
       return { ids: page.items.map(({ id }) => id), next: page.next }
     }
     assert.deepEqual(await read('number 6'), { ids: expectedIds(ids, '6').slice(0, 50), next: nth(ids, '6', 49) })
@@ -147,7 +147,7 @@ describe('the list of payments', () => {
 
   function list(filter: PaymentFilter, page: { before?: string | null; limit?: number; scanRowsMax?: number } = {}) {
     const { before: cursor = null, limit = 50, ...bound } = page
-    const request = { accountId: seeded.account.id, mode: 'test', filter, before: cursor, limit } as const
+    const request = { workspaceId: seeded.workspace.id, mode: 'test', filter, before: cursor, limit } as const
     return listPayments(ctx, { ...request, ...bound })
   }
 
@@ -233,8 +233,8 @@ describe('the list of payments with purchases', () => {
   })
 
   function list(filter: PaymentFilter, by: Context = ctx) {
-    const { account, mode } = seeded
-    return listPayments(by, { accountId: account.id, mode, filter, before: null, limit: 50 })
+    const { workspace, mode } = seeded
+    return listPayments(by, { workspaceId: workspace.id, mode, filter, before: null, limit: 50 })
   }
 
   function names(payments: readonly Payment[]): string[] {

@@ -7,7 +7,7 @@ import { readPaymentPage } from './read-page.ts'
 import { selectPayments } from './select-payments.ts'
 
 /**
- * Lists the payments of an account and mode that match a filter, newest first, and at most `limit` of them. If `before`
+ * Lists the payments of a workspace and mode that match a filter, newest first, and at most `limit` of them. If `before`
  * is a payment's id, lists only older payments. Reads at most `scanRowsMax` rows, so a page can be short although more
  * payments match. The `next` of the result is the `before` of the following page. A search for an id or an idempotency
  * key finds its payment without scanning, however old the payment is.
@@ -15,7 +15,7 @@ import { selectPayments } from './select-payments.ts'
 export async function listPayments(
   ctx: Pick<Context, 'db' | 'clock'>,
   request: {
-    readonly accountId: string
+    readonly workspaceId: string
     readonly mode: Mode
     readonly filter: PaymentFilter
     readonly before: string | null

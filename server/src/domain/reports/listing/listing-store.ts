@@ -9,7 +9,7 @@ import { PAYMENT_COLUMNS, PAYMENT_ROW, toPayment } from '../../payments/payments
 
 /** The conditions for the payments that a scan returns. */
 export interface PaymentSelection {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly agentId: string | null
   /** The lowest id to return. It need not be the id of a payment. */
@@ -38,7 +38,7 @@ export interface PaymentScan extends PaymentSelection {
  * subquery, because PostgreSQL runs a scalar subquery row by row, and never reads all purchases for it.
  */
 const ofPurchase = (value: string): string =>
-  `(select ${value} from purchases where account_id = $1 and payment_id = id)`
+  `(select ${value} from purchases where workspace_id = $1 and payment_id = id)`
 
 const PARTS = {
   columns: PAYMENT_COLUMNS,
@@ -52,7 +52,7 @@ const PARTS = {
   limit: '$11',
   scanRowsMax: '$12',
 }
-const rangeOf = (mode: string): string => `account_id = $1 and mode = ${mode} and id >= $2 and id < $3`
+const rangeOf = (mode: string): string => `workspace_id = $1 and mode = ${mode} and id >= $2 and id < $3`
 const listText = textOfMode('list_payments', (mode) => scanText({ ...PARTS, range: rangeOf(mode) }))
 const listTextOfAgent = textOfMode('list_payments_of_agent', (mode) =>
   scanText({ ...PARTS, range: `${rangeOf(mode)} and agent_id = $13` }),
@@ -105,9 +105,9 @@ export function countPaymentRows({ scanRowsMax, ...selection }: Omit<PaymentScan
 
 /** Returns the values of the parameters $1 to $10, which the statements above share. */
 function valuesOf(selection: PaymentSelection): unknown[] {
-  const { accountId, from, below, wallet, status, txHash, address, textPart, kind, undeliveredAt } = selection
+  const { workspaceId, from, below, wallet, status, txHash, address, textPart, kind, undeliveredAt } = selection
   const pattern = textPart === null ? null : `%${escapePattern(textPart)}%`
-  return [accountId, from, below, wallet, status, txHash, address, pattern, kind, undeliveredAt]
+  return [workspaceId, from, below, wallet, status, txHash, address, pattern, kind, undeliveredAt]
 }
 
 /** Escapes the characters that are special in an SQL `like` pattern. */
@@ -118,10 +118,10 @@ function escapePattern(text: string): string {
 const newestText = textOfMode(
   'list_newest_payments',
   (mode) =>
-    `select ${PAYMENT_COLUMNS} from payments where account_id = $1 and mode = ${mode} order by id desc limit $2`,
+    `select ${PAYMENT_COLUMNS} from payments where workspace_id = $1 and mode = ${mode} order by id desc limit $2`,
 )
 
-/** Lists the newest payments of an account and mode. Uses the index `payments_listed`. */
-export function listNewestPayments(accountId: string, mode: Mode, limit: number): Query<Payment[]> {
-  return { ...newestText(mode), values: [accountId, limit], read: all(PAYMENT_ROW, toPayment) }
+/** Lists the newest payments of a workspace and mode. Uses the index `payments_listed`. */
+export function listNewestPayments(workspaceId: string, mode: Mode, limit: number): Query<Payment[]> {
+  return { ...newestText(mode), values: [workspaceId, limit], read: all(PAYMENT_ROW, toPayment) }
 }

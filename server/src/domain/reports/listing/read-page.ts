@@ -17,7 +17,7 @@ export async function readPaymentPage(
   const { selection, before, limit, scanRowsMax } = request
   const below = before !== null && before < selection.below ? before : selection.below
   const query = listPaymentRows({ ...selection, below, limit: limit + 1, scanRowsMax })
-  const { accountId } = selection
-  const { items, next } = toPage(await ctx.db.readSlow(query, accountId), limit)
-  return { items: await addPurchases(ctx, { accountId, payments: items }), next }
+  const { workspaceId } = selection
+  const { items, next } = toPage(await ctx.db.readSlow(query, workspaceId), limit)
+  return { items: await addPurchases(ctx, { workspaceId, payments: items }), next }
 }

@@ -17,16 +17,16 @@ const NEWEST = 'pay_Z'
  */
 export async function selectPayments(
   ctx: Pick<Context, 'db' | 'clock'>,
-  request: { readonly accountId: string; readonly mode: Mode; readonly filter: PaymentFilter },
+  request: { readonly workspaceId: string; readonly mode: Mode; readonly filter: PaymentFilter },
 ): Promise<PaymentSelection> {
-  const { accountId, mode, filter } = request
+  const { workspaceId, mode, filter } = request
   const { kind } = filter
   const search = await findSearch(ctx, request)
   const below = filter.to === undefined ? NEWEST : idBoundary('payment', filter.to)
   const from = filter.from === undefined ? OLDEST : idBoundary('payment', filter.from)
   const only = search?.kind === 'id' ? search.id : null
   return {
-    accountId,
+    workspaceId,
     mode,
     agentId: filter.agentId ?? null,
     from: only === null || only < from ? from : only,
@@ -45,11 +45,11 @@ export async function selectPayments(
 
 async function findSearch(
   ctx: Pick<Context, 'db'>,
-  { accountId, mode, filter }: { accountId: string; mode: Mode; filter: PaymentFilter },
+  { workspaceId, mode, filter }: { workspaceId: string; mode: Mode; filter: PaymentFilter },
 ): Promise<PaymentSearch | null> {
   if (filter.search === undefined) return null
   const search = parseSearch(filter.search)
   if (search.kind !== 'text') return search
-  const known = await ctx.db.read(findPaymentByKey(accountId, mode, search.text))
+  const known = await ctx.db.read(findPaymentByKey(workspaceId, mode, search.text))
   return known === null ? search : { kind: 'id', id: known.id }
 }

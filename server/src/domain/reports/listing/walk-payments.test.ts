@@ -79,7 +79,7 @@ describe('a walk through payments', () => {
 
   test('an abort during the count ends the walk', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
-    const request = { accountId: seeded.account.id, mode: seeded.mode, filter: {}, signal }
+    const request = { workspaceId: seeded.workspace.id, mode: seeded.mode, filter: {}, signal }
     await assert.rejects(walkPayments(given.context, request), /enough/)
   })
 
@@ -90,12 +90,12 @@ describe('a walk through payments', () => {
 
 async function walkAll(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { account, mode }: Seed,
+  { workspace, mode }: Seed,
   filter: PaymentFilter,
   limits: typeof LIMITS,
 ): Promise<string[][]> {
   const { signal } = new AbortController()
-  const found = await walkPayments(ctx, { accountId: account.id, mode, filter, signal, limits })
+  const found = await walkPayments(ctx, { workspaceId: workspace.id, mode, filter, signal, limits })
   const pages: string[][] = []
   for (let page = await found.next(); page !== null; page = await found.next()) pages.push(page.map(({ id }) => id))
   return pages

@@ -25,7 +25,7 @@ export interface PaymentWalk {
 }
 
 /**
- * Walks through all payments of an account and mode that match a filter, newest first, page by page. Counts the
+ * Walks through all payments of a workspace and mode that match a filter, newest first, page by page. Counts the
  * payments first. If there are too many, throws 400 `validation_failed`, whose details name the parameter `from`. If
  * `signal` aborts the count, throws the signal's reason.
  */
@@ -36,7 +36,7 @@ export async function walkPayments(
     limits = LIMITS,
     ...request
   }: {
-    readonly accountId: string
+    readonly workspaceId: string
     readonly mode: Mode
     readonly filter: PaymentFilter
     readonly signal: AbortSignal
@@ -74,7 +74,7 @@ async function checkCount(
   for (;;) {
     signal.throwIfAborted()
     const query = countPaymentRows({ ...selection, below, scanRowsMax })
-    const step = await ctx.db.readSlow(query, selection.accountId)
+    const step = await ctx.db.readSlow(query, selection.workspaceId)
     payments += step.passed
     rows += step.lookedAt
     if (payments > paymentsMax) throw tooMany(`More than ${paymentsMax.toLocaleString('en')} payments match`)

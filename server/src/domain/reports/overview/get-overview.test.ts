@@ -15,7 +15,7 @@ import {
 } from '../../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../../test/support/wait-for.ts'
-import { createAccount } from '../../accounts/create-account.ts'
+import { createEmptyWorkspace } from '../../workspaces/create-empty-workspace.ts'
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'
 import { createPayment } from '../../payment-requests/create-payment.ts'
@@ -55,8 +55,8 @@ describe('the overview', () => {
   after(() => given.close())
 
   test('an empty workspace has no figures and no completed steps', async () => {
-    const account = await createAccount(ctx, { name: 'Empty', plan: 'developer', actor: OPERATOR })
-    const overview = await getOverview(ctx, { accountId: account.id, mode: 'test', range: '7d' })
+    const workspace = await createEmptyWorkspace(ctx, { name: 'Empty', plan: 'developer', actor: OPERATOR })
+    const overview = await getOverview(ctx, { workspaceId: workspace.id, mode: 'test', range: '7d' })
     assert.deepEqual(
       { ...overview, bars: null },
       {
@@ -79,7 +79,7 @@ describe('the overview', () => {
     await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '7.000001', status: 'confirmed' })
     await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '2' })
     await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '4', status: 'failed' })
-    const place = { accountId: seeded.account.id, mode: 'test', range: '7d' } as const
+    const place = { workspaceId: seeded.workspace.id, mode: 'test', range: '7d' } as const
     const before = await getOverview(ctx, place)
     assert.deepEqual([before.spentMicro, before.withdrawnMicro, before.spend], [0n, 9_000_001n, []])
     assert.deepEqual(before.counts, { confirmed: 0, pending: 0, failed: 0, refused: 0 })
@@ -178,9 +178,9 @@ describe('the overview', () => {
     )
     for (let index = 0; index < 7; index += 1) await seedAgent(seeded, `more ${index}`)
     assert.equal((await read(seeded, '24h')).caps.length, 8)
-    await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = $1 where account_id = $2`, [
+    await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = $1 where workspace_id = $2`, [
       NOW,
-      seeded.account.id,
+      seeded.workspace.id,
     ])
     assert.deepEqual((await read(seeded, '24h')).caps, [])
   })
@@ -215,7 +215,7 @@ describe('the overview', () => {
   test('purchases of the last seven days that were paid and not delivered are counted', async () => {
     const seeded = await seed(ctx)
     const count = async (by = ctx) => {
-      const { undelivered } = await getOverview(by, { accountId: seeded.account.id, mode: 'test', range: '24h' })
+      const { undelivered } = await getOverview(by, { workspaceId: seeded.workspace.id, mode: 'test', range: '24h' })
       return undelivered.count
     }
     const ago = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS)
@@ -238,26 +238,26 @@ describe('the overview', () => {
     const text = `update purchases set delivery = 'delivered' where payment_id = $1`
     await readRows(ctx.db, text, [fresh.id])
     assert.equal(await count(frozenAt(ctx, expired)), 1)
-    const live = await getOverview(ctx, { accountId: seeded.account.id, mode: 'live', range: '24h' })
+    const live = await getOverview(ctx, { workspaceId: seeded.workspace.id, mode: 'live', range: '24h' })
     assert.equal(live.undelivered.count, 0)
   })
 
   test('an unsigned grant and a deleted agent complete no step', async () => {
     const seeded = await seed(ctx)
     await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
-    await readRows(ctx.db, 'update agents set deleted_at = $1 where account_id = $2', [NOW, seeded.account.id])
+    await readRows(ctx.db, 'update agents set deleted_at = $1 where workspace_id = $2', [NOW, seeded.workspace.id])
     const { steps } = await read(seeded, '24h')
     assert.deepEqual([steps.grant, steps.agent], [false, false])
   })
 
-  function read({ account, mode }: Seed, range: Range) {
-    return getOverview(ctx, { accountId: account.id, mode, range })
+  function read({ workspace, mode }: Seed, range: Range) {
+    return getOverview(ctx, { workspaceId: workspace.id, mode, range })
   }
 
   async function seedAgent(seeded: Seed, name: string, terms: Parameters<typeof seedGrant>[2] = {}): Promise<Seed> {
     const agentId = agent(name)
-    await readRows(ctx.db, `update accounts set plan = 'scale' where id = $1`, [seeded.account.id])
-    await createAgent(ctx, { accountId: seeded.account.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
+    await readRows(ctx.db, `update workspaces set plan = 'scale' where id = $1`, [seeded.workspace.id])
+    await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: seeded.mode, id: agentId, actor: OPERATOR })
     return { ...seeded, agentId, grant: await seedGrant(ctx, { ...seeded, agentId }, terms) }
   }
 })

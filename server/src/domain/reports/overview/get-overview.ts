@@ -28,7 +28,7 @@ import { countRefusals, findSteps, listFullestCaps, sumSpend, type SpendRow } fr
  */
 export async function getOverview(
   ctx: Pick<Context, 'db' | 'clock'>,
-  { accountId, mode, range }: { accountId: string; mode: Mode; range: Range },
+  { workspaceId, mode, range }: { workspaceId: string; mode: Mode; range: Range },
 ): Promise<Overview> {
   const now = ctx.clock.now()
   const bars = barsOf(range, now)
@@ -41,7 +41,7 @@ export async function getOverview(
   const [all, refused, caps, payments, steps, count] = await ctx.db.readSlow(
     [
       sumSpend({
-        accountId,
+        workspaceId,
         mode,
         from: firstPayment,
         below: belowPayments,
@@ -49,19 +49,19 @@ export async function getOverview(
         end: bars.end,
         agentsMax: AGENTS_SHOWN_MAX,
       }),
-      countRefusals(accountId, mode, ...boundaries('refusal')),
+      countRefusals(workspaceId, mode, ...boundaries('refusal')),
       listFullestCaps({
-        accountId,
+        workspaceId,
         mode,
         now,
         windowStart: start,
         limit: CAPS_SHOWN_MAX,
       }),
-      listNewestPayments(accountId, mode, PAYMENTS_SHOWN_MAX),
-      findSteps(accountId, mode),
-      countUndelivered({ accountId, mode }, undelivered),
+      listNewestPayments(workspaceId, mode, PAYMENTS_SHOWN_MAX),
+      findSteps(workspaceId, mode),
+      countUndelivered({ workspaceId, mode }, undelivered),
     ],
-    accountId,
+    workspaceId,
   )
   const withdrawals = all.filter(({ isWithdrawal }) => isWithdrawal)
   const rows = all.filter(({ isWithdrawal }) => !isWithdrawal)
@@ -80,7 +80,7 @@ export async function getOverview(
       refused,
     },
     caps,
-    payments: await addPurchases(ctx, { accountId, payments }),
+    payments: await addPurchases(ctx, { workspaceId, payments }),
     steps,
     undelivered: { count, since },
   }

@@ -49,7 +49,7 @@ export interface SpendRow {
 }
 
 export interface SpendRange {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /** Only payments with this id or a higher one are summed. There need not be a payment with this id. */
   readonly from: string
@@ -66,13 +66,13 @@ const spendText = textOfMode(
   'sum_spend',
   (mode) => `with unsummed as materialized (
       select greatest($2, (
-        select below_id from hourly_payment_sums where account_id = $1 and mode = ${mode} order by hour desc limit 1
+        select below_id from hourly_payment_sums where workspace_id = $1 and mode = ${mode} order by hour desc limit 1
       )) as from_id
     ), parts as materialized (
       select nullif(agent_id, '') as agent_id, width_bucket(hour, $4::timestamptz[]) - 1 as bar, sum(spent_micro) as spent,
         sum(confirmed) as confirmed, 0 as pending, sum(failed) as failed
       from hourly_payment_sums
-      where account_id = $1 and mode = ${mode} and hour >= ($4::timestamptz[])[1] and hour < $6
+      where workspace_id = $1 and mode = ${mode} and hour >= ($4::timestamptz[])[1] and hour < $6
       group by 1, 2
       union all
       select agent_id, width_bucket(created_at, $4::timestamptz[]) - 1 as bar,
@@ -81,7 +81,7 @@ const spendText = textOfMode(
         count(*) filter (where status = 'pending') as pending,
         count(*) filter (where status = 'failed') as failed
       from payments
-      where account_id = $1 and mode = ${mode} and id >= (select from_id from unsummed) and id < $3
+      where workspace_id = $1 and mode = ${mode} and id >= (select from_id from unsummed) and id < $3
       group by agent_id, bar
     ), done as materialized (
       select agent_id, bar, sum(spent) as spent, sum(confirmed) as confirmed, sum(pending) as pending,
@@ -101,10 +101,10 @@ const spendText = textOfMode(
  * payments without an agent. Reads the sums of whole hours with their primary key. Reads the payments that are not yet
  * in these sums, each once, with the index `payments_listed`. Returns few rows, however many agents there are.
  */
-export function sumSpend({ accountId, mode, from, below, barStarts, end, agentsMax }: SpendRange): Query<SpendRow[]> {
+export function sumSpend({ workspaceId, mode, from, below, barStarts, end, agentsMax }: SpendRange): Query<SpendRow[]> {
   return {
     ...spendText(mode),
-    values: [accountId, from, below, barStarts, agentsMax, end],
+    values: [workspaceId, from, below, barStarts, agentsMax, end],
     read: all(SPEND_ROW, (row) => ({
       isWithdrawal: row.is_withdrawal,
       agentId: row.agent_id,
@@ -121,7 +121,7 @@ const refusalsText = textOfMode(
   'count_payment_refusals',
   (mode) =>
     `select count(*) as refusals from (
-      select id from payment_refusals where account_id = $1 and mode = ${mode} and id >= $2 and id < $3
+      select id from payment_refusals where workspace_id = $1 and mode = ${mode} and id >= $2 and id < $3
       order by id desc limit $4
     ) newest`,
 )
@@ -130,16 +130,16 @@ const refusalsText = textOfMode(
  * Counts the refusals with ids from `from` up to but not including `below`. Counts at most `REFUSALS_KEPT_MAX`, because
  * no more are kept. Uses the index `payment_refusals_listed`.
  */
-export function countRefusals(accountId: string, mode: Mode, from: string, below: string): Query<number> {
+export function countRefusals(workspaceId: string, mode: Mode, from: string, below: string): Query<number> {
   return {
     ...refusalsText(mode),
-    values: [accountId, from, below, REFUSALS_KEPT_MAX],
+    values: [workspaceId, from, below, REFUSALS_KEPT_MAX],
     read: one({ refusals: computed.int8 }, (row) => Number(row.refusals)),
   }
 }
 
 export interface CapWindow {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   readonly now: Date
   /** The start of the window of the daily caps. A payment counts if it was created after this time. */
@@ -153,12 +153,12 @@ const capsText = textOfMode(
       select g.id, g.agent_id, g.wallet_address, g.status, g.suspended_at, g.expires_at, g.daily_cap_micro, s.spent
       from grants g
       cross join lateral (select ${spentSum({ ...TERMS_OF_GRANT, since: '$2' })} as spent) s
-      where g.account_id = $1 and g.mode = ${mode} and g.status = 'active'
+      where g.workspace_id = $1 and g.mode = ${mode} and g.status = 'active'
       order by s.spent / g.daily_cap_micro desc, g.id limit $3
     )
     select f.id, f.agent_id, f.wallet_address, w.name as wallet_name, f.status, f.suspended_at, f.expires_at,
       f.daily_cap_micro, f.spent
-    from fullest f join wallets w on w.account_id = $1 and w.mode = ${mode} and w.address = f.wallet_address
+    from fullest f join wallets w on w.workspace_id = $1 and w.mode = ${mode} and w.address = f.wallet_address
     order by f.spent / f.daily_cap_micro desc, f.id`,
 )
 
@@ -166,16 +166,16 @@ const capsText = textOfMode(
  * Lists the active grants that have used the largest share of their daily cap. Reads the grants with
  * `grants_one_active_per_agent_and_wallet`, and each grant's payments of the window with `payments_in_window` and `unexplained_transfers_of_wallet`.
  */
-export function listFullestCaps({ accountId, mode, now, windowStart, limit }: CapWindow): Query<CapUse[]> {
+export function listFullestCaps({ workspaceId, mode, now, windowStart, limit }: CapWindow): Query<CapUse[]> {
   return {
     ...capsText(mode),
-    values: [accountId, windowStart, limit],
+    values: [workspaceId, windowStart, limit],
     read: all(CAP_ROW, (row) => toCapUse(row, now)),
   }
 }
 
 const stepsText = textOfMode('find_steps', (mode) => {
-  const place = `account_id = $1 and mode = ${mode}`
+  const place = `workspace_id = $1 and mode = ${mode}`
   return `select
       exists (select 1 from wallets where ${place}) as wallet,
       exists (select 1 from deposits where ${place}) as deposit,
@@ -186,10 +186,10 @@ const stepsText = textOfMode('find_steps', (mode) => {
 })
 
 /** Finds which steps of the setup are done. Each step needs one look-up in an index. */
-export function findSteps(accountId: string, mode: Mode): Query<Steps> {
+export function findSteps(workspaceId: string, mode: Mode): Query<Steps> {
   return {
     ...stepsText(mode),
-    values: [accountId],
+    values: [workspaceId],
     read: one(STEPS_ROW, ({ wallet, deposit, agent, signed, key, payment }) => ({
       wallet,
       deposit,

@@ -8,10 +8,10 @@ import { listPaymentCredentials } from './credentials-store.ts'
  */
 export async function findCredentials(
   ctx: Pick<Context, 'db'>,
-  { accountId, requests }: { accountId: string; requests: readonly { readonly credentialId: string | null }[] },
+  { workspaceId, requests }: { workspaceId: string; requests: readonly { readonly credentialId: string | null }[] },
 ): Promise<ReadonlyMap<string, Credential>> {
   const ids = [...new Set(requests.flatMap(({ credentialId }) => (credentialId === null ? [] : [credentialId])))]
   if (ids.length === 0) return new Map()
-  const found = await ctx.db.read(listPaymentCredentials(accountId, ids))
+  const found = await ctx.db.read(listPaymentCredentials(workspaceId, ids))
   return new Map(found.map((credential) => [credential.id, credential]))
 }

@@ -35,12 +35,12 @@ export interface PaymentRecord {
  */
 export async function getPaymentRecord(
   ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'paymentReads'>,
-  { accountId, mode, id }: { accountId: string; mode: Mode; id: string },
+  { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
-  const payment = await refreshPayment(ctx, { accountId, mode, id })
+  const payment = await refreshPayment(ctx, { workspaceId, mode, id })
   const [admission, credentials, purchase, events] = await Promise.all([
-    ctx.db.read(findAdmission(accountId, id)),
-    findCredentials(ctx, { accountId, requests: [payment] }),
+    ctx.db.read(findAdmission(workspaceId, id)),
+    findCredentials(ctx, { workspaceId, requests: [payment] }),
     findPurchaseOf(ctx, payment),
     ctx.db.read(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])

@@ -27,12 +27,12 @@ const ADMISSION_ROW = {
 /**
  * Finds the limits that were stored with a payment when it was reserved. Null if no limits were checked. Uses the primary key.
  */
-export function findAdmission(accountId: string, id: string): Query<Admission | null> {
+export function findAdmission(workspaceId: string, id: string): Query<Admission | null> {
   return {
     name: 'find_payment_admission',
     text: `select max_per_tx_micro, daily_cap_micro, spent_24h_micro from payments
-      where account_id = $1 and id = $2 and max_per_tx_micro is not null`,
-    values: [accountId, id],
+      where workspace_id = $1 and id = $2 and max_per_tx_micro is not null`,
+    values: [workspaceId, id],
     read: firstOrNull(ADMISSION_ROW, (row) => ({
       maxPerTxMicro: microUsdc(BigInt(row.max_per_tx_micro)),
       dailyCapMicro: microUsdc(BigInt(row.daily_cap_micro)),
@@ -56,7 +56,7 @@ export interface EventPlace {
  * `deliveries_of_event` and primary keys.
  */
 export function listPaymentEvents(
-  payment: { readonly accountId: string; readonly mode: Mode; readonly id: string },
+  payment: { readonly workspaceId: string; readonly mode: Mode; readonly id: string },
   places: readonly EventPlace[],
   deliveriesMax: number,
 ): Query<PaymentEvent[]> {
@@ -65,17 +65,17 @@ export function listPaymentEvents(
     text: `select e.id as told_id, e.type as told_type, e.created_at as told_at, d.*, w.url
       from unnest($4::text[], $5::text[], $6::text[]) as place (type, from_id, below_id)
       cross join lateral (
-        select account_id, id, type, created_at from events
-        where account_id = $1 and mode = $2 and type = place.type and id >= place.from_id and id < place.below_id
+        select workspace_id, id, type, created_at from events
+        where workspace_id = $1 and mode = $2 and type = place.type and id >= place.from_id and id < place.below_id
           and data -> 'payment' ->> 'id' = $3
       ) e
       left join lateral (
-        select ${DELIVERY_COLUMNS} from deliveries where account_id = $1 and event_id = e.id order by id limit $7
+        select ${DELIVERY_COLUMNS} from deliveries where workspace_id = $1 and event_id = e.id order by id limit $7
       ) d on true
-      left join webhook_endpoints w on w.account_id = $1 and w.id = d.endpoint_id
+      left join webhook_endpoints w on w.workspace_id = $1 and w.id = d.endpoint_id
       order by e.id, d.created_at, d.id`,
     values: [
-      payment.accountId,
+      payment.workspaceId,
       payment.mode,
       payment.id,
       places.map(({ type }) => type),

@@ -36,13 +36,13 @@ describe('wallets, with what agents may spend from them', () => {
     const ctx = given.context
     ada = await seed(ctx, { recipients: [RECIPIENT, OTHER_RECIPIENT], maxPerTx: '2.5', dailyCap: '10' })
     const second = agent('bob')
-    await createAgent(ctx, { accountId: ada.account.id, mode: 'test', id: second, actor: OPERATOR })
+    await createAgent(ctx, { workspaceId: ada.workspace.id, mode: 'test', id: second, actor: OPERATOR })
     const place = { ...ada, agentId: second }
     bobAtFirst = { ...place, grant: await seedGrant(ctx, place) }
     const atSecond = { ...place, wallet: await seedWallet(ctx, ada) }
     bob = { ...atSecond, grant: await seedGrant(ctx, atSecond, { expiresAt: new Date(Date.now() + DAY_MS) }) }
     await labelRecipient(ctx, {
-      ...{ accountId: ada.account.id, mode: 'test', address: RECIPIENT, label: 'Acme', actor: OPERATOR },
+      ...{ workspaceId: ada.workspace.id, mode: 'test', address: RECIPIENT, label: 'Acme', actor: OPERATOR },
     })
     await seedPayment(ctx, ada, { amountUsdc: '1.25' })
     await seedPayment(ctx, ada, { amountUsdc: '2', status: 'failed' })
@@ -131,17 +131,17 @@ describe('wallets, with what agents may spend from them', () => {
     const second = { ...seeded, wallet: await seedWallet(given.context, seeded) }
     await seedGrant(given.context, second)
     const text = `update grants set recipient_allowlist = array(select '0x' || lpad(n::text, 40, '0')
-      from generate_series(1, $2::integer) n) where account_id = $1`
-    const accountId = seeded.account.id
+      from generate_series(1, $2::integer) n) where workspace_id = $1`
+    const workspaceId = seeded.workspace.id
     const addresses = [seeded.wallet, second.wallet].toSorted()
     for (const [recipients, pages] of [
       [PAGE_RECIPIENTS_MAX / 2, [addresses]],
       [PAGE_RECIPIENTS_MAX / 2 + 1, addresses.map((wallet) => [wallet])],
     ] as const) {
-      await readRows(given.context.db, text, [accountId, recipients])
+      await readRows(given.context.db, text, [workspaceId, recipients])
       const found: string[][] = []
       for (let startingAfter: Address | null = null; found.length < pages.length;) {
-        const { wallets, hasMore }: Awaited<ReturnType<typeof list>> = await list({ accountId, startingAfter })
+        const { wallets, hasMore }: Awaited<ReturnType<typeof list>> = await list({ workspaceId, startingAfter })
         found.push(wallets.map((wallet) => wallet.address))
         assert.equal(hasMore, found.length < pages.length)
         startingAfter = wallets.at(-1)?.address ?? null
@@ -158,19 +158,19 @@ describe('wallets, with what agents may spend from them', () => {
       ['pending', "expires_at = null, status = 'pending', activated_at = null"],
     ] as const
     for (const [state, change] of changes) {
-      const text = `update grants set ${change} where account_id = $1 and id = $2 and $3::timestamptz is not null`
-      await readRows(given.context.db, text, [seeded.account.id, seeded.grant.id, given.clock.now()])
+      const text = `update grants set ${change} where workspace_id = $1 and id = $2 and $3::timestamptz is not null`
+      await readRows(given.context.db, text, [seeded.workspace.id, seeded.grant.id, given.clock.now()])
       const [grant] = formatWalletBudget(await get(seeded)).grants
       assert.deepEqual([grant?.state, grant?.remaining_24h_usdc, grant?.daily_cap_usdc], [state, '0', '100'])
       // A caller that is bound to the agent sees the wallet once its owner has signed a grant.
-      const { wallets } = await list({ accountId: seeded.account.id, boundAgentId: seeded.agentId })
+      const { wallets } = await list({ workspaceId: seeded.workspace.id, boundAgentId: seeded.agentId })
       assert.equal(wallets.length, state === 'pending' ? 0 : 1)
     }
   })
 
   test('after its grant was revoked, a wallet has no grants, and the agent does not see it', async () => {
     const seeded = await seed(given.context)
-    await given.context.db.write(markGrantRevoked(seeded.account.id, seeded.grant.id, given.clock.now()))
+    await given.context.db.write(markGrantRevoked(seeded.workspace.id, seeded.grant.id, given.clock.now()))
     assert.deepEqual((await get(seeded)).grants, [])
     await assert.rejects(get(seeded, seeded.agentId), { code: 'wallet_not_found' })
   })
@@ -188,7 +188,7 @@ describe('wallets, with what agents may spend from them', () => {
 
   function list(request: Partial<Parameters<typeof listWalletBudgets>[1]> = {}) {
     const place = {
-      accountId: ada.account.id,
+      workspaceId: ada.workspace.id,
       mode: 'test',
       boundAgentId: null,
       startingAfter: null,
@@ -197,8 +197,8 @@ describe('wallets, with what agents may spend from them', () => {
     return listWalletBudgets(given.context, { ...place, ...request })
   }
 
-  function get({ account, mode, wallet }: Seed, boundAgentId: string | null = null) {
-    return getWalletBudget(given.context, { accountId: account.id, mode, boundAgentId, address: wallet })
+  function get({ workspace, mode, wallet }: Seed, boundAgentId: string | null = null) {
+    return getWalletBudget(given.context, { workspaceId: workspace.id, mode, boundAgentId, address: wallet })
   }
 })
 
@@ -212,8 +212,8 @@ test('a chain that never responds delays wallets by the named time only', async 
     await given.close()
     await hanging.close()
   })
-  const { account, wallet } = await seed(given.context)
-  const place = { accountId: account.id, mode: 'test', boundAgentId: null } as const
+  const { workspace, wallet } = await seed(given.context)
+  const place = { workspaceId: workspace.id, mode: 'test', boundAgentId: null } as const
   // The chain's own time limit is much longer than the 50 milliseconds below.
   const chain = given.context.chains.test.readUsdcBalance(wallet).then(
     () => assert.fail('the chain responded'),

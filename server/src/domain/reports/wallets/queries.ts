@@ -19,7 +19,7 @@ type BudgetContext = Pick<Context, 'db' | 'clock' | 'chains' | 'balances' | 'log
 
 /** Whose wallets are read, and how long to wait for the chain. */
 interface BudgetRequest {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /**
    * The agent to which the caller's credential is bound. Such a caller sees the wallets on which this agent has a
@@ -69,23 +69,23 @@ export async function checkWalletVisible(
   ctx: Pick<Context, 'db' | 'clock'>,
   { address, ...request }: BudgetRequest & { readonly address: Address },
 ): Promise<void> {
-  const rows = await ctx.db.readSlow(findWalletRow(placeOf(ctx, request), address), request.accountId)
+  const rows = await ctx.db.readSlow(findWalletRow(placeOf(ctx, request), address), request.workspaceId)
   if (rows.length === 0) throw problem('wallet_not_found')
 }
 
-function placeOf({ clock }: Pick<Context, 'clock'>, { accountId, mode, boundAgentId }: BudgetRequest) {
-  return { accountId, mode, agentId: boundAgentId, now: clock.now() }
+function placeOf({ clock }: Pick<Context, 'clock'>, { workspaceId, mode, boundAgentId }: BudgetRequest) {
+  return { workspaceId, mode, agentId: boundAgentId, now: clock.now() }
 }
 
 /** Runs the query, and adds the balances and the recipients' labels to the wallets of the page. */
 async function readBudgets(
   ctx: BudgetContext,
-  { accountId, mode, balanceWaitMsMax: waitMsMax = BALANCE_WAIT_MS_MAX }: BudgetRequest,
+  { workspaceId, mode, balanceWaitMsMax: waitMsMax = BALANCE_WAIT_MS_MAX }: BudgetRequest,
   query: Query<WalletRow[]>,
   limit: number,
 ): Promise<WalletPage> {
-  const labelQuery = listRecipientRows(accountId, mode, SAVED_RECIPIENTS_MAX)
-  const [rows, recipients] = await ctx.db.readSlow([query, labelQuery] as const, accountId)
+  const labelQuery = listRecipientRows(workspaceId, mode, SAVED_RECIPIENTS_MAX)
+  const [rows, recipients] = await ctx.db.readSlow([query, labelQuery] as const, workspaceId)
   const labels = new Map(recipients.map(({ address, label }) => [address, label]))
   const page = takePage(rows, limit)
   const addresses = page.map(({ address }) => address)

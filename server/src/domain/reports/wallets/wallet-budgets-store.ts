@@ -44,7 +44,7 @@ const WALLET_ROW = {
 }
 
 interface Place {
-  readonly accountId: string
+  readonly workspaceId: string
   readonly mode: Mode
   /**
    * If set, selects only wallets on which this agent has a signed grant that is not revoked, and only this agent's
@@ -67,19 +67,19 @@ function textOf(parts: { readonly page: string; readonly ofAgent: string }): str
       case when g.id is not null then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
     from page
     left join lateral (
-      select account_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,
+      select workspace_id, mode, wallet_address, id, agent_id, status, max_per_tx_micro, daily_cap_micro,
         x402, recipient_allowlist, suspended_at, expires_at
       from grants
-      where account_id = $1 and mode = $2 and wallet_address = page.address and status <> 'revoked' ${parts.ofAgent}
+      where workspace_id = $1 and mode = $2 and wallet_address = page.address and status <> 'revoked' ${parts.ofAgent}
       offset 0
     ) g on true
     order by page.address, g.agent_id, g.id`
 }
 
-const PAGE = 'select address, name from wallets where account_id = $1 and mode = $2'
+const PAGE = 'select address, name from wallets where workspace_id = $1 and mode = $2'
 const PAGE_OF_AGENT = `select w.address, w.name from grants a
-    join wallets w on w.account_id = $1 and w.mode = $2 and w.address = a.wallet_address
-    where a.account_id = $1 and a.mode = $2 and a.status = 'active'`
+    join wallets w on w.workspace_id = $1 and w.mode = $2 and w.address = a.wallet_address
+    where a.workspace_id = $1 and a.mode = $2 and a.status = 'active'`
 
 /**
  * Reads the workspace's own wallets first, and then takes a page of them. Without `materialized`, PostgreSQL could read
@@ -100,18 +100,18 @@ const read = rowsOf(WALLET_ROW, (rows) => [...Map.groupBy(rows, ({ address }) =>
 
 /** Lists wallets with their grants, in the order of their addresses, starting after `after`. */
 export function listWalletRows(
-  { accountId, mode, agentId, now }: Place,
+  { workspaceId, mode, agentId, now }: Place,
   { after, limit }: { readonly after: Address | null; readonly limit: number },
 ): Query<WalletRow[]> {
-  const values = [accountId, mode, windowStart(now), after ?? '', limit]
+  const values = [workspaceId, mode, windowStart(now), after ?? '', limit]
   return agentId === null
     ? { name: 'list_wallet_budgets', text: LIST, values, read }
     : { name: 'list_wallet_budgets_of_agent', text: LIST_OF_AGENT, values: [...values, agentId], read }
 }
 
 /** Finds a wallet with its grants. The list has at most one entry. */
-export function findWalletRow({ accountId, mode, agentId, now }: Place, address: Address): Query<WalletRow[]> {
-  const values = [accountId, mode, windowStart(now), address]
+export function findWalletRow({ workspaceId, mode, agentId, now }: Place, address: Address): Query<WalletRow[]> {
+  const values = [workspaceId, mode, windowStart(now), address]
   return agentId === null
     ? { name: 'find_wallet_budget', text: FIND, values, read }
     : { name: 'find_wallet_budget_of_agent', text: FIND_OF_AGENT, values: [...values, agentId], read }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { slugOf } from './account.ts'
+import { slugOf } from './workspace.ts'
 import { ANY_CHARACTER } from '../../../../test/support/any-character.ts'
 
 describe('slugOf', () => {

@@ -3,8 +3,8 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { monthOf, type Plan } from '../plans/plan.ts'
 import { setAllowance } from '../plans/plans-store.ts'
-import type { Account } from './account.ts'
-import { lockAccount, updatePlan } from './accounts-store.ts'
+import type { Workspace } from './workspace.ts'
+import { lockWorkspace, updatePlan } from './workspaces-store.ts'
 
 /**
  * Changes a workspace's plan. If `allowanceUsed` is given, it replaces this month's count of payments that use the
@@ -13,23 +13,23 @@ import { lockAccount, updatePlan } from './accounts-store.ts'
 export async function changePlan(
   ctx: Pick<Context, 'db' | 'clock'>,
   {
-    account,
+    workspace,
     plan,
     allowanceUsed,
     actor,
-  }: { account: Account; plan: Plan; allowanceUsed?: number | undefined; actor: Actor },
-): Promise<Account> {
+  }: { workspace: Workspace; plan: Plan; allowanceUsed?: number | undefined; actor: Actor },
+): Promise<Workspace> {
   const now = ctx.clock.now()
   await ctx.db.transaction(async (transaction) => {
-    const before = await transaction.run(lockAccount(account.id))
+    const before = await transaction.run(lockWorkspace(workspace.id))
     if (before?.plan === plan && allowanceUsed === undefined) return
     const details = { plan, before: before?.plan, allowance_used: allowanceUsed }
-    const entry = { logId: account.id, createdAt: now, actor, action: 'plan.changed', details } as const
+    const entry = { logId: workspace.id, createdAt: now, actor, action: 'plan.changed', details } as const
     await transaction.commit([
-      updatePlan(account.id, plan),
-      ...(allowanceUsed === undefined ? [] : [setAllowance(account.id, monthOf(now), allowanceUsed)]),
-      insertAuditEntry({ ...entry, subject: account.id }),
+      updatePlan(workspace.id, plan),
+      ...(allowanceUsed === undefined ? [] : [setAllowance(workspace.id, monthOf(now), allowanceUsed)]),
+      insertAuditEntry({ ...entry, subject: workspace.id }),
     ])
   })
-  return { ...account, plan }
+  return { ...workspace, plan }
 }

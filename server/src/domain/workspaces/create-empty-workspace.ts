@@ -6,13 +6,13 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
-import { slugOf, type Account } from './account.ts'
-import { insertAccount } from './accounts-store.ts'
+import { slugOf, type Workspace } from './workspace.ts'
+import { insertWorkspace } from './workspaces-store.ts'
 
 const SLUG_ATTEMPTS_MAX = 5
 const SLUG_SUFFIX_BYTES = 3
 
-export interface NewAccount {
+export interface NewWorkspace {
   readonly name: string
   readonly plan: Plan
   readonly actor: Actor
@@ -21,32 +21,35 @@ export interface NewAccount {
 /**
  * Creates a workspace, whose creator is the actor if that is a person. Its slug is made from its name. If another workspace has that slug, a random suffix is appended.
  */
-export async function createAccount(ctx: Pick<Context, 'db' | 'clock'>, request: NewAccount): Promise<Account> {
+export async function createEmptyWorkspace(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  request: NewWorkspace,
+): Promise<Workspace> {
   const createdAt = ctx.clock.now()
-  return await ctx.db.transaction((transaction) => createAccountIn(transaction, { ...request, createdAt }))
+  return await ctx.db.transaction((transaction) => createWorkspaceIn(transaction, { ...request, createdAt }))
 }
 
-/** Does the same as `createAccount`, but inside a transaction that the caller commits. */
-export async function createAccountIn(
+/** Does the same as `createEmptyWorkspace`, but inside a transaction that the caller commits. */
+export async function createWorkspaceIn(
   transaction: Transaction,
-  { name: text, plan, actor, createdAt }: NewAccount & { readonly createdAt: Date },
-): Promise<Account> {
+  { name: text, plan, actor, createdAt }: NewWorkspace & { readonly createdAt: Date },
+): Promise<Workspace> {
   const name = checkName(text)
   for (let attempt = 1; attempt <= SLUG_ATTEMPTS_MAX; attempt += 1) {
     const suffix = attempt === 1 ? '' : `-${randomBytes(SLUG_SUFFIX_BYTES).toString('hex')}`
-    const account = {
-      id: createId('account', createdAt),
+    const workspace = {
+      id: createId('workspace', createdAt),
       slug: slugOf(name) + suffix,
       name,
       plan,
       createdAt,
       createdBy: actor.kind === 'user' ? actor.id : null,
     }
-    if (!(await transaction.run(insertAccount(account)))) continue
-    const details = { slug: account.slug, name, plan }
-    const entry = { logId: account.id, createdAt, actor, action: 'workspace.created', details } as const
-    await transaction.run(insertAuditEntry({ ...entry, subject: account.id }))
-    return account
+    if (!(await transaction.run(insertWorkspace(workspace)))) continue
+    const details = { slug: workspace.slug, name, plan }
+    const entry = { logId: workspace.id, createdAt, actor, action: 'workspace.created', details } as const
+    await transaction.run(insertAuditEntry({ ...entry, subject: workspace.id }))
+    return workspace
   }
   throw new Error('no free slug was found')
 }

@@ -1,7 +1,7 @@
 import type { Plan } from '../plans/plan.ts'
 
 /** A workspace. Every agent, wallet, grant, key and event belongs to one. */
-export interface Account {
+export interface Workspace {
   readonly id: string
   readonly slug: string
   readonly name: string
