@@ -532,8 +532,8 @@ create table payments (
   searched_block bigint,
   log_index bigint,
   pending_reason text,
-  next_look_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  looks integer not null default 0,
+  next_lookup_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  lookups integer not null default 0,
   kind text not null default 'transfer'::text,
   authorization_nonce text,
   valid_before timestamp with time zone,
@@ -563,7 +563,7 @@ END)),
   constraint payments_idempotency_key_check CHECK (((char_length(idempotency_key) >= 1) AND (char_length(idempotency_key) <= 64))),
   constraint payments_kind_check CHECK ((kind = ANY (ARRAY['transfer'::text, 'withdrawal'::text, 'x402'::text]))),
   constraint payments_log_index_check CHECK ((log_index >= 0)),
-  constraint payments_looks_check CHECK ((looks >= 0)),
+  constraint payments_lookups_check CHECK ((lookups >= 0)),
   constraint payments_members_check CHECK (
 CASE kind
     WHEN 'withdrawal'::text THEN (num_nonnulls(agent_id, grant_id, max_per_tx_micro, daily_cap_micro, spent_24h_micro, allowance_month, recovered_at) = 0)
@@ -583,7 +583,7 @@ END),
   constraint payments_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
   constraint payments_user_operation_hash_check CHECK ((user_operation_hash ~ '^0x[0-9a-f]{64}$'::text))
 ) with (fillfactor=85);
-CREATE INDEX authorizations_awaiting_chain ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind = 'x402'::text));
+CREATE INDEX authorizations_awaiting_chain ON public.payments USING btree (mode, next_lookup_at, id) WHERE ((status = 'pending'::text) AND (kind = 'x402'::text));
 CREATE INDEX payments_awaiting_chain ON public.payments USING btree (mode, created_at, id) WHERE ((status <> 'confirmed'::text) AND (status <> 'failed'::text) AND (tx_hash IS NOT NULL));
 CREATE UNIQUE INDEX payments_by_authorization ON public.payments USING btree (mode, wallet_address, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (workspace_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -595,7 +595,7 @@ CREATE INDEX payments_in_window ON public.payments USING btree (workspace_id, mo
 CREATE INDEX payments_listed ON public.payments USING btree (workspace_id, mode, id);
 CREATE INDEX payments_of_agent ON public.payments USING btree (workspace_id, mode, agent_id, id);
 CREATE UNIQUE INDEX payments_one_per_transfer_log ON public.payments USING btree (mode, tx_hash, log_index) WHERE (tx_hash IS NOT NULL);
-CREATE INDEX payments_to_reconcile ON public.payments USING btree (mode, next_look_at, id) WHERE ((status = 'pending'::text) AND (kind <> 'x402'::text));
+CREATE INDEX payments_to_reconcile ON public.payments USING btree (mode, next_lookup_at, id) WHERE ((status = 'pending'::text) AND (kind <> 'x402'::text));
 CREATE INDEX payments_withdrawn ON public.payments USING btree (workspace_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
 
 create table purchases (

@@ -444,8 +444,8 @@ create table payments (
   -- Why the payment is still pending, if that needs attention.
   pending_reason text,
   -- When the payment is looked up next, at the enclave or on the chain, and how often it was.
-  next_look_at timestamptz not null default '-infinity',
-  looks integer not null default 0 check (looks >= 0),
+  next_lookup_at timestamptz not null default '-infinity',
+  lookups integer not null default 0 check (lookups >= 0),
   kind text not null default 'transfer' check (kind in ('transfer', 'withdrawal', 'x402')),
   -- The EIP-3009 authorization of a purchase, as it is signed. It can be used on the chain before `valid_before` only.
   authorization_nonce text check (authorization_nonce ~ '^0x[0-9a-f]{64}$'),
@@ -528,10 +528,10 @@ create index payments_failed
 create unique index payments_by_authorization
   on payments (mode, wallet_address, authorization_nonce) where authorization_nonce is not null;
 -- The purchases that the chain has not decided yet, in the order in which they are due.
-create index authorizations_awaiting_chain on payments (mode, next_look_at, id)
+create index authorizations_awaiting_chain on payments (mode, next_lookup_at, id)
   where status = 'pending' and kind = 'x402';
 -- What the reconciler looks up. The chain alone decides about a purchase.
-create index payments_to_reconcile on payments (mode, next_look_at, id)
+create index payments_to_reconcile on payments (mode, next_lookup_at, id)
   where status = 'pending' and kind <> 'x402';
 -- The agents' payments from one wallet, for the ledger.
 create index payments_from_wallet on payments (workspace_id, mode, wallet_address, id) where kind <> 'withdrawal';

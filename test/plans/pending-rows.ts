@@ -27,7 +27,7 @@ export const PENDING: readonly string[] = [
     status: `'pending'`,
     tx_hash: `case when n % 4 <> 0 then '0x' || lpad(to_hex(t.k * 1000000 + 700000 + n), 64, '0') end`,
     log_index: 'case when n % 4 <> 0 then 0 end',
-    next_look_at: `${now} + (n - 20) * interval '1 second'`,
+    next_lookup_at: `${now} + (n - 20) * interval '1 second'`,
   }),
   rows('payments', 4, {
     ...payment(HOT),
@@ -40,7 +40,7 @@ export const PENDING: readonly string[] = [
     created_at: `${now} - n * interval '20 seconds'`,
     valid_before: `${now} - n * interval '20 seconds' + interval '2 minutes'`,
     status: `'pending'`,
-    next_look_at: `${now} + (n - 20) * interval '1 second'`,
+    next_lookup_at: `${now} + (n - 20) * interval '1 second'`,
   }),
   rows('deliveries', 20, {
     ...own,

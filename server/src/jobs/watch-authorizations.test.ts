@@ -25,7 +25,7 @@ describe('the watcher of authorizations', () => {
     await Promise.all(loops.splice(0).map((loop) => loop.stop()))
     given.chains.test.down = false
     given.clock.setOffset(0)
-    await readRows(given.context.db, `update payments set next_look_at = 'infinity'`)
+    await readRows(given.context.db, `update payments set next_lookup_at = 'infinity'`)
   })
   after(() => given.close())
 
@@ -66,7 +66,7 @@ describe('the watcher of authorizations', () => {
 
   test('no node is called while no purchase is due', async () => {
     await openMany(1)
-    await readRows(given.context.db, `update payments set next_look_at = 'infinity' where kind = 'x402'`)
+    await readRows(given.context.db, `update payments set next_lookup_at = 'infinity' where kind = 'x402'`)
     const { calls } = given.chains.test
     const taken = async (): Promise<unknown> =>
       (await readRows(given.context.db, `select expires_at from leases where name = 'authorizations:test'`))[0]

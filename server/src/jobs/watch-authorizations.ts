@@ -1,5 +1,5 @@
-import { listDueAuthorizations, postponeLooks } from '../domain/payments/authorizations-store.ts'
-import { nextLookAt } from '../domain/payments/authorizations/look-schedule.ts'
+import { listDueAuthorizations, postponeLookups } from '../domain/payments/authorizations-store.ts'
+import { nextAuthorizationLookupAt } from '../domain/payments/authorizations/authorization-lookup-schedule.ts'
 import { settleAuthorizations } from '../domain/payments/authorizations/settle-authorizations.ts'
 import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
@@ -16,8 +16,8 @@ const INTERVAL_MS = 1_000
 const LEASE_MS = 30_000
 const PURCHASES_PER_PAGE = 100
 /**
- * How many pages one round reads. Each look at a purchase postpones its next look, so the next round continues with
- * other purchases.
+ * How many pages one round reads. Each look-up of a purchase postpones its next look-up, so the next round continues
+ * with other purchases.
  */
 const PAGES_PER_ROUND_MAX = 5
 
@@ -32,24 +32,24 @@ export function watchAuthorizations(ctx: Context, { mode, holder }: { mode: Mode
       if (page > 0 && !(await renewLease())) return
       const due = await ctx.db.read(listDueAuthorizations(mode, ctx.clock.now(), PURCHASES_PER_PAGE))
       if (due.length === 0) return
-      await lookAt(ctx, mode, due)
+      await lookUp(ctx, mode, due)
       if (due.length < PURCHASES_PER_PAGE) return
     }
   })
 }
 
 /**
- * Settles a page of purchases. Postpones their next look even if the chain cannot be read, so the next round takes
+ * Settles a page of purchases. Postpones their next look-up even if the chain cannot be read, so the next round takes
  * other purchases.
  */
-async function lookAt(ctx: Context, mode: Mode, due: readonly Payment[]): Promise<void> {
+async function lookUp(ctx: Context, mode: Mode, due: readonly Payment[]): Promise<void> {
   let settled = due
   try {
     settled = await settleAuthorizations(ctx, { mode, payments: due })
     endPaymentWaits(ctx, settled)
   } finally {
     const now = ctx.clock.now()
-    const looks = settled.map((payment) => ({ payment, nextLookAt: nextLookAt(payment, now) }))
-    await ctx.db.write(postponeLooks(looks.filter(({ payment }) => payment.status === 'pending')))
+    const lookups = settled.map((payment) => ({ payment, nextLookupAt: nextAuthorizationLookupAt(payment, now) }))
+    await ctx.db.write(postponeLookups(lookups.filter(({ payment }) => payment.status === 'pending')))
   }
 }

@@ -31,7 +31,7 @@ export async function settleAll(fixture: FaultFixture, onProgress: (line: string
 /** Counts the pending payments that are due for a look-up. */
 async function countDue({ database, clock }: FaultFixture): Promise<number> {
   const [row] = await database.query(
-    `select count(*)::integer as due from payments where status = 'pending' and next_look_at <= $1`,
+    `select count(*)::integer as due from payments where status = 'pending' and next_lookup_at <= $1`,
     [new Date(clock.toSandboxTime(Date.now()))],
   )
   return Number(row?.['due'])

@@ -56,16 +56,16 @@ function acceptedText(lock: string): string {
   const { from, to } = PAYMENT_MOVES.accept
   return `with locked as materialized (
         select p.workspace_id as key_workspace, p.id as key_id, r.new_transaction, r.new_hash, r.new_time, r.new_operation,
-          r.new_reason, r.new_look
+          r.new_reason, r.new_lookup
         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
           $8::timestamptz[]) as r (workspace_id, payment_id, new_transaction, new_hash, new_time, new_operation,
-          new_reason, new_look)
+          new_reason, new_lookup)
         cross join lateral (select workspace_id, id from payments where workspace_id = r.workspace_id and id = r.payment_id
           ${lock}) p
       )
       update payments set status = '${to}', enclave_transaction_id = new_transaction, tx_hash = new_hash,
         accepted_at = coalesce(accepted_at, new_time), attempt_until = null, request_expires_at = null,
-        pending_reason = new_reason, next_look_at = new_look,
+        pending_reason = new_reason, next_lookup_at = new_lookup,
         user_operation_hash = coalesce(new_operation, user_operation_hash),
         searched_block = case when user_operation_hash is not distinct from coalesce(new_operation, user_operation_hash)
           then searched_block end

@@ -13,27 +13,27 @@ export function listDueAuthorizations(mode: Mode, now: Date, limit: number): Que
   return {
     name: 'list_due_authorizations',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where mode = $1 and status = 'pending' and kind = 'x402' and next_look_at <= $2
-      order by next_look_at, id limit $3`,
+      where mode = $1 and status = 'pending' and kind = 'x402' and next_lookup_at <= $2
+      order by next_lookup_at, id limit $3`,
     values: [mode, now, limit],
     read: all(PAYMENT_ROW, toPayment),
   }
 }
 
 /** Records when to look at each of these purchases again, and where its search continues. Uses the primary key. */
-export function postponeLooks(looks: readonly { payment: Payment; nextLookAt: Date }[]): Query<number> {
+export function postponeLookups(lookups: readonly { payment: Payment; nextLookupAt: Date }[]): Query<number> {
   return {
     name: 'postpone_authorization_lookups',
-    text: `update payments set looks = looks + 1, next_look_at = l.next_look_at, searched_block = l.searched_block
+    text: `update payments set lookups = lookups + 1, next_lookup_at = l.next_lookup_at, searched_block = l.searched_block
       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[])
-        as l (workspace_id, id, next_look_at, searched_block)
+        as l (workspace_id, id, next_lookup_at, searched_block)
       where payments.workspace_id = l.workspace_id and payments.id = l.id and payments.${statusIs('pending')}
         and kind = 'x402'`,
     values: [
-      looks.map(({ payment }) => payment.workspaceId),
-      looks.map(({ payment }) => payment.id),
-      looks.map(({ nextLookAt }) => nextLookAt),
-      looks.map(({ payment }) => payment.searchedBlock?.toString() ?? null),
+      lookups.map(({ payment }) => payment.workspaceId),
+      lookups.map(({ payment }) => payment.id),
+      lookups.map(({ nextLookupAt }) => nextLookupAt),
+      lookups.map(({ payment }) => payment.searchedBlock?.toString() ?? null),
     ],
     read: countChanged,
   }

@@ -146,9 +146,9 @@ describe('equal payments that may have been sent', () => {
       for (; (await getPayment(given.context, payment)).status === 'pending'; looks += 1) {
         assert.ok(looks < 60, 'the search does not continue')
         await reconcile(payment, another)
-        const select = 'select next_look_at from payments where id = $1'
+        const select = 'select next_lookup_at from payments where id = $1'
         const [row] = await readRows(given.context.db, select, [payment.id])
-        const waitMs = Number(row?.['next_look_at'] ?? 0) - given.clock.now().getTime()
+        const waitMs = Number(row?.['next_lookup_at'] ?? 0) - given.clock.now().getTime()
         const { status } = await getPayment(given.context, payment)
         assert.ok(waitMs <= 3_000 || status !== 'pending', `the next look-up is in ${waitMs} ms`)
       }

@@ -257,7 +257,7 @@ export function isReceiptDue(
  */
 export const ATTEMPT_MS = 10_000
 /** The time between the reservation of a purchase and the first look at its authorization on the chain. */
-export const AUTHORIZATION_FIRST_LOOK_MS = 1_000
+export const AUTHORIZATION_FIRST_LOOKUP_MS = 1_000
 /** How long an owner has to sign a withdrawal. The signed request is valid for the same time. */
 export const WITHDRAWAL_REQUEST_MS = 5 * 60 * 1_000
 /**

@@ -5,7 +5,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
 import {
-  AUTHORIZATION_FIRST_LOOK_MS,
+  AUTHORIZATION_FIRST_LOOKUP_MS,
   PAYMENT_MOVES,
   type Admission,
   type FailureCode,
@@ -43,7 +43,7 @@ const STORED_ROW = {
   user_operation_hash: narrow<TxHash>(payments.user_operation_hash),
   sender_nonce: payments.sender_nonce,
   pending_reason: narrow<PendingReason>(payments.pending_reason),
-  ...pick(payments, 'first_block', 'searched_block', 'looks', 'mined_block', 'mined_block_hash', 'log_index'),
+  ...pick(payments, 'first_block', 'searched_block', 'lookups', 'mined_block', 'mined_block_hash', 'log_index'),
   ...pick(payments, 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
   authorization_nonce: narrow<Hex>(payments.authorization_nonce),
 }
@@ -73,7 +73,7 @@ const INSERTED = {
   ...{ status: 'text', created_at: 'timestamptz', allowance_month: 'date', attempt: 'integer' },
   ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
   ...{ spent_24h_micro: 'numeric', credential_id: 'text', request_expires_at: 'timestamptz', first_block: 'bigint' },
-  ...{ next_look_at: 'timestamptz', kind: 'text', authorization_nonce: 'text', valid_before: 'timestamptz' },
+  ...{ next_lookup_at: 'timestamptz', kind: 'text', authorization_nonce: 'text', valid_before: 'timestamptz' },
   recovered_at: 'timestamptz',
 } as const
 const INSERTED_NAMES = Object.keys(INSERTED).join(', ')
@@ -124,7 +124,7 @@ function insertedValues({ payment, admission, recoveredAt }: NewPaymentRow): unk
  * does not wait until the process that works on the purchase has finished.
  */
 function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
-  if (kind === 'x402') return new Date(createdAt.getTime() + AUTHORIZATION_FIRST_LOOK_MS)
+  if (kind === 'x402') return new Date(createdAt.getTime() + AUTHORIZATION_FIRST_LOOKUP_MS)
   return attemptUntil ?? createdAt
 }
 
@@ -195,7 +195,7 @@ export function findPaymentsByKeys(
 export function claimAttempt(payment: Payment, now: Date, until: Date): Query<Payment | null> {
   return {
     name: 'claim_payment_attempt',
-    text: `update payments set attempt = attempt + 1, attempt_until = $4, request_expires_at = null, next_look_at = $4,
+    text: `update payments set attempt = attempt + 1, attempt_until = $4, request_expires_at = null, next_lookup_at = $4,
         fenced_until = greatest(fenced_until, request_expires_at, attempt_until)
       where workspace_id = $1 and id = $2 and ${statusIs('pending')} and tx_hash is null and enclave_transaction_id is null
         and (attempt_until is null or attempt_until <= $3) and kind = 'transfer'
@@ -228,7 +228,7 @@ export function releaseAttempt(
 ): Query<boolean> {
   return {
     name: 'release_payment_attempt',
-    text: `update payments set attempt_until = null, request_expires_at = null, pending_reason = $5, next_look_at = $6,
+    text: `update payments set attempt_until = null, request_expires_at = null, pending_reason = $5, next_lookup_at = $6,
         fenced_until = case when $4 then greatest(fenced_until, request_expires_at, attempt_until)
           else fenced_until end
       where workspace_id = $1 and id = $2 and attempt = $3 and ${statusIs('pending')} and attempt_until is not null`,
@@ -273,7 +273,7 @@ export function replaceHash(
     name: 'replace_payment_hash',
     move: 'accept',
     set: `tx_hash = $4, accepted_at = coalesce(accepted_at, $5), attempt_until = null, request_expires_at = null,
-      mined_block = null, mined_block_hash = null, sender_nonce = null, pending_reason = null, next_look_at = $6,
+      mined_block = null, mined_block_hash = null, sender_nonce = null, pending_reason = null, next_lookup_at = $6,
       user_operation_hash = coalesce($7, user_operation_hash)`,
     guard: 'tx_hash is not distinct from $3',
     values: [payment.txHash, txHash, now, nextLookupAt, userOperationHash],
@@ -285,7 +285,7 @@ export function recordLookup(payment: Payment, lookup: LookupResult): Query<Paym
   return movePayment(payment, {
     name: 'record_payment_lookup',
     move: 'note',
-    set: `looks = looks + 1, pending_reason = $5, next_look_at = $6, searched_block = $7, sender_nonce = $8,
+    set: `lookups = lookups + 1, pending_reason = $5, next_lookup_at = $6, searched_block = $7, sender_nonce = $8,
       user_operation_hash = coalesce(user_operation_hash, $9)`,
     guard: 'tx_hash is not distinct from $3 and attempt = $4',
     values: [
@@ -382,7 +382,7 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     pendingReason: row.pending_reason,
     firstBlock: toBigInt(row.first_block),
     searchedBlock: toBigInt(row.searched_block),
-    lookups: row.looks,
+    lookups: row.lookups,
     minedBlock: toBigInt(row.mined_block),
     minedBlockHash: row.mined_block_hash,
     logIndex: toBigInt(row.log_index),

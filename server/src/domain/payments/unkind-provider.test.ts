@@ -293,8 +293,10 @@ describe('an enclave that misbehaves', () => {
       const waitMs = async (): Promise<number> => {
         const before = given.clock.now().getTime()
         await reconcile(payment)
-        const [row] = await readRows(given.context.db, 'select next_look_at from payments where id = $1', [payment.id])
-        const next: unknown = row?.['next_look_at']
+        const [row] = await readRows(given.context.db, 'select next_lookup_at from payments where id = $1', [
+          payment.id,
+        ])
+        const next: unknown = row?.['next_lookup_at']
         assert.ok(next instanceof Date)
         return next.getTime() - before
       }

@@ -15,9 +15,9 @@ export function listDueForLookup(mode: Mode, now: Date, limit: number): Query<Pa
   return {
     name: 'list_payments_due_for_lookup',
     text: `select ${PAYMENT_COLUMNS} from payments
-      where mode = $1 and status = 'pending' and kind <> 'x402' and next_look_at <= $2
+      where mode = $1 and status = 'pending' and kind <> 'x402' and next_lookup_at <= $2
         and (attempt_until is null or attempt_until <= $2)
-      order by next_look_at, id limit $3`,
+      order by next_lookup_at, id limit $3`,
     values: [mode, now, limit],
     read: all(PAYMENT_ROW, toPayment),
   }

@@ -16,8 +16,8 @@ const NEXT_BLOCKS_APART_MAX = 100n
  */
 const SEARCHED_BLOCKS_MAX = 5_000n
 /**
- * The newest blocks are searched again at the next look, because a reorganization may change them, and a machine that
- * lags may have left out their logs.
+ * The newest blocks are searched again at the next look-up, because a reorganization may change them, and a machine
+ * that lags may have left out their logs.
  */
 const SEARCHED_AGAIN_BLOCKS = 16n
 /** How many authorizations one filter names. Nodes reject filters with many more. */
@@ -26,29 +26,36 @@ const AUTHORIZATIONS_PER_SEARCH_MAX = 100
 interface Wanted {
   readonly payment: Payment
   readonly authorization: TimedAuthorization
-  /** The block at which this look's search begins. */
+  /** The block at which this look-up's search begins. */
   readonly next: bigint
 }
 
-/** What a look shows about a purchase, and the last block that the next look need not search again. */
-export type Look = AuthorizationEvidence & Pick<Payment, 'searchedBlock'>
+/** What a look-up shows about a purchase, and the last block that the next look-up need not search again. */
+export type AuthorizationLookup = AuthorizationEvidence & Pick<Payment, 'searchedBlock'>
 
 /**
  * Reads what the chain shows about pending purchases, by the id of the payment. The logs only say which transactions to
- * look at, so an empty list of logs proves nothing. The receipts prove that an authorization was used. The states prove
+ * read, so an empty list of logs proves nothing. The receipts prove that an authorization was used. The states prove
  * that it was not used, and are read only if the time of the newest block that was searched is `validBefore` or later.
- * Each look continues where the last one stopped. @throws ChainUnavailable
+ * Each look-up continues where the last one stopped. @throws ChainUnavailable
  */
-export async function readEvidence(chain: Chain, payments: readonly Payment[]): Promise<ReadonlyMap<string, Look>> {
+export async function readEvidence(
+  chain: Chain,
+  payments: readonly Payment[],
+): Promise<ReadonlyMap<string, AuthorizationLookup>> {
   const head = await chain.readHead()
-  const looks = new Map<string, Look>()
+  const lookups = new Map<string, AuthorizationLookup>()
   for (const group of groupByNextBlock(payments.flatMap((payment) => toWanted(payment, head)))) {
-    for (const [id, look] of await readGroup(chain, group, head)) looks.set(id, look)
+    for (const [id, lookup] of await readGroup(chain, group, head)) lookups.set(id, lookup)
   }
-  return looks
+  return lookups
 }
 
-async function readGroup(chain: Chain, group: readonly Wanted[], head: bigint): Promise<(readonly [string, Look])[]> {
+async function readGroup(
+  chain: Chain,
+  group: readonly Wanted[],
+  head: bigint,
+): Promise<(readonly [string, AuthorizationLookup])[]> {
   const search = await findEndings(chain, group, head)
   const hashes = [...new Set(search.found.map(({ txHash }) => txHash))]
   const none: ReceiptsAtHead = { receipts: new Map(), head }
@@ -66,8 +73,8 @@ async function readGroup(chain: Chain, group: readonly Wanted[], head: bigint): 
 }
 
 /**
- * Returns the last block that the next look need not search again. If the authorization has ended and no log of it was
- * found, all blocks are searched again. If one was found, it must be found again until the purchase ends.
+ * Returns the last block that the next look-up need not search again. If the authorization has ended and no log of it
+ * was found, all blocks are searched again. If one was found, it must be found again until the purchase ends.
  */
 function lastSearched(
   { searchedBlock }: Payment,
@@ -129,8 +136,8 @@ function groupByNextBlock(wanted: readonly Wanted[]): Wanted[][] {
 }
 
 /**
- * Returns the block at which the search for a purchase begins: the first block that no look has searched. At first, that
- * is the block that was recorded with the purchase. If none was recorded, the search begins at the newest block.
+ * Returns the block at which the search for a purchase begins: the first block that no look-up has searched. At first,
+ * that is the block that was recorded with the purchase. If none was recorded, the search begins at the newest block.
  */
 function nextBlockOf({ firstBlock, searchedBlock }: Payment, head: bigint): bigint {
   return searchedBlock === null ? (firstBlock ?? head) : max([firstBlock ?? 0n, searchedBlock + 1n])

@@ -15,7 +15,7 @@ import { RpcRefusal, type FakeReceipt, type FakeTransfer } from '../../../../../
 import { countBlocks, limitLogRanges } from '../../../../../test/support/wires/limit-log-ranges.ts'
 import { createPayment } from '../../payment-requests/create-payment.ts'
 import { formatPayment } from '../format-payment.ts'
-import { postponeLooks } from '../authorizations-store.ts'
+import { postponeLookups } from '../authorizations-store.ts'
 import { getPayment } from '../get-payment.ts'
 import type { Payment, PurchasePayment, TxHash } from '../payment.ts'
 import { markConfirmed, markFailed } from '../payments-store.ts'
@@ -161,7 +161,7 @@ describe('the end of a purchase (D66)', () => {
       given.chains.test.intercept = limitLogRanges(blocksMax)
       given.chains.test.head = FIRST_BLOCK + 150n
       showTime(never, 0n)
-      await lookUntilEnded(purchases, given.openAnother())
+      await lookUpUntilEnded(purchases, given.openAnother())
       assert.deepEqual(
         await Promise.all(purchases.map(async (one) => (await getPayment(given.context, one)).failureCode)),
         [null, null, 'authorization_expired'],
@@ -192,7 +192,7 @@ describe('the end of a purchase (D66)', () => {
     await look([purchase])
     assert.equal((await getPayment(given.context, purchase)).status, 'pending')
     showTime(purchase, 0n)
-    await lookUntilEnded([purchase])
+    await lookUpUntilEnded([purchase])
     assert.equal((await getPayment(given.context, purchase)).status, 'confirmed')
   })
 
@@ -315,11 +315,11 @@ describe('the end of a purchase (D66)', () => {
   async function look(purchases: readonly Payment[], ctx = given.context): Promise<void> {
     const known = await Promise.all(purchases.map((purchase) => getPayment(ctx, purchase)))
     const settled = await settleAuthorizations(ctx, { mode: 'test', payments: known })
-    const looks = settled.map((payment) => ({ payment, nextLookAt: given.clock.now() }))
-    await given.context.db.write(postponeLooks(looks))
+    const lookups = settled.map((payment) => ({ payment, nextLookupAt: given.clock.now() }))
+    await given.context.db.write(postponeLookups(lookups))
   }
 
-  async function lookUntilEnded(purchases: readonly Payment[], ctx = given.context): Promise<void> {
+  async function lookUpUntilEnded(purchases: readonly Payment[], ctx = given.context): Promise<void> {
     const isPending = async (purchase: Payment): Promise<boolean> =>
       (await getPayment(given.context, purchase)).status === 'pending'
     for (let looks = 0; (await Promise.all(purchases.map(isPending))).includes(true); looks += 1) {

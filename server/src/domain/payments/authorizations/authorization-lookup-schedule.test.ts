@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextLookAt } from './look-schedule.ts'
+import { nextAuthorizationLookupAt } from './authorization-lookup-schedule.ts'
 
 const CREATED = new Date('2026-01-01T00:00:00Z')
 const authorization = { nonce: '0x', validBefore: new Date(CREATED.getTime() + 120_000) } as const
@@ -24,6 +24,10 @@ test('a purchase is looked at often while it is young, at once when it may have 
   for (const [ageSeconds, isMined, seconds] of ROWS) {
     const now = new Date(CREATED.getTime() + ageSeconds * 1_000)
     const payment = { createdAt: CREATED, authorization, minedBlock: isMined ? 1n : null }
-    assert.equal((nextLookAt(payment, now).getTime() - now.getTime()) / 1_000, seconds, `${ageSeconds} s`)
+    assert.equal(
+      (nextAuthorizationLookupAt(payment, now).getTime() - now.getTime()) / 1_000,
+      seconds,
+      `${ageSeconds} s`,
+    )
   }
 })

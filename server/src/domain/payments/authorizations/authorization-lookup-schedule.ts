@@ -1,24 +1,24 @@
-import { AUTHORIZATION_FIRST_LOOK_MS, type Payment } from '../payment.ts'
+import { AUTHORIZATION_FIRST_LOOKUP_MS, type Payment } from '../payment.ts'
 
 /**
- * While a purchase is younger than this, the next look comes after `SOON_MS`. Most authorizations are used within
+ * While a purchase is younger than this, the next look-up comes after `SOON_MS`. Most authorizations are used within
  * seconds.
  */
 const YOUNG_MS = 15_000
-const SOON_MS = AUTHORIZATION_FIRST_LOOK_MS
-/** The time between two looks at an older purchase whose authorization is still valid. */
+const SOON_MS = AUTHORIZATION_FIRST_LOOKUP_MS
+/** The time between two look-ups of an older purchase whose authorization is still valid. */
 const LATER_MS = 5_000
-/** Right after `validBefore`, looks are frequent: the chain normally decides as soon as a block is deep enough. */
+/** Right after `validBefore`, look-ups are frequent: the chain normally decides as soon as a block is deep enough. */
 const OVERDUE_MS = 2_000
-/** Later, the wait for the next look is the time since `validBefore` divided by this, so the looks become rarer. */
+/** Later, the wait is the time since `validBefore` divided by this, so the look-ups become rarer. */
 const OVERDUE_GROWTH_DIVISOR = 4
 const OVERDUE_MS_MAX = 5 * 60_000
 
 /**
- * Returns when to look at a pending purchase again. Our clock only decides when we look. Whether the authorization has
- * expired is decided by the time of a block.
+ * Returns when to look up a pending purchase again. Our clock only decides when that is. Whether the authorization
+ * has expired is decided by the time of a block.
  */
-export function nextLookAt(
+export function nextAuthorizationLookupAt(
   { createdAt, authorization, minedBlock }: Pick<Payment, 'createdAt' | 'authorization' | 'minedBlock'>,
   now: Date,
 ): Date {
