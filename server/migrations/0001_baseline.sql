@@ -14,7 +14,7 @@
 ------------------------------------------------------------------------------------------------------------------------
 -- Workspaces and people
 
--- A workspace. In the code: workspace.
+-- A workspace.
 create table workspaces (
   id text primary key,
   slug text not null unique,

@@ -75,10 +75,10 @@ describe('the pages for developers and of the workspace, in both themes and at e
     })
   }
 
-  test('workspace', async () => {
+  test('account', async () => {
     await page.goto('/account')
     await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor()
-    await inspectPage(page, 'workspace')
+    await inspectPage(page, 'account')
   })
 
   test('a key that is shown once, and the pages that are reached with the keyboard', async () => {

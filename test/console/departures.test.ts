@@ -53,6 +53,7 @@ const TABLES: Readonly<Record<string, Make | string>> = {
   wallet_passkeys:
     'sign only what the service asks for, and it asks only members; owners are removed on the wallet’s page',
   purchases: 'store the hash of a request, which gives no access',
+  workspaces: 'name the person who created them, only to count what a process shares out (D91)',
 }
 
 /** What happens with the rows of a table when a person loses the role of owner or admin, and how it is tested. */

@@ -56,7 +56,7 @@ describe('the first wallet of a new workspace, in the sandbox', () => {
     assert.equal((await call(workspace.base_url, 'GET', '/v1/me', { key: secret })).status, 200)
   })
 
-  /** Adds a wallet passkey to the visitor's workspace, and returns its credential id. */
+  /** Adds a wallet passkey to the visitor's account, and returns its credential id. */
   async function addWalletPasskey(userId: string): Promise<string> {
     const { credentialId, publicKeyCose } = createSoftwarePasskey({ rpId: 'signer.localhost', origin: 'http://x' })
     await fixture.query(

@@ -40,7 +40,7 @@ export async function signOut(page: Page, name: string): Promise<void> {
 
 /** Finds the menu that opens after a click on the person's name. */
 export function personMenu(page: Page): Locator {
-  return page.getByRole('navigation', { name: 'Workspaces and workspace' })
+  return page.getByRole('navigation', { name: 'Workspaces and account' })
 }
 
 /** Loads the overview of a workspace in test mode. The signed-in person must be a member of it. */

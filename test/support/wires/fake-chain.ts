@@ -15,7 +15,7 @@ export interface FakeOperation {
   readonly hash: Hex
   readonly isSuccess: boolean
   readonly after: number
-  /** The workspace that sent the user operation. By default, it is the payer. */
+  /** The account that sent the user operation. By default, it is the payer. */
   readonly sender?: Hex
 }
 
