@@ -27,7 +27,7 @@ type Output = {
 export const CONTRACTS = [
   { name: 'Usdc', file: 'contracts/usdc.json' },
   { name: 'EntryPoint', file: 'contracts/entry-point.json' },
-  { name: 'DelegateWorkspace', file: 'contracts/delegate-workspace.json' },
+  { name: 'DelegateAccount', file: 'contracts/delegate-account.json' },
 ] as const
 
 export type ContractName = (typeof CONTRACTS)[number]['name']
