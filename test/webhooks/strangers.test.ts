@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { OPERATOR, type Actor } from '../../server/src/domain/audit/audit-entry.ts'
 import type { Workspace } from '../../server/src/domain/workspaces/workspace.ts'
 import { announce, announceMany, makeWorkspace, makeEndpoint } from '../support/context/delivery-rows.ts'
+import { signUpPerson } from '../support/context/people.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { startReceiver, type Receiver } from '../support/wires/receiver.ts'
 import { openSenderFixture, type SenderFixture } from '../support/context/sender-fixture.ts'
@@ -12,6 +14,14 @@ const EVENTS = 6
 /** At most this many workspaces are created at once. More could wait too long for a database connection. */
 const CREATED_AT_ONCE = 8
 const STEADY_EVENTS = 10
+/** As many as one person may have. */
+const WORKSPACES_OF_PERSON = 50
+/** A fifth of the places, so that four times as many are free. */
+const PLACES_OF_PERSON = 80
+const OTHERS = 8
+/** Together, the others need more places than 50 workspaces leave free that each take a share. */
+const ENDPOINTS_OF_OTHER = 2
+const EVENTS_OF_OTHER = 4
 /** The time limit of an attempt. It is longer than the test, so attempts that hang keep their places until the end. */
 const ENDLESS_MS = 120_000
 
@@ -44,6 +54,26 @@ describe('a workspace whose endpoints accept every request and never respond', (
     })
   }
 
+  test('has one share with all workspaces of the same person, so eight others have many attempts at once', async () => {
+    const person = { kind: 'user', id: (await signUpPerson(sending.ctx)).userId } as const
+    await openStrangers(WORKSPACES_OF_PERSON, person)
+    sending.startSender({ attemptMs: ENDLESS_MS })
+    await waitFor('the person to hold a share', () => hanging.waiting.now >= PLACES_OF_PERSON)
+    // No receiver responds before the test ends.
+    const others: Receiver[] = []
+    for (let other = 0; other < OTHERS; other += 1) {
+      const workspace = await makeWorkspace(sending.ctx)
+      for (let made = 0; made < ENDPOINTS_OF_OTHER; made += 1) {
+        others.push((await sending.subscribe(workspace, { reply: () => undefined })).receiver)
+      }
+      await announceMany(sending.ctx, workspace, { count: EVENTS_OF_OTHER, from: sending.ctx.clock.now() })
+    }
+    await waitFor('all attempts of the others at once', () =>
+      others.every(({ waiting }) => waiting.now === EVENTS_OF_OTHER),
+    )
+    assert.deepEqual([hanging.waiting.now, hanging.received.length], [PLACES_OF_PERSON, PLACES_OF_PERSON])
+  })
+
   test('has at most one attempt in progress to each endpoint that hangs, over all senders', async () => {
     const strangers = await openStrangers(12)
     const ids = strangers.map(({ id }) => id)
@@ -68,13 +98,13 @@ describe('a workspace whose endpoints accept every request and never respond', (
     return (await readRows(sending.ctx.db, HANGING, [ids])).map((row) => ({ id: row['id'] }))
   }
 
-  async function openStrangers(count: number): Promise<Workspace[]> {
+  async function openStrangers(count: number, creator: Actor = OPERATOR): Promise<Workspace[]> {
     hanging = await startReceiver()
     hanging.hold()
     const { ctx } = sending
     const from = ctx.clock.now()
     const open = async (): Promise<Workspace> => {
-      const workspace = await makeWorkspace(ctx)
+      const workspace = await makeWorkspace(ctx, creator)
       for (let made = 0; made < ENDPOINTS / count; made += 1) await makeEndpoint(ctx, workspace, { url: hanging.url })
       await announceMany(ctx, workspace, { count: EVENTS, from })
       return workspace

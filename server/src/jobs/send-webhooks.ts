@@ -83,6 +83,7 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
 
   const begin = (claimed: ClaimedDelivery): void => {
     const { workspaceId, id } = claimed.delivery
+    const groups = new Set([claimed.holder, workspaceId])
     const key = `${workspaceId} ${id}`
     const running = underWay.get(key)
     if (running !== undefined) {
@@ -92,12 +93,12 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
       return
     }
     free -= 1
-    addTo(inFlight, workspaceId, 1)
+    addTo(inFlight, groups, 1)
     const done = makeAttempt(ctx, sender, { claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
       free += 1
-      addTo(inFlight, workspaceId, -1)
+      addTo(inFlight, groups, -1)
       wakeup.wake()
     })
     underWay.set(key, { claimed, done: ended })
@@ -135,11 +136,13 @@ async function claim(
   return await claimDeliveries(ctx, { hangs, inFlightMax: endpointInFlightMax, limit, places, leaseMs: LEASE_MS })
 }
 
-/** Changes a workspace's count. Workspaces with a count of zero are removed. */
-function addTo(counts: Map<string, number>, workspaceId: string, change: 1 | -1): void {
-  const count = (counts.get(workspaceId) ?? 0) + change
-  if (count === 0) counts.delete(workspaceId)
-  else counts.set(workspaceId, count)
+/** Changes the counts of a holder and a workspace. Counts of zero are removed. */
+function addTo(counts: Map<string, number>, groups: ReadonlySet<string>, change: 1 | -1): void {
+  for (const group of groups) {
+    const count = (counts.get(group) ?? 0) + change
+    if (count === 0) counts.delete(group)
+    else counts.set(group, count)
+  }
 }
 
 interface Task {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createEmptyWorkspace } from '../../../server/src/domain/workspaces/create-empty-workspace.ts'
 import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
-import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
+import { OPERATOR, type Actor } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import { EVENT_TYPES, type DomainEvent } from '../../../server/src/domain/events/event.ts'
 import { appendEvent } from '../../../server/src/domain/webhooks/append-event.ts'
@@ -24,11 +24,11 @@ import { eventData } from './event-data.ts'
 
 export const RECEIVER_URL = 'https://receiver.example/hooks'
 
-export async function makeWorkspace(ctx: Context): Promise<Workspace> {
+export async function makeWorkspace(ctx: Context, actor: Actor = OPERATOR): Promise<Workspace> {
   return await createEmptyWorkspace(ctx, {
     name: `Heard ${randomBytes(4).toString('hex')}`,
     plan: 'developer',
-    actor: OPERATOR,
+    actor,
   })
 }
 

@@ -68,6 +68,7 @@ describe('claiming deliveries', () => {
       { ...claimed, delivery: null },
       {
         delivery: null,
+        holder: workspace.id,
         leasedUntil: new Date(now.getTime() + LEASE_MS),
         url: endpoint.url,
         secrets: [secret],

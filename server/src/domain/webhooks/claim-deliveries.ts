@@ -28,10 +28,10 @@ const CHECK_HOPS_MAX = 20
  * Claims due deliveries for `leaseMs`. Until this lease expires, no other worker gets them. Each returned delivery
  * contains everything that its attempt needs, as it is stored now.
  *
- * At most `inFlightMax` deliveries to one endpoint are in flight at a time, in all processes together. No workspace
- * uses more than its share of the sender's capacity. Workspaces with the fewest deliveries in flight come first. Within
- * a workspace, endpoints with the fewest deliveries in flight come first. So neither a slow endpoint nor a burst of
- * events delays the deliveries of other workspaces.
+ * At most `inFlightMax` deliveries to one endpoint are in flight at a time, in all processes together. All workspaces
+ * that one person created have one share of the sender's capacity together. People with the fewest deliveries in flight
+ * come first. Of their workspaces, those with the fewest come first, and so do the endpoints of a workspace. So neither
+ * a slow endpoint nor a burst of events delays the deliveries of other people.
  *
  * A sender without deliveries in flight first checks with a single read whether anything is due, because it claims every
  * fraction of a second, and an empty claim of its own costs several statements and two round trips.
@@ -89,13 +89,13 @@ function toClaimed(
   row: DueRow,
   { leasedUntil, openSecrets }: { leasedUntil: Date; openSecrets: (row: DueRow) => readonly string[] },
 ): ClaimedDelivery[] {
-  const { delivery, url, eventCreatedAt, dataText } = row
+  const { delivery, holder, url, eventCreatedAt, dataText } = row
   const { eventId, eventType, mode, endpointId } = delivery
   const event = { id: eventId, type: eventType, createdAt: eventCreatedAt, mode, dataText }
   try {
     const secrets = openSecrets(row)
     const body = formatEvent(event, row.workspaceSlug)
-    return [{ delivery, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
+    return [{ delivery, holder, leasedUntil, url, secrets, body, attemptNumber: delivery.attempts + 1 }]
   } catch (error) {
     // An endpoint with an unreadable secret must not delay the others. Its delivery can be claimed again when the lease
     // has expired.

@@ -11,6 +11,8 @@ import {
 } from '../../../../test/support/context/delivery-rows.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { signUpPerson } from '../../../../test/support/context/people.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Context } from '../context.ts'
 import type { AttemptOutcome, ClaimedDelivery } from './delivery.ts'
@@ -31,8 +33,11 @@ describe('how workspaces share a sender', () => {
   after(() => given.close())
 
   /** Creates a workspace with endpoints, and with events that are sent to each of them. */
-  async function workspace({ endpoints, events }: { endpoints: number; events: number }): Promise<Workspace> {
-    const workspace = await makeWorkspace(ctx)
+  async function workspace(
+    { endpoints, events }: { endpoints: number; events: number },
+    actor?: Actor,
+  ): Promise<Workspace> {
+    const workspace = await makeWorkspace(ctx, actor)
     for (let made = 0; made < endpoints; made += 1) await makeEndpoint(ctx, workspace)
     await announceMany(ctx, workspace, { count: events, from: new Date(ctx.clock.now().getTime() - MINUTE_MS) })
     return workspace
@@ -71,6 +76,26 @@ describe('how workspaces share a sender', () => {
     const quiet = await workspace({ endpoints: 1, events: 5 })
     const places = { free: 1, held: new Map([[greedy.id, 7]]) }
     assert.deepEqual(countByWorkspace(await claim(ctx, { limit: 1, places })), { [quiet.id]: 1 })
+  })
+
+  test('the workspaces that one person created have one share together, and take turns', async () => {
+    const person = { kind: 'user', id: (await signUpPerson(ctx)).userId } as const
+    const large = await workspace({ endpoints: 10, events: 10 }, person)
+    const small = await workspace({ endpoints: 1, events: 3 }, person)
+    const claimed = await claim(ctx, { places: { free: 20, held: new Map() } })
+    assert.deepEqual(countByWorkspace(claimed), { [large.id]: 2, [small.id]: 2 })
+    assert.deepEqual(new Set(claimed.map(({ holder }) => holder)), new Set([person.id]))
+    const places = {
+      free: 16,
+      held: new Map([
+        [person.id, 4],
+        [large.id, 4],
+      ]),
+    }
+    const quiet = await workspace({ endpoints: 1, events: 1 })
+    assert.deepEqual(countByWorkspace(await claim(ctx, { places })), { [quiet.id]: 1 })
+    const freer = { ...places, free: 20 }
+    assert.deepEqual(countByWorkspace(await claim(ctx, { places: freer })), { [small.id]: 1 })
   })
 
   for (const [what, ended] of [

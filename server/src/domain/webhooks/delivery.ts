@@ -69,6 +69,11 @@ export interface DeliveryAttempt extends AttemptOutcome {
 /** A delivery that one worker has leased until `leasedUntil`, with everything that its attempt needs. */
 export interface ClaimedDelivery {
   readonly delivery: Delivery
+  /**
+   * In whose share of the sender the attempt counts (D91): the person who created the workspace, or the workspace itself
+   * if the operator did.
+   */
+  readonly holder: string
   readonly leasedUntil: Date
   readonly url: string
   /** The current secret. For 24 hours after a rotation, it is followed by the previous one. */

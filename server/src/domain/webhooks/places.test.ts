@@ -15,10 +15,10 @@ test('a share is a quarter of the free places, and never less than one', () => {
   }
 })
 
-test('if all workspaces use their whole share, some places stay free as long as a share is more than one', () => {
+test('if all holders use their whole share, some places stay free as long as a share is more than one', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 600 }), (places, workspaces) => {
-      const held = Array.from({ length: workspaces }, () => 0)
+    fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 600 }), (places, holders) => {
+      const held = Array.from({ length: holders }, () => 0)
       let free = places
       for (let took = true; took;) {
         took = false

@@ -18,6 +18,7 @@ const DUE_ROW = {
   event_created_at: tables.events.created_at,
   data_text: tables.events.data_text,
   slug: workspaces.slug,
+  holder: computed.text,
 }
 
 export interface EndpointKey {
@@ -35,6 +36,7 @@ export interface DueRow {
   readonly eventCreatedAt: Date
   readonly dataText: string
   readonly workspaceSlug: string
+  readonly holder: string
 }
 
 /**
@@ -88,18 +90,23 @@ export function mayHaveDue(now: Date, hopsMax: number): Query<boolean> {
   }
 }
 
+/** The holder of a workspace: the person who created it, or else the workspace itself (D91). Uses the primary key. */
+function holderOf(workspaceId: string): string {
+  return `(select coalesce(created_by, id) from workspaces where id = ${workspaceId})`
+}
+
 /** Sorts after every endpoint id, because endpoint ids begin with `whk_`. */
 const BEHIND_ENDPOINTS = 'whl'
 
 /**
  * Locks and returns enabled endpoints that have due deliveries, and fewer than `inFlightMax` deliveries in flight.
- * Workspaces take turns. Within a workspace, endpoints with the fewest deliveries in flight come first. Skips endpoints
- * that another transaction has locked.
+ * Holders take turns. So do the workspaces of a holder. Within a workspace, endpoints with the fewest deliveries in
+ * flight come first. Skips endpoints that another transaction has locked.
  *
- * The statement hops through the index `deliveries_due` from one endpoint to the next, and skips a workspace that
- * already has its share. It begins after `start`. When it reaches the end of the index, it continues at the beginning.
- * It makes at most `hopsMax` hops, and returns the last endpoint that it examined. If the next claim starts there,
- * every endpoint has its turn, however many endpoints come before it.
+ * The statement hops through the index `deliveries_due` from one endpoint to the next, and skips a workspace whose
+ * holder already has the whole share. It begins after `start`. When it reaches the end of the index, it continues at the
+ * beginning. It makes at most `hopsMax` hops, and returns the last endpoint that it examined. If the next claim starts
+ * there, every endpoint has its turn, however many endpoints come before it.
  */
 export function lockDueEndpoints(
   { now, hangs, inFlightMax, limit, places }: ClaimBounds,
@@ -107,15 +114,16 @@ export function lockDueEndpoints(
 ): Query<{ endpoints: EndpointKey[]; last: EndpointKey }> {
   return {
     name: 'lock_due_endpoints',
-    text: `with recursive hop (workspace_id, endpoint_id, first_at, is_around, hops) as (
-        select $1::text, $6::text, null::timestamptz, false, 0
+    text: `with recursive hop (workspace_id, endpoint_id, first_at, holder, is_around, hops) as (
+        select $1::text, $6::text, null::timestamptz, null::text, false, 0
         union all
         select coalesce(n.workspace_id, ''), coalesce(n.endpoint_id, ''), n.next_attempt_at,
+          ${holderOf('n.workspace_id')},
           hop.is_around or n.workspace_id is null, hop.hops + 1
         from hop left join lateral (
           select workspace_id, endpoint_id, next_attempt_at from deliveries
           where status = 'pending' and (workspace_id, endpoint_id) > (hop.workspace_id,
-              case when ($7::jsonb ->> hop.workspace_id)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
+              case when ($7::jsonb ->> hop.holder)::integer >= $8 then '${BEHIND_ENDPOINTS}' else hop.endpoint_id end)
             and (leased_until is null or leased_until <= $3)
           order by workspace_id, endpoint_id, next_attempt_at limit 1
         ) n on true
@@ -123,10 +131,12 @@ export function lockDueEndpoints(
       )
       select e.workspace_id, e.id, false as is_last from (
         select workspace_id, endpoint_id, first_at, held
-          + row_number() over (partition by workspace_id order by in_flight, first_at) as turn
+          + row_number() over (partition by holder order by workspace_turn, first_at) as turn
         from (
-          select hop.workspace_id, hop.endpoint_id, hop.first_at, in_flight.count as in_flight,
-            coalesce(($7::jsonb ->> hop.workspace_id)::integer, 0) as held
+          select hop.workspace_id, hop.endpoint_id, hop.first_at, hop.holder,
+            coalesce(($7::jsonb ->> hop.holder)::integer, 0) as held,
+            coalesce(($7::jsonb ->> hop.workspace_id)::integer, 0)
+              + row_number() over (partition by hop.workspace_id order by in_flight.count, hop.first_at) as workspace_turn
           from hop
           cross join lateral (
             select from webhook_endpoints
@@ -171,10 +181,10 @@ export function lockDueEndpoints(
 
 /**
  * Locks and returns due deliveries of the given endpoints. This transaction must have locked the endpoints, so that the
- * counts of deliveries in flight are exact. Workspaces take turns, the endpoints of a workspace take turns, and the
- * deliveries of an endpoint come oldest first. A workspace gets at most its share of the free places (`shareOf`).
- * Places that this statement has already assigned do not count as free. Uses `deliveries_leased`, `deliveries_due` and
- * primary keys.
+ * counts of deliveries in flight are exact. Holders take turns, the workspaces of a holder take turns, the endpoints of a
+ * workspace take turns, and the deliveries of an endpoint come oldest first. A holder gets at most one share of the free
+ * places (`shareOf`). Places that this statement has already assigned do not count as free. Uses `deliveries_leased`,
+ * `deliveries_due` and primary keys.
  */
 export function lockDueDeliveries(
   { now, inFlightMax, limit, places }: ClaimBounds,
@@ -183,7 +193,7 @@ export function lockDueDeliveries(
   return {
     name: 'lock_due_deliveries',
     text: `with queue as materialized (
-        select e.workspace_id, e.id, (
+        select e.workspace_id, e.id, ${holderOf('e.workspace_id')} as holder, (
           select count(*) from deliveries
           where workspace_id = e.workspace_id and endpoint_id = e.id and leased_until > $3
         ) as in_flight
@@ -191,24 +201,28 @@ export function lockDueDeliveries(
       )
       select due.*, endpoint.*, event.*, workspace.* from (
         select * from (
-          select *, row_number() over (order by workspace_turn, turn, next_attempt_at) as place from (
-            select *, coalesce(($6::jsonb ->> workspace_id)::integer, 0)
-              + row_number() over (partition by workspace_id order by turn, next_attempt_at, id) as workspace_turn
+          select *, row_number() over (order by holder_turn, turn, next_attempt_at) as place from (
+            select *, coalesce(($6::jsonb ->> holder)::integer, 0)
+              + row_number() over (partition by holder order by workspace_turn, turn, next_attempt_at, id) as holder_turn
             from (
-              select d.*,
-                q.in_flight + row_number() over (partition by q.workspace_id, q.id order by d.next_attempt_at, d.id) as turn
-              from queue q
-              cross join lateral (
-                select ${DELIVERY_COLUMNS} from deliveries
-                where workspace_id = q.workspace_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
-                  and (leased_until is null or leased_until <= $3)
-                order by next_attempt_at limit greatest($4 - q.in_flight, 0)
-                for no key update skip locked
-              ) d
-            ) of_endpoints
-          ) of_workspaces
+              select *, coalesce(($6::jsonb ->> workspace_id)::integer, 0)
+                + row_number() over (partition by workspace_id order by turn, next_attempt_at, id) as workspace_turn
+              from (
+                select d.*, q.holder,
+                  q.in_flight + row_number() over (partition by q.workspace_id, q.id order by d.next_attempt_at, d.id) as turn
+                from queue q
+                cross join lateral (
+                  select ${DELIVERY_COLUMNS} from deliveries
+                  where workspace_id = q.workspace_id and endpoint_id = q.id and status = 'pending' and next_attempt_at <= $3
+                    and (leased_until is null or leased_until <= $3)
+                  order by next_attempt_at limit greatest($4 - q.in_flight, 0)
+                  for no key update skip locked
+                ) d
+              ) of_endpoints
+            ) of_workspaces
+          ) of_holders
         ) placed
-        where workspace_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
+        where holder_turn <= greatest(($7 - place + 1) / ${FREE_PER_HELD}, 1)
         order by place limit $5
       ) due
       cross join lateral (
@@ -276,5 +290,6 @@ function toDueRow(row: RowOf<typeof DUE_ROW>): DueRow {
     eventCreatedAt: row.event_created_at,
     dataText: row.data_text,
     workspaceSlug: row.slug,
+    holder: row.holder,
   }
 }
