@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { openHttp, type HttpOptions, type HttpServer } from '../../server/src/http/open-http.ts'
+import { openHttp, type HttpServer } from '../../server/src/http/open-http.ts'
 import { rejectBrokenRequest } from '../../server/src/http/send-problem.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
+import { openPools, type Pools } from '../../server/src/lib/pools.ts'
 import { readBody, send, sendRaw } from '../support/http-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -18,6 +19,11 @@ const ALL_PLACES = [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]
 /** The same for requests that use only the database, of which a process works on 128. */
 const DATABASE_PLACES = ALL_PLACES.slice(2)
 const HONEST = 8
+
+interface Limits {
+  readonly pools?: Pools
+  readonly stallMs?: number
+}
 
 describe('clients that send or read slowly', () => {
   let http: HttpServer
@@ -39,10 +45,10 @@ describe('clients that send or read slowly', () => {
   })
 
   /** Opens a server with one route for each kind of request, which needs no database. */
-  async function open(transfers: NonNullable<HttpOptions['transfers']>): Promise<void> {
+  async function open({ pools = openPools(), stallMs }: Limits): Promise<void> {
     http = openHttp(
-      { production: false, trustedProxies: ['127.0.0.1'], transfers },
-      { clock: createClock(), logger: createLogger('silent') },
+      { production: false, trustedProxies: ['127.0.0.1'], ...(stallMs === undefined ? {} : { stallMs }) },
+      { clock: createClock(), logger: createLogger('silent'), pools },
     )
     begun = 0
     handled = { now: 0, most: 0 }
@@ -70,9 +76,9 @@ describe('clients that send or read slowly', () => {
     url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
   }
 
-  async function reopen(transfers: NonNullable<HttpOptions['transfers']>): Promise<void> {
+  async function reopen(limits: Limits): Promise<void> {
     await http.close()
-    await open(transfers)
+    await open(limits)
   }
 
   /** Opens a connection that sends bytes, and never reads. */
@@ -125,7 +131,7 @@ describe('clients that send or read slowly', () => {
   })
 
   test('of unread responses, the client with most of them loses its oldest, and others keep theirs', async () => {
-    await reopen({ draining: { bytesMax: 3 * BIG.length } })
+    await reopen({ pools: openPools({ unreadAnswers: 3 * BIG.length }) })
     const slow = attack(lastGet('/big'))
     await waitFor('the response', () => http.drainingAnswers.bytes > 0)
     for (let index = 0; index < 6; index += 1) attack(get('/big', addressOf(1)))
@@ -136,7 +142,7 @@ describe('clients that send or read slowly', () => {
   })
 
   test('of bodies that arrive, the client with most bytes loses its oldest, and others keep theirs', async () => {
-    await reopen({ arriving: 100_000 })
+    await reopen({ pools: openPools({ arrivingBodies: 100_000 }) })
     const text = JSON.stringify('y'.repeat(50_000))
     const slow = attack(post(addressOf(0), text.length, text.slice(0, 20_000)))
     await waitFor('the first half', () => http.arrivingBodies.bytes === 20_000)
@@ -157,7 +163,7 @@ describe('clients that send or read slowly', () => {
   })
 
   test('a client that reads nothing for a while is disconnected', async () => {
-    await reopen({ draining: { stallMs: 50 } })
+    await reopen({ stallMs: 50 })
     attack(get('/big', addressOf(0)))
     await waitFor('the response', () => begun === 1)
     await waitFor('the end of the connection', () => openSockets() === 0)

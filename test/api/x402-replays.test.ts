@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { addApi } from '../../server/src/api/add-api.ts'
 import { ANSWER_BYTES_MAX } from '../../server/src/domain/purchases/send-paid-request.ts'
 import { openHttp, type HttpServer } from '../../server/src/http/open-http.ts'
+import { openPools } from '../../server/src/lib/pools.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import type { Seed } from '../support/context/seed.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
@@ -30,8 +31,8 @@ describe('repeats of a finished purchase', () => {
     seller.accepts = [offerOf(given.context)]
     seller.deliver = (response) => void response.writeHead(200).end(LARGEST_ANSWER)
     const { context, config, clock } = given
-    const transfers = { draining: { bytesMax: UNREAD_BYTES_MAX } }
-    http = openHttp({ ...config, transfers }, { clock, logger: context.logger })
+    const pools = openPools({ unreadAnswers: UNREAD_BYTES_MAX })
+    http = openHttp(config, { clock, logger: context.logger, pools })
     http.addHook('onSend', (_request, _reply, payload, done) => {
       responses += 1
       done(null, payload)

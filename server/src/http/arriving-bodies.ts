@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Budget } from '../lib/pools.ts'
 import type { Hold } from '../lib/shared-bytes.ts'
-import { ARRIVING_BYTES_MAX, BODY_BYTES_MAX, PIPELINED_MAX } from './limits.ts'
+import { BODY_BYTES_MAX, PIPELINED_MAX } from './limits.ts'
 import type { Group } from './overload-gate.ts'
 import { TransferBytes } from './transfer-bytes.ts'
 
@@ -18,7 +19,7 @@ const NO_BYTES = Buffer.alloc(0)
 
 /**
  * Receives the bodies of requests. Nothing else is done for a request before its body is there, so a client that sends
- * slowly takes up only its connection and its bytes. Workspaces and clients share the bytes of bodies that have not
+ * slowly takes up only its connection and its bytes. People and networks share the bytes of bodies that have not
  * arrived completely, and the server's `requestTimeout` ends what takes too long.
  */
 export class ArrivingBodies {
@@ -26,8 +27,8 @@ export class ArrivingBodies {
   /** How many requests of a connection wait for the responses to earlier ones. */
   readonly #pipelined = new WeakMap<Socket, number>()
 
-  constructor(groupOf: (request: FastifyRequest) => Group, bytesMax = ARRIVING_BYTES_MAX) {
-    this.#bytes = new TransferBytes(groupOf, bytesMax)
+  constructor(groupOf: (request: FastifyRequest) => Group, budget: Budget) {
+    this.#bytes = new TransferBytes(groupOf, budget)
   }
 
   /** How many bytes of bodies are here that have not arrived completely. */

@@ -1,22 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DRAINING_BYTES_MAX, DRAINING_STALL_MS } from './limits.ts'
+import type { Budget } from '../lib/pools.ts'
+import { DRAINING_STALL_MS } from './limits.ts'
 import { leaveWork, type Group } from './overload-gate.ts'
 import { TransferBytes } from './transfer-bytes.ts'
 
 /**
  * Bounds the responses that clients have not read. A client that reads slowly holds no place: its request has left the
- * gate. It holds the bytes that the operating system has not taken yet, which workspaces and clients share, and its
+ * gate. It holds the bytes that the operating system has not taken yet, which people and networks share, and its
  * connection is closed if it stops reading.
  */
 export class DrainingAnswers {
   readonly #bytes: TransferBytes
   readonly #stallMs: number
 
-  constructor(
-    groupOf: (request: FastifyRequest) => Group,
-    { bytesMax = DRAINING_BYTES_MAX, stallMs = DRAINING_STALL_MS } = {},
-  ) {
-    this.#bytes = new TransferBytes(groupOf, bytesMax)
+  constructor(groupOf: (request: FastifyRequest) => Group, budget: Budget, stallMs = DRAINING_STALL_MS) {
+    this.#bytes = new TransferBytes(groupOf, budget)
     this.#stallMs = stallMs
   }
 

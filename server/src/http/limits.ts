@@ -6,12 +6,8 @@ export const REQUEST_TIMEOUT_MS = 30_000
 export const HEADERS_TIMEOUT_MS = 15_000
 /** How often connections are checked for requests that take too long. */
 export const CONNECTIONS_CHECK_MS = 5_000
-/** How many bytes of bodies a process keeps that have not arrived completely. Known credentials have as many again. */
-export const ARRIVING_BYTES_MAX = 16 * 1_024 * 1_024
 /** How many requests of one connection may wait for the responses to earlier ones. */
 export const PIPELINED_MAX = 16
-/** How many bytes of responses a process keeps that clients have not read. Known credentials have as many again. */
-export const DRAINING_BYTES_MAX = 64 * 1_024 * 1_024
 /** A client that reads nothing of its response for this time is disconnected, at the latest after twice this time. */
 export const DRAINING_STALL_MS = 30_000
 /** After the response to a request that is not valid HTTP, a connection is kept open only this long. */

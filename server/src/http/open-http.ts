@@ -49,11 +49,8 @@ export type HttpServer = ReturnType<typeof openHttp>
 export interface HttpOptions {
   readonly production: boolean
   readonly trustedProxies: readonly string[]
-  /** Limits of bodies that arrive and of responses that are not read. Only tests set them. */
-  readonly transfers?: {
-    readonly arriving?: number
-    readonly draining?: { readonly bytesMax?: number; readonly stallMs?: number }
-  }
+  /** After how many milliseconds a client is disconnected that reads nothing. Only tests set it. */
+  readonly stallMs?: number
 }
 
 const HOST_PATTERN = /^host$/i
@@ -100,8 +97,8 @@ export function openHttp(
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   const overloadGate = new OverloadGate({ clock, logger, pools })
-  const arrivingBodies = new ArrivingBodies(overloadGate.groupOf, options.transfers?.arriving)
-  const drainingAnswers = new DrainingAnswers(overloadGate.groupOf, options.transfers?.draining)
+  const arrivingBodies = new ArrivingBodies(overloadGate.groupOf, pools.arrivingBodies)
+  const drainingAnswers = new DrainingAnswers(overloadGate.groupOf, pools.unreadAnswers, options.stallMs)
   http.decorate('overloadGate', overloadGate)
   http.decorate('arrivingBodies', arrivingBodies)
   http.decorate('drainingAnswers', drainingAnswers)

@@ -5,6 +5,7 @@ import { ATTEMPT_TIMEOUT_MS, LEASE_MS, type ClaimedDelivery } from '../domain/we
 import type { Places } from '../domain/webhooks/places.ts'
 import { releaseDeliveries } from '../domain/webhooks/release-deliveries.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
+import { SENDER_PLACES } from '../lib/pools.ts'
 import { openOutbound } from '../lib/outbound/open-outbound.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import { createWakeup } from './wakeup.ts'
@@ -25,9 +26,7 @@ interface PoolBounds {
    * but does not respond in time.
    */
   readonly hangs: boolean
-  /**
-   * The most attempts at once in one process. The limit can be high, because an attempt mostly waits for the receiver.
-   */
+  /** The most attempts at once in one process. */
   readonly inFlightMax: number
   /** The most attempts at once to one endpoint, counting all processes. */
   readonly endpointInFlightMax: number
@@ -36,8 +35,8 @@ interface PoolBounds {
 
 /** There are two pools, so that endpoints that hang never use up the attempts for endpoints that respond (D45). */
 const POOLS: readonly PoolBounds[] = [
-  { hangs: false, inFlightMax: 400, endpointInFlightMax: 4, pollMs: 200 },
-  { hangs: true, inFlightMax: 200, endpointInFlightMax: 1, pollMs: 1_000 },
+  { hangs: false, inFlightMax: SENDER_PLACES.promptWebhooks, endpointInFlightMax: 4, pollMs: 200 },
+  { hangs: true, inFlightMax: SENDER_PLACES.hangingWebhooks, endpointInFlightMax: 1, pollMs: 1_000 },
 ]
 
 interface Attempt {

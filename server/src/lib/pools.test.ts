@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { Creators } from './creators.ts'
 import { type FairPlaces, type Ticket } from './fair-places.ts'
-import { openPools, POOLS, type PoolName } from './pools.ts'
+import { shareOf } from '../domain/webhooks/places.ts'
+import { BYTES, openPools, POOLS, SENDER_PLACES, type PoolName } from './pools.ts'
 
 const SPECIFICATION = new URL('../../../docs/specification.md', import.meta.url)
 /** More holders than can hold something in any pool. */
@@ -33,6 +34,26 @@ describe('the pools of a process', () => {
       return [name, placesMax === 0 ? 'configured' : placesMax, waitingMax, others].map((cell) => format(cell))
     })
     assert.deepEqual(readTable(), rows)
+  })
+
+  test('and so are the bytes and the attempts of the webhook sender', () => {
+    const bytes = Object.entries(BYTES).map(([name, size]) => [name, `${size / 1_024 / 1_024} MiB`, 'any'])
+    const attempts = Object.entries(SENDER_PLACES).map(([name, size]) => [name, `${size}`, `${countOthersOf(size)}`])
+    const rows = readCells('name').map((cells) => [cells[1]?.replaceAll('`', ''), cells[3], cells[4]])
+    assert.deepEqual(rows, [...bytes, ...attempts])
+  })
+
+  test('the bytes belong to the creators of workspaces, and known credentials and strangers have their own', () => {
+    const { creators, arrivingBodies } = openPools({ arrivingBodies: 100 })
+    for (const workspace of ['acc_1', 'acc_2', 'acc_3']) creators.remember(workspace, 'usr_1')
+    const ended: string[] = []
+    const hold = (group: string, size: number) => arrivingBodies.known.hold(group, size, () => ended.push(group))
+    arrivingBodies.strangers.hold('192.0.2.1', 100, () => ended.push('192.0.2.1'))
+    for (const workspace of ['acc_1', 'acc_2', 'acc_3']) hold(workspace, 20)
+    // The other workspace holds more than each of the three, but less than the person who created them.
+    hold('acc_4', 30)
+    hold('acc_4', 15)
+    assert.deepEqual(ended, ['acc_1'])
   })
 
   test('belong to the creators of workspaces, and to networks', () => {
@@ -123,6 +144,19 @@ function countOthers(pool: FairPlaces): number {
   throw new Error('the pool never filled')
 }
 
+/** Does the same for the attempts of the webhook sender. */
+function countOthersOf(attempts: number): number {
+  let free = attempts
+  for (let holders = 0; ; holders += 1) {
+    let held = 0
+    while (free > 0 && held < shareOf(free)) {
+      held += 1
+      free -= 1
+    }
+    if (free === 0) return holders
+  }
+}
+
 function format(cell: string | number): string {
   return typeof cell === 'number' ? cell.toLocaleString('en-US') : cell
 }
@@ -139,9 +173,10 @@ function readTable(): string[][] {
   })
 }
 
-function readCells(): string[][] {
+/** Reads the rows of one of the tables, which is named by its first column. */
+function readCells(table = 'pool'): string[][] {
   const lines = readFileSync(SPECIFICATION, 'utf8').split('\n')
-  const start = lines.findIndex((line) => line.startsWith('  | pool '))
+  const start = lines.findIndex((line) => line.startsWith(`  | ${table} `))
   const rows = lines.slice(start + 2, lines.indexOf('', start))
   return rows.map((row) => row.split('|').map((cell) => cell.trim()))
 }

@@ -1,11 +1,13 @@
 import { Creators } from './creators.ts'
 import { anyFree, FairPlaces, type FairPlacesOptions } from './fair-places.ts'
+import { SharedBytes } from './shared-bytes.ts'
 
 /** A caller who holds an own share or more is turned away at once. Only newcomers wait. */
 const NEWCOMERS_WAIT = { waitingMax: 256, waitMsMax: 3_000, whoWaits: 'newcomers' } as const
 const NOBODY_WAITS = { waitingMax: 0, waitMsMax: 0 } as const
 /** Work that could keep its place for minutes ends after this time, if a newcomer finds no place. */
 const TURN_MS = 60_000
+const MIB = 1_024 * 1_024
 
 /**
  * Everything that a process shares out between the people and networks that use it (D91). The specification has a table
@@ -73,9 +75,33 @@ export const POOLS = {
   },
 } as const satisfies Record<string, FairPlacesOptions>
 
+/** The bytes that a process keeps for clients. Known credentials have so many, and strangers as many again. */
+export const BYTES = {
+  /** The bodies that have not arrived completely. */
+  arrivingBodies: 16 * MIB,
+  /** The responses that clients have not read. */
+  unreadAnswers: 64 * MIB,
+} as const
+
+/**
+ * The most attempts of the webhook sender at once. The numbers can be high, because an attempt mostly waits for the
+ * receiver. The attempts are shared where they are claimed, in the database (decision 0019).
+ */
+export const SENDER_PLACES = {
+  promptWebhooks: 400,
+  hangingWebhooks: 200,
+} as const
+
+/** The bytes of one kind. */
+export interface Budget {
+  readonly known: SharedBytes
+  readonly strangers: SharedBytes
+}
+
 export type PoolName = keyof typeof POOLS
-export type Pools = Readonly<Record<PoolName, FairPlaces>> & { readonly creators: Creators }
-type Changes = Readonly<Partial<Record<PoolName, Partial<FairPlacesOptions>>>>
+type BytesName = keyof typeof BYTES
+export type Pools = Readonly<Record<PoolName, FairPlaces> & Record<BytesName, Budget>> & { readonly creators: Creators }
+type Changes = Readonly<Partial<Record<PoolName, Partial<FairPlacesOptions>> & Record<BytesName, number>>>
 
 /** Opens the pools of a process. `changes` replaces some of their sizes. */
 export function openPools(changes: Changes = {}): Pools {
@@ -83,5 +109,14 @@ export function openPools(changes: Changes = {}): Pools {
   const { holderOf } = creators
   const names = Object.keys(POOLS) as PoolName[]
   const pools = names.map((name) => [name, new FairPlaces({ ...POOLS[name], ...changes[name], holderOf })] as const)
-  return { creators, ...(Object.fromEntries(pools) as Record<PoolName, FairPlaces>) }
+  const openBudget = (name: BytesName): Budget => {
+    const open = () => new SharedBytes(changes[name] ?? BYTES[name], holderOf)
+    return { known: open(), strangers: open() }
+  }
+  return {
+    creators,
+    arrivingBodies: openBudget('arrivingBodies'),
+    unreadAnswers: openBudget('unreadAnswers'),
+    ...(Object.fromEntries(pools) as Record<PoolName, FairPlaces>),
+  }
 }

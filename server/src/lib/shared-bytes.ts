@@ -18,17 +18,20 @@ interface Group {
 }
 
 /**
- * A number of bytes that groups share. A group is a set of callers, such as a workspace. If all groups together hold
- * more, the group that holds most loses its oldest holder, again and again until the others fit. So whoever comes next
- * always gets room, and a group that holds less than its equal share loses nothing.
+ * A number of bytes that groups share. A group is a person, with all workspaces that this person created, or a network
+ * (D91). If all groups together hold more, the group that holds most loses its oldest holder, again and again until the
+ * others fit. So whoever comes next always gets room, and a group that holds less than its equal share loses nothing.
  */
 export class SharedBytes {
   readonly #bytesMax: number
+  readonly #groupOf: (name: string) => string
   readonly #groups = new Map<string, Group>()
   #bytes = 0
 
-  constructor(bytesMax: number) {
+  /** `groupOf` returns the group of a workspace. By default, each workspace and each network is a group. */
+  constructor(bytesMax: number, groupOf = (name: string) => name) {
     this.#bytesMax = bytesMax
+    this.#groupOf = groupOf
   }
 
   /** How many bytes all groups hold. Never more than `bytesMax`. */
@@ -36,8 +39,12 @@ export class SharedBytes {
     return this.#bytes
   }
 
-  /** Holds bytes for a group. `end` is called if they are taken away, possibly at once. Then they are given back. */
-  hold(name: string, bytes: number, end: () => void): Hold {
+  /**
+   * Holds bytes for a workspace, person or network. `end` is called if they are taken away, possibly at once. Then they
+   * are given back.
+   */
+  hold(caller: string, bytes: number, end: () => void): Hold {
+    const name = this.#groupOf(caller)
     const group = this.#groups.get(name) ?? { bytes: 0, holders: new Set() }
     this.#groups.set(name, group)
     const holder: Holder = { bytes: 0, end }

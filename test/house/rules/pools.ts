@@ -10,10 +10,10 @@ export const ONE_LIST_OF_POOLS: Rule = {
     tree.modules
       .filter((module) => isServer(module) && module.path !== LIST)
       .flatMap(({ path, text }) =>
-        [...text.matchAll(/\bnew FairPlaces\b/g)].map((match) => ({
+        [...text.matchAll(/\bnew (FairPlaces|SharedBytes)\b/g)].map((match) => ({
           path,
           line: lineAt(text, match.index),
-          message: `new FairPlaces is banned here: add the pool to ${LIST} and to the table of D91 in docs/specification.md, which say who may hold its places and for how long`,
+          message: `new ${match[1]} is banned here: add the pool to ${LIST} and to the tables of D91 in docs/specification.md, which say who may hold what it shares out, and for how long`,
         })),
       ),
 }

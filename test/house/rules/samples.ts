@@ -256,9 +256,12 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     rule: ONE_LIST_OF_POOLS,
-    fails: [broken('server/src/db/readers.ts', 'const places = new FairPlaces({ placesMax: 3 })')],
+    fails: [
+      broken('server/src/db/readers.ts', 'const places = new FairPlaces({ placesMax: 3 })'),
+      broken('server/src/http/uploads.ts', 'const bytes = new SharedBytes(UPLOADS_BYTES_MAX)'),
+    ],
     passes: [
-      file('server/src/lib/pools.ts', 'new FairPlaces(options)'),
+      file('server/src/lib/pools.ts', 'new FairPlaces(options), new SharedBytes(BYTES_MAX)'),
       file('server/src/lib/fair-places.test.ts', 'new FairPlaces(options)'),
     ],
   },
