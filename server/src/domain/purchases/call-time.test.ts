@@ -6,6 +6,7 @@ import { openTestContext, type TestContext } from '../../../../test/support/cont
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { startFakeSeller, toBase64, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import type { Deadline } from '../../lib/deadline.ts'
+import { openPools } from '../../lib/pools.ts'
 import { microUsdc } from '../../values/money.ts'
 import { signForResource } from './sign-for-resource.ts'
 import type { PurchaseState } from './work-on-purchase.ts'
@@ -73,6 +74,49 @@ describe('a call ends in time', () => {
     for (const release of held) release()
     assert.deepEqual(tell(await first), ['pending', 'delivered', 'goods'])
     assert.equal(seller.paid.length, 1)
+  })
+
+  test('when a newcomer needs the place of a call that only waits for another call', async (t) => {
+    const pools = openPools({ purchases: { placesMax: 3 } })
+    const ctx = { ...given.context, pools }
+    const buyer = await seedBuyer(given)
+    const held: (() => void)[] = []
+    seller.deliver = (response) => held.push(() => response.end('goods'))
+    const url = `${seller.url}/goods`
+    const first = buyAs(ctx, buyer, { url })
+    await waitFor('the seller to be paid', () => held.length === 1)
+    const repeated = buyAs(ctx, buyer, { url })
+    await waitFor('the other call', () => pools.purchases.taken === 2)
+    const newcomers = ['one', 'two'].map((name) => pools.purchases.enter(name, () => undefined))
+    t.after(() => newcomers.forEach((ticket) => ticket.leave()))
+    assert.deepEqual(
+      newcomers.map(({ state }) => state),
+      ['placed', 'placed'],
+    )
+    assert.deepEqual(tell(await repeated), ['pending', 'unknown', undefined])
+    for (const release of held) release()
+    assert.deepEqual(tell(await first), ['pending', 'delivered', 'goods'])
+    assert.equal(seller.paid.length, 1)
+  })
+
+  test('but not when a newcomer needs the place of a call that sends the header again', async (t) => {
+    const pools = openPools({ purchases: { placesMax: 3 } })
+    const buyer = await seedBuyer(given)
+    const respond = seller.deliver
+    seller.deliver = () => undefined
+    await pay(buyer, untilPaid)
+    const held: (() => void)[] = []
+    seller.deliver = (response, request) => held.push(() => respond(response, request))
+    const repeated = buyAs({ ...given.context, pools }, buyer, { url: `${seller.url}/goods` })
+    await waitFor('the seller to be paid again', () => held.length === 1)
+    const others = [buyer.workspace.id, 'one', 'two'].map((name) => pools.purchases.enter(name, () => undefined))
+    t.after(() => others.forEach((ticket) => ticket.leave()))
+    assert.deepEqual(
+      others.map(({ state }) => state),
+      ['placed', 'placed', 'waiting'],
+    )
+    for (const release of held) release()
+    assert.deepEqual(tell(await repeated), ['pending', 'delivered', 'goods'])
   })
 
   test('also when it only signs', async () => {

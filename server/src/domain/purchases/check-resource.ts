@@ -62,7 +62,7 @@ export async function checkResource(
   { workspaceId, mode, credentialId, boundAgentId, request, buyer }: PriceRequest,
   { onWait }: Pick<Course, 'onWait'>,
 ): Promise<CheckedPrice> {
-  const place = { pool: 'priceChecks', workspaceId, mayEnd: true } as const
+  const place = { pool: 'priceChecks', workspaceId } as const
   const price = await withPurchasePlace(ctx, place, async ({ ended }) => {
     onWait()
     const source = { workspaceId, mode, credentialId }

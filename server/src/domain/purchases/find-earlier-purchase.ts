@@ -1,3 +1,4 @@
+import type { HeldPlace } from '../../lib/fair-places.ts'
 import type { Context } from '../context.ts'
 import { mayPayAs } from '../payment-requests/payment-request.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -67,12 +68,11 @@ export async function replayPurchase(
   const mismatches = comparePurchase({ payment, order: openOrder(ctx.sealer, purchase) }, compared)
   if (!mayPayAs(key, payment.agentId)) return { payment, purchase, state: null, mismatches }
   const isFinished = isAnswered(purchase) || known.payment.status === 'failed'
-  const work = async (): Promise<PurchaseState> => {
+  const work = async (hold: HeldPlace): Promise<PurchaseState> => {
     onWait()
-    return await continuePurchase(ctx, { payment: known.payment, request }, bounds)
+    return await continuePurchase(ctx, { payment: known.payment, request, hold }, bounds)
   }
-  // The purchase may have paid already.
-  const place = { pool: 'purchases', workspaceId: payment.workspaceId, mayEnd: false } as const
+  const place = { pool: 'purchases', workspaceId: payment.workspaceId } as const
   const state =
     isFinished || !isSamePurchase(mismatches)
       ? known

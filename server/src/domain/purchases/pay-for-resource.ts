@@ -57,7 +57,7 @@ export async function payForResource(
     return { kind: 'replayed', earlier: await replayPurchase(ctx, { ...replay, payment: earlier }, bounds) }
   }
   if (!mayPayAs(terms, terms.agentId)) throw refusalProblem({ code: 'agent_not_authorized' })
-  const place = { pool: 'purchases', workspaceId: terms.workspaceId, mayEnd: true } as const
+  const place = { pool: 'purchases', workspaceId: terms.workspaceId } as const
   const outcome = await withPurchasePlace(ctx, place, async ({ ended, keep }) => {
     onWait()
     const price = await askPrice(ctx, { source: terms, request, ...PRICE_LIMITS, signal: ended })

@@ -8,24 +8,21 @@ const NO_PLACE_RETRY_AFTER_SECONDS = 5
 interface WantedPlace {
   readonly pool: 'purchases' | 'priceChecks'
   readonly workspaceId: string
-  /** Whether a newcomer may get the place until the work calls `keep` (D91). */
-  readonly mayEnd: boolean
 }
 
 /**
- * Does work that waits for somebody else's server, if this process has a place for it. Throws 503 if there is none, and
- * if a newcomer got it; nothing was paid then.
+ * Does work that waits for somebody else's server, if this process has a place for it. A newcomer may get the place
+ * until the work calls `keep` (D91). Throws 503 if there is no place, and if the work failed because a newcomer got it.
  */
 export async function withPurchasePlace<Result>(
   { pools }: Pick<Context, 'pools'>,
-  { pool, workspaceId, mayEnd }: WantedPlace,
+  { pool, workspaceId }: WantedPlace,
   work: (hold: HeldPlace) => Promise<Result>,
 ): Promise<Result> {
-  return await pools[pool].run(workspaceId, { full, mayEnd }, work)
+  return await pools[pool].run(workspaceId, { full, mayEnd: true }, work)
 }
 
 function full(): Problem {
-  return new Problem('unavailable', 'Too many purchases are in progress. Nothing was paid. Retry later.', {
-    retryAfterSeconds: NO_PLACE_RETRY_AFTER_SECONDS,
-  })
+  const message = 'Too many purchases are in progress. Nothing was paid now. Retry the same request later.'
+  return new Problem('unavailable', message, { retryAfterSeconds: NO_PLACE_RETRY_AFTER_SECONDS })
 }
