@@ -46,8 +46,8 @@ export const POOLS = {
   paymentWaits: { placesMax: 1_000, ...NOBODY_WAITS },
   /** The open pages. Each needs a connection, and makes the query that runs every second take longer. */
   changeStreams: { placesMax: 200, ...NOBODY_WAITS, turnMs: TURN_MS },
-  /** The metadata documents of OAuth clients that are fetched. A newcomer waits a little longer than a fetch takes. */
-  clientDocuments: { placesMax: 64, waitingMax: 256, waitMsMax: 6_000, whoWaits: 'newcomers' },
+  /** The metadata documents of OAuth clients that are fetched. A newcomer waits a little longer than two fetches take. */
+  clientDocuments: { placesMax: 64, waitingMax: 256, waitMsMax: 12_000, whoWaits: 'newcomers' },
   /**
    * The requests that create resources at the enclave. Payments use the same connections to the enclave, and a wallet
    * takes a hundred of these requests, of which at most 20 are open. So a hundred wallets can wait.
