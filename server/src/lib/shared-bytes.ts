@@ -20,7 +20,7 @@ interface Group {
 /**
  * A number of bytes that groups share. A group is a person, with all workspaces that this person created, or a network
  * (D91). If all groups together hold more, the group that holds most loses its oldest holder, again and again until the
- * others fit. So whoever comes next always gets room, and a group that holds less than its equal share loses nothing.
+ * others fit. So a newcomer always gets room, and a group that holds less than its equal share loses nothing.
  */
 export class SharedBytes {
   readonly #bytesMax: number
