@@ -101,7 +101,7 @@ describe('the responses of sellers', () => {
     const paying = await given.context.db.transaction(async (transaction) => {
       await transaction.run({
         name: 'hold_stored_bytes',
-        text: 'select from stored_bytes where workspace_id = $1 for update',
+        text: `select from stored_bytes where workspace_id = $1 and kind = 'answers' for update`,
         values: [buyer.workspace.id],
         read: () => null,
       })
@@ -197,7 +197,7 @@ describe('the responses of sellers', () => {
     const [row] = await readRows(
       given.context.db,
       `select coalesce(sum(kept_bytes), 0) as kept, coalesce(sum(reserved_bytes), 0) as reserved,
-        (select used_bytes from stored_bytes where workspace_id = $1 and mode = 'test') as used
+        (select used_bytes from stored_bytes where workspace_id = $1 and mode = 'test' and kind = 'answers') as used
       from purchases where workspace_id = $1`,
       [workspace.id],
     )

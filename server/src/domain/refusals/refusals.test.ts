@@ -172,7 +172,7 @@ describe('refusals of payments', () => {
     assert.ok(used > 4 * 200 && used < 4 * 1_000, String(used))
     // As if the rest of the budget were used by refusals that are newer than these.
     const full = DROPPED_BYTES_MAX.refusals - 1
-    await readRows(ctx.db, 'update stored_bytes set used_bytes = $2 where workspace_id = $1', [
+    await readRows(ctx.db, `update stored_bytes set used_bytes = $2 where workspace_id = $1 and kind = 'refusals'`, [
       seeded.workspace.id,
       full,
     ])

@@ -130,7 +130,10 @@ describe('finishing attempts together', () => {
     assert.equal(await readUsed(), 3 * body.length)
     // As if the rest of the budget were used by responses that are newer than these.
     const full = DROPPED_BYTES_MAX.responses - body.length / 2
-    await readRows(real.db, 'update stored_bytes set used_bytes = $2 where workspace_id = $1', [workspace.id, full])
+    await readRows(real.db, `update stored_bytes set used_bytes = $2 where workspace_id = $1 and kind = 'responses'`, [
+      workspace.id,
+      full,
+    ])
     await finishAttempts(ctx, [ended(fourth, failed)])
     const kept = async ({ delivery }: ClaimedDelivery) =>
       (await getDelivery(ctx, delivery)).attempts.map(({ statusCode, responseBody }) => [
