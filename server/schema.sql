@@ -268,6 +268,14 @@ CREATE INDEX deposits_listed ON public.deposits USING btree (workspace_id, mode,
 CREATE INDEX deposits_of_wallet ON public.deposits USING btree (workspace_id, mode, wallet_address, id);
 CREATE UNIQUE INDEX deposits_once ON public.deposits USING btree (mode, tx_hash, wallet_address, "position");
 
+create table encryption_keys (
+  fingerprint text not null,
+  id text,
+  first_used_at timestamp with time zone not null,
+  unused_since timestamp with time zone,
+  constraint encryption_keys_pkey PRIMARY KEY (fingerprint)
+);
+
 create table events (
   workspace_id text not null,
   id text not null,

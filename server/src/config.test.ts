@@ -30,7 +30,7 @@ describe('readConfig', () => {
     assert.deepEqual([config.host, config.port, config.authPort], ['127.0.0.1', 4100, null])
     assert.equal(config.enclave.apiUrl, 'https://api.privy.io')
     assert.equal(config.walletSlots, 50)
-    assert.deepEqual(config.encryptionKey, Buffer.alloc(32, 7))
+    assert.deepEqual(config.encryptionKeys, [{ id: null, key: Buffer.alloc(32, 7) }])
     assert.deepEqual(config.chains.live, {
       mode: 'live',
       chainId: 8453,
@@ -42,6 +42,16 @@ describe('readConfig', () => {
     })
     assert.equal(config.chains.test.explorerUrl, 'https://sepolia.basescan.org')
     assert.equal(config.chains.test.chainId, 84532)
+  })
+
+  test('encryption keys with ids are read, the newest first (D74)', () => {
+    const newest = Buffer.alloc(32, 8)
+    const { ENCRYPTION_KEY: _key, ...others } = DEVELOPMENT
+    const config = readConfig({ ...others, ENCRYPTION_KEYS: `b:${newest.toString('base64')}, a:${KEY}` })
+    assert.deepEqual(config.encryptionKeys, [
+      { id: 'b', key: newest },
+      { id: 'a', key: Buffer.alloc(32, 7) },
+    ])
   })
 
   test('the contact that other servers see is an e-mail address or an https URL, and there need not be one (D94)', () => {
@@ -105,6 +115,15 @@ describe('readConfig', () => {
     ['SIGNER_URL', 'https://api.example.com:8443', /SIGNER_URL must have a host other than/],
     ['SIGNER_URL', 'https://example.com', /SIGNER_URL must have a host other than .* not a parent domain/],
     ['ENCRYPTION_KEY', Buffer.alloc(31).toString('base64'), /ENCRYPTION_KEY must be 32 bytes/],
+    ['ENCRYPTION_KEYS', `1:${KEY}`, /ENCRYPTION_KEY must not be set if ENCRYPTION_KEYS is set/],
+    ['ENCRYPTION_KEYS', `1:${Buffer.alloc(31).toString('base64')}`, /ENCRYPTION_KEYS must be 32 bytes/],
+    ['ENCRYPTION_KEYS', KEY, /ENCRYPTION_KEYS must be id:key pairs/],
+    ['ENCRYPTION_KEYS', `1:${KEY},2:${KEY}`, /ENCRYPTION_KEYS must not contain an id or a key twice/],
+    [
+      'ENCRYPTION_KEYS',
+      Array.from({ length: 9 }, (_, id) => `${id}:${Buffer.alloc(32, id).toString('base64')}`).join(),
+      /at most 8 keys/,
+    ],
     ['PORT', '65536', /PORT must be a whole number from 0 to 65535/],
     ['PORT', '80a', /PORT must be a whole number/],
     ['PORT', '-1', /PORT must be a whole number/],

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { SEALING_KEY_BYTES } from './lib/sealing.ts'
+import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
@@ -44,7 +44,8 @@ export interface Config {
    */
   readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
   readonly database: { readonly url: string; readonly connectionsMax: number }
-  readonly encryptionKey: Buffer
+  /** The keys that encrypt the secrets in the database (D74), the newest first. Only the newest one encrypts. */
+  readonly encryptionKeys: readonly SealingKey[]
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
   /** How many slots a new wallet gets. */
@@ -84,6 +85,8 @@ const SIGNER_DIR = fileURLToPath(new URL('../../signer/dist', import.meta.url))
 const CONTACT_CHARS_MAX = 128
 /** The characters that a comment in the header `User-Agent` may contain (RFC 9110, section 5.6.5). */
 const CONTACT_PATTERN = /^[!-'*-[\]-~]+$/
+/** Each key that is not the newest one may be tried when a secret is decrypted. */
+const ENCRYPTION_KEYS_MAX = 8
 const EMAIL_PATTERN = /^[^@]+@[^@]+$/
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -115,7 +118,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       url: reader.text('DATABASE_URL'),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
     },
-    encryptionKey: reader.key('ENCRYPTION_KEY'),
+    encryptionKeys: readEncryptionKeys(reader),
     enclave: {
       apiUrl: reader.secureUrl('PRIVY_API_URL', 'https://api.privy.io', production),
       appId: reader.text('PRIVY_APP_ID'),
@@ -151,6 +154,31 @@ function checkSignerHost(reader: Reader, { signerUrl, baseUrl, authUrl }: Config
       'SIGNER_URL must have a host other than BASE_URL and AUTH_URL, and not a parent domain of theirs',
     )
   }
+}
+
+/** Reads `ENCRYPTION_KEYS`, such as `2:base64,1:base64`, or `ENCRYPTION_KEY`, which is one key without an id. */
+function readEncryptionKeys(reader: Reader): SealingKey[] {
+  const items = reader.list('ENCRYPTION_KEYS')
+  if (items.length === 0) return [{ id: null, key: reader.key('ENCRYPTION_KEY', reader.text('ENCRYPTION_KEY')) }]
+  if (reader.text('ENCRYPTION_KEY', '') !== '') {
+    reader.faults.push('ENCRYPTION_KEY must not be set if ENCRYPTION_KEYS is set: add the key to the list')
+  }
+  const keys = items.map((item) => {
+    const [id = '', text = ''] = item.split(':')
+    if (!KEY_ID_PATTERN.test(id)) {
+      reader.faults.push('ENCRYPTION_KEYS must be id:key pairs, with ids of 1 to 16 letters, digits and hyphens')
+    }
+    return { id, key: reader.key('ENCRYPTION_KEYS', text) }
+  })
+  const ids = new Set(keys.map(({ id }) => id))
+  const values = new Set(keys.map(({ key }) => key.toString('base64')))
+  if (ids.size < keys.length || values.size < keys.length) {
+    reader.faults.push('ENCRYPTION_KEYS must not contain an id or a key twice')
+  }
+  if (keys.length > ENCRYPTION_KEYS_MAX) {
+    reader.faults.push(`ENCRYPTION_KEYS must contain at most ${ENCRYPTION_KEYS_MAX} keys`)
+  }
+  return keys
 }
 
 /** In production, the signer page is hosted apart from the service, unless the operator names its folder. */
@@ -320,8 +348,9 @@ class Reader {
     return text as Address
   }
 
-  key(name: string): Buffer {
-    const key = Buffer.from(this.text(name), 'base64')
+  /** Reads a key of the setting `name` from its text. */
+  key(name: string, text: string): Buffer {
+    const key = Buffer.from(text, 'base64')
     if (!this.#missing.includes(name) && key.length !== SEALING_KEY_BYTES) {
       this.faults.push(`${name} must be ${SEALING_KEY_BYTES} bytes in base64`)
     }

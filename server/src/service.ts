@@ -13,6 +13,7 @@ import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
+import { checkEncryptionKeys } from './domain/encryption-keys/check-encryption-keys.ts'
 import { OutboundTrace } from './domain/outbound-requests/trace-outbound-requests.ts'
 import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
 import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
@@ -39,6 +40,7 @@ import { watchDeposits } from './jobs/watch-deposits.ts'
 import { sendWebhooks } from './jobs/send-webhooks.ts'
 import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
+import { renewSecrets } from './jobs/renew-secrets.ts'
 import { sumPayments } from './jobs/sum-payments.ts'
 import { compareLedgers } from './jobs/compare-ledgers.ts'
 
@@ -65,7 +67,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
   const db = new Database(config.database, logger, pools)
   const deferredWrites = new DeferredWrites(db, logger)
-  const sealer = createSealer(config.encryptionKey)
+  const sealer = createSealer(config.encryptionKeys)
   const outbound = {
     allowLoopback: config.webhooksToLoopback,
     ownOrigins: [config.baseUrl, config.authUrl],
@@ -130,6 +132,10 @@ export async function openService(config: Config): Promise<Service> {
   await migrate(config.database.url, clock, { logger })
   const { context, close } = openContext(config, { clock, logger })
   const { db, chains, enclave } = context
+  await checkEncryptionKeys(context, config.encryptionKeys).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
 
   const http = openHttp(config, context)
   // The signer page is added first: its hook must run before all other routes, so that none of them exists on the
@@ -153,7 +159,7 @@ export async function openService(config: Config): Promise<Service> {
     listeners.push(...(await listenOnPort(second, { host, port: config.authPort }, listen)))
     servers.push(second)
   }
-  const loops = config.role === 'api' ? [] : startJobs(context)
+  const loops = config.role === 'api' ? [] : startJobs(context, config)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   const stopMemoryRelease = startMemoryRelease(() => http.overloadGate.turnedAway, { logger })
   logger.info({ role: config.role, ports }, 'ready')
@@ -193,7 +199,7 @@ async function addDoors(http: HttpServer, context: Context, config: Config): Pro
   await addOauth(http, context, { ...config, readSession: createSessionReader(context, config) })
 }
 
-function startJobs(context: Context): Loop[] {
+function startJobs(context: Context, { encryptionKeys }: Config): Loop[] {
   const holder = randomUUID()
   return [
     watchChain(context, { mode: 'test', holder }),
@@ -209,6 +215,7 @@ function startJobs(context: Context): Loop[] {
     compareLedgers(context, { mode: 'test', holder }),
     compareLedgers(context, { mode: 'live', holder }),
     cleanUp(context, { holder }),
+    renewSecrets(context, { holder, keys: encryptionKeys }),
   ]
 }
 

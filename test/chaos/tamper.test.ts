@@ -251,7 +251,7 @@ describe("the enclave enforces the signed policy, whatever the service's databas
     try {
       return await enclave.sendTransfer({
         enclaveWalletId: String(row?.['enclave_wallet_id']),
-        signerPrivateKey: createSealer(config.encryptionKey).open(
+        signerPrivateKey: createSealer(config.encryptionKeys).open(
           row?.['signer_private_key_sealed'] as Buffer,
           context,
         ),

@@ -12,7 +12,7 @@ import { ServerKey } from './server-key.ts'
 const PROCESSES = 10
 
 describe('a key of the service', () => {
-  const sealer = createSealer(randomBytes(32))
+  const sealer = createSealer([{ id: null, key: randomBytes(32) }])
   let fresh: FreshDatabase
   let db: Database
   before(async () => {
@@ -44,8 +44,9 @@ describe('a key of the service', () => {
 
   test('cannot be read with another encryption key; after an error, it is read again', async () => {
     await open('sealed').read()
-    let current = createSealer(randomBytes(32))
+    let current = createSealer([{ id: null, key: randomBytes(32) }])
     const swapped = {
+      mark: sealer.mark,
       seal: (...args: Parameters<typeof sealer.seal>) => sealer.seal(...args),
       open: (...args: Parameters<typeof sealer.open>) => current.open(...args),
     }

@@ -21,7 +21,7 @@ export function serverKeySealContext(name: string): string {
 
 /**
  * A random key that all processes of the service share. The first process that needs it generates it. It is stored
- * encrypted in the database, and never changes, not even if the key that encrypts it is replaced one day.
+ * encrypted in the database, and never changes, not even if the key that encrypts it is replaced.
  */
 export class ServerKey {
   readonly #deps: Deps

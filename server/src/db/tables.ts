@@ -158,6 +158,12 @@ export const tables = {
     block_hash: column('deposits.block_hash', 'text'),
     created_at: column('deposits.created_at', 'timestamptz'),
   },
+  encryption_keys: {
+    fingerprint: column('encryption_keys.fingerprint', 'text'),
+    id: nullable(column('encryption_keys.id', 'text')),
+    first_used_at: column('encryption_keys.first_used_at', 'timestamptz'),
+    unused_since: nullable(column('encryption_keys.unused_since', 'timestamptz')),
+  },
   events: {
     workspace_id: column('events.workspace_id', 'text'),
     id: column('events.id', 'text'),

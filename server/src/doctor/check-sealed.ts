@@ -3,17 +3,26 @@ import { serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
 import { findServerKey } from '../db/server-keys-store.ts'
 import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
-import { createSealer } from '../lib/sealing.ts'
+import { describeKey, findMissingKeys, type EncryptionKey } from '../domain/encryption-keys/encryption-key.ts'
+import { listEncryptionKeys } from '../domain/encryption-keys/encryption-keys-store.ts'
+import { createSealer, fingerprintOf, type SealingKey } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'
 import { listSealedSecrets, listSealedSlots } from './store.ts'
 
-/** How many secrets of each kind are decrypted. One key encrypts all of them, so a few are enough. */
+/** How many secrets of each kind are decrypted. */
 const SAMPLES_MAX = 20
+const LOST_KEY_ADVICE =
+  'Set the keys that were used when these secrets were stored. Without them, agents cannot pay with the wallets that ' +
+  'exist, and webhooks are not sent. Owners can still move the money.'
 
-/** Checks that the encryption key can decrypt the secrets in the database. */
-export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<readonly Finding[]> {
-  const sealer = createSealer(encryptionKey)
-  const [slots, secrets, successorKey] = await db.readSlow([
+/**
+ * Checks that the encryption keys can decrypt the secrets in the database, and says which keys are not needed any more
+ * (D74).
+ */
+export async function checkSealed(db: Database, encryptionKeys: readonly SealingKey[]): Promise<readonly Finding[]> {
+  const sealer = createSealer(encryptionKeys)
+  const [keys, slots, secrets, successorKey] = await db.readSlow([
+    listEncryptionKeys(),
     listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
     findServerKey(SUCCESSOR_KEY),
@@ -35,9 +44,27 @@ export async function checkSealed(db: Database, encryptionKey: Buffer): Promise<
     }
   })
   const name = 'ENCRYPTION_KEY'
+  const missing = findMissingKeys(keys, encryptionKeys)
+  if (missing.length > 0) {
+    const observed = `missing: ${missing.map(describeKey).join(' and ')}, which the secrets in the database need`
+    return [{ level: 'fail', name, observed, advice: LOST_KEY_ADVICE }]
+  }
   if (samples.length === 0) return [{ level: 'ok', name, observed: 'no secrets are stored yet' }]
   if (closed.length === 0)
-    return [{ level: 'ok', name, observed: `it decrypts the stored secrets (${samples.length} checked)` }]
+    return [
+      { level: 'ok', name, observed: `it decrypts the stored secrets (${samples.length} checked)` },
+      ...keys.flatMap((key) => describeUse(key, encryptionKeys)),
+    ]
   const observed = `it does not decrypt ${closed.length} of ${samples.length} secrets in the database`
-  return [{ level: 'fail', name, observed, advice: 'Set the key that was used when these secrets were stored.' }]
+  return [{ level: 'fail', name, observed, advice: LOST_KEY_ADVICE }]
+}
+
+/** Says of each configured key, except the newest, whether a stored secret may still need it. */
+function describeUse(key: EncryptionKey, [newest, ...others]: readonly SealingKey[]): Finding[] {
+  if (newest === undefined || !others.some((other) => fingerprintOf(other) === key.fingerprint)) return []
+  const observed =
+    key.unusedSince === null
+      ? `stored secrets may still need ${describeKey(key)}`
+      : `no stored secret has needed ${describeKey(key)} since ${key.unusedSince.toISOString()}`
+  return [{ level: 'ok', name: 'ENCRYPTION_KEYS', observed }]
 }

@@ -107,7 +107,12 @@ describe('the doctor', () => {
     const trusted = ca === undefined ? {} : { ca }
     const exitCode = await runDoctor({ readConfig: () => config, clock, report, ...trusted })
     const text = findings.map(formatFinding).join('')
-    for (const secret of [SECRET, 'app:', config.encryptionKey.toString('base64'), 'KEY-IN-ADDRESS']) {
+    for (const secret of [
+      SECRET,
+      'app:',
+      ...config.encryptionKeys.map(({ key }) => key.toString('base64')),
+      'KEY-IN-ADDRESS',
+    ]) {
       assert.ok(!text.includes(secret), `a secret was printed: ${secret}`)
     }
     return { exitCode, text, bad: findings.filter(({ level }) => level !== 'ok') }
@@ -330,7 +335,7 @@ describe('the doctor', () => {
     })
 
     test('that its secrets were encrypted with another key', async () => {
-      config = { ...config, encryptionKey: randomBytes(32) }
+      config = { ...config, encryptionKeys: [{ id: null, key: randomBytes(32) }] }
       await expectOne(/^fail {2}ENCRYPTION_KEY: it does not decrypt 2 of 2 secrets in the database\n/)
     })
   })

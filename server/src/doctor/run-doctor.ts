@@ -45,7 +45,7 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
   try {
     const checks = [
       runCheck('database', async () => await checkDatabase(config.database.url, clock)),
-      runCheck('ENCRYPTION_KEY', async () => await checkSealed(db, config.encryptionKey)),
+      runCheck('ENCRYPTION_KEY', async () => await checkSealed(db, config.encryptionKeys)),
       ...[config.chains.test, config.chains.live].flatMap((settings) => [
         ...settings.rpcUrls.map((rpcUrl, index) =>
           runCheck(

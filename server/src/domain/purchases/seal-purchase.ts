@@ -49,7 +49,7 @@ type Part = 'order' | 'header' | 'answer'
  * Returns the context of a sealed value. Because of the context, a value that was sealed as one part of one purchase
  * cannot be opened as another part or for another purchase.
  */
-function contextOf(part: Part, { workspaceId, paymentId }: PurchasePlace): string {
+export function purchaseSealContext(part: Part, { workspaceId, paymentId }: PurchasePlace): string {
   return JSON.stringify([`purchase ${part}`, workspaceId, paymentId])
 }
 
@@ -61,7 +61,7 @@ export function sealOrder(sealer: Sealer, place: PurchasePlace, order: PurchaseO
     maxAmountMicro: String(maxAmountMicro),
     offer: { ...offer, amountMicro: String(offer.amountMicro) },
   })
-  return sealer.seal(text, contextOf('order', place))
+  return sealer.seal(text, purchaseSealContext('order', place))
 }
 
 type WireOffer = Omit<Offer, 'amountMicro' | 'terms'> & {
@@ -75,7 +75,7 @@ type WireOrder = Omit<PurchaseOrder, 'offer' | 'validAfterSeconds' | 'maxAmountM
 }
 
 export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrder {
-  const text = sealer.open(purchase.orderSealed, contextOf('order', purchase))
+  const text = sealer.open(purchase.orderSealed, purchaseSealContext('order', purchase))
   const wire = JSON.parse(text) as WireOrder
   const { echo } = (parseExactJson(text) as WireOrder).offer
   const { offer } = wire
@@ -89,13 +89,13 @@ export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrd
 }
 
 export function sealHeader(sealer: Sealer, place: PurchasePlace, header: PaymentHeader): Buffer {
-  return sealer.seal(JSON.stringify(header), contextOf('header', place))
+  return sealer.seal(JSON.stringify(header), purchaseSealContext('header', place))
 }
 
 /** Returns the payment header. Null if the enclave has not signed yet. */
 export function openHeader(sealer: Sealer, purchase: SealedPurchase): PaymentHeader | null {
   if (purchase.headerSealed === null) return null
-  return JSON.parse(sealer.open(purchase.headerSealed, contextOf('header', purchase))) as PaymentHeader
+  return JSON.parse(sealer.open(purchase.headerSealed, purchaseSealContext('header', purchase))) as PaymentHeader
 }
 
 /** How a response is written before it is sealed. */
@@ -107,13 +107,15 @@ export function sealAnswer(sealer: Sealer, place: PurchasePlace, answer: KeptAns
   // JSON writes some characters six times as long. Such a body is shorter in base64.
   const isLong = body !== null && Buffer.byteLength(text) > KEPT_ANSWER_BYTES_MAX
   const encoded = isLong ? { ...answer, body: null, textBase64: Buffer.from(body).toString('base64') } : null
-  return sealer.seal(encoded === null ? text : JSON.stringify(encoded), contextOf('answer', place))
+  return sealer.seal(encoded === null ? text : JSON.stringify(encoded), purchaseSealContext('answer', place))
 }
 
 /** Returns the seller's response. Null if there is none, or if it is not kept any more. */
 export function openAnswer(sealer: Sealer, purchase: SealedPurchase): KeptAnswer | null {
   if (purchase.responseSealed === null) return null
-  const stored = JSON.parse(sealer.open(purchase.responseSealed, contextOf('answer', purchase))) as StoredAnswerText
+  const stored = JSON.parse(
+    sealer.open(purchase.responseSealed, purchaseSealContext('answer', purchase)),
+  ) as StoredAnswerText
   const { textBase64, ...answer } = stored
   return textBase64 === undefined ? answer : { ...answer, body: Buffer.from(textBase64, 'base64').toString('utf8') }
 }
