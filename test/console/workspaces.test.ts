@@ -38,7 +38,7 @@ interface WireAuditPage {
     readonly actor: object
     readonly action: string
     readonly subject: string | null
-    readonly subject_user: { readonly name: string; readonly former: boolean } | null
+    readonly known_subject: { readonly name: string; readonly former: boolean } | null
     readonly details: object
   }[]
   readonly next: string | null
@@ -147,8 +147,8 @@ describe('workspaces in the dashboard', () => {
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
     const made = entries.find(({ action }) => action === 'agent.created')
     assert.deepEqual(
-      [made?.actor, made?.subject, made?.subject_user],
-      [{ kind: 'user', id: owner.userId, name: 'Olga', former: false }, 'made by Olga', null],
+      [made?.actor, made?.subject, made?.known_subject],
+      [{ kind: 'user', id: owner.userId, known: { name: 'Olga', former: false } }, 'made by Olga', null],
     )
   })
 
@@ -159,16 +159,17 @@ describe('workspaces in the dashboard', () => {
     const first = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
     assert.equal(first.next, null)
     for (const entry of first.entries) {
-      assert.deepEqual(Object.keys(entry), ['id', 'at', 'actor', 'action', 'subject', 'subject_user', 'details'])
+      const members = ['id', 'at', 'mode', 'actor', 'action', 'subject', 'known_subject', 'details', 'known_details']
+      assert.deepEqual(Object.keys(entry), members)
       assert.match(entry.id, /^aud_/)
       assert.match(entry.at, ISO_TIME)
     }
     const [newest, ...older] = first.entries
     assert.deepEqual(
-      [newest?.action, newest?.actor, newest?.subject, newest?.subject_user],
+      [newest?.action, newest?.actor, newest?.subject, newest?.known_subject],
       [
         'member.role_changed',
-        { kind: 'user', id: owner.userId, name: 'Olga', former: false },
+        { kind: 'user', id: owner.userId, known: { name: 'Olga', former: false } },
         member.userId,
         { name: 'Mia', former: false },
       ],
@@ -180,8 +181,7 @@ describe('workspaces in the dashboard', () => {
     assert.deepEqual(older.find(({ action }) => action === 'member.joined')?.actor, {
       kind: 'user',
       id: member.userId,
-      name: 'Mia',
-      former: false,
+      known: { name: 'Mia', former: false },
     })
 
     for (let index = 0; index < 30; index += 1) {
@@ -210,11 +210,11 @@ describe('workspaces in the dashboard', () => {
     await addMember(server.context, { workspace: joined, userId: member.userId, role: 'viewer', actor: OPERATOR })
     await member.browser.ask('DELETE', at(`members/${member.userId}`))
     const { entries } = await owner.browser.ask<WireAuditPage>('GET', at('audit'))
-    const told = entries.slice(0, 2).map(({ action, actor, subject_user }) => [action, actor, subject_user])
+    const told = entries.slice(0, 2).map(({ action, actor, known_subject }) => [action, actor, known_subject])
     const lea = { name: 'Lea', former: true }
     assert.deepEqual(told, [
-      ['member.removed', { kind: 'user', id: member.userId, ...lea }, lea],
-      ['member.joined', { kind: 'operator', id: null, name: null, former: false }, lea],
+      ['member.removed', { kind: 'user', id: member.userId, known: lea }, lea],
+      ['member.joined', { kind: 'operator', id: null, known: null }, lea],
     ])
   })
 

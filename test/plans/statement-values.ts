@@ -152,7 +152,12 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     10: listOf('0x1'),
   }),
   insert_failed_replays: replays,
-  insert_personal_audit_entry: () => ({ 2: 'adt_a', 4: 'signed_in', 5: null, 6: '{}' }),
+  insert_personal_audit_entry: () => ({ 2: 'adt_a', 4: 'signed_in', 5: null, 6: '{}', 7: '{}' }),
+  list_delivery_summaries: (sample) => ({
+    2: listOf(get(sample, 'deliveries', 'id')),
+    3: '{1}',
+    4: listOf(get(sample, 'deliveries', 'event_id')),
+  }),
   list_newest_events: () => ({ 3: '{type1,type2}' }),
   list_oldest_events: () => ({ 3: '{type1,type2}' }),
   list_payment_events: (sample) => ({

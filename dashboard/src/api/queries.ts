@@ -1,3 +1,4 @@
+import type { AuditFilter } from '@bursar/server/src/console/contract/audit.ts'
 import type { Delivery, DeliveryQuery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
@@ -88,8 +89,10 @@ export function invitationsQuery(slug: string) {
   }
 }
 
-export function auditQuery(slug: string) {
-  return pagedQuery('GET /console/workspaces/:slug/audit', (start) => ({ params: { slug }, query: start }))
+/** The entries of the audit log that match a filter, newest first. */
+export function auditQuery(slug: string, filter: AuditFilter = {}) {
+  const inputOf = (start: PageStart) => ({ params: { slug }, query: { ...filter, ...start } })
+  return { ...pagedQuery('GET /console/workspaces/:slug/audit', inputOf), placeholderData: keepPreviousData }
 }
 
 /** The keys of both modes that wait for an owner to confirm them after a restore of the service. */

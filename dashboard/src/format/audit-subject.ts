@@ -19,15 +19,26 @@ const LISTS_OF_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   connection: ['developers', 'connections'],
 }
 
+/** Objects whose IDs tell a person nothing. The sentence and the details of an entry say all about them. */
+const UNNAMED_NOUNS: readonly string[] = ['invitation', 'plan', 'workspace']
+
+/** Returns whether an entry shows its subject. It does not show an actor who acted on themselves a second time. */
+export function showsSubject({ action, actor, subject }: Pick<AuditEntry, 'action' | 'actor' | 'subject'>): boolean {
+  return subject !== null && subject !== actor.id && !UNNAMED_NOUNS.includes(action.split('.')[0] ?? '')
+}
+
 interface Location {
   readonly mode: Mode
   readonly parts: readonly string[]
 }
 
 /** The page that shows the subject of an audit entry. Null if there is none, or if the subject was deleted. */
-export function locateSubject({ action, subject, details }: AuditEntry): Location | null {
-  const mode = details['mode']
-  if (subject === null || (mode !== 'test' && mode !== 'live') || action.endsWith('.deleted')) return null
+export function locateSubject({
+  action,
+  subject,
+  mode,
+}: Pick<AuditEntry, 'action' | 'subject' | 'mode'>): Location | null {
+  if (subject === null || mode === null || action.endsWith('.deleted')) return null
   const [noun = ''] = action.split('.')
   if (noun === 'agent') return { mode, parts: ['agents', subject] }
   if (noun === 'wallet') return { mode, parts: ['wallets', subject] }

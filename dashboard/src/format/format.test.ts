@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
 import { formatShortAddress } from './address.ts'
-import { formatAction, formatActor, listDetails } from './audit-text.ts'
 import { formatDate, formatTime } from './date.ts'
 import { explainError } from './explain-error.ts'
 import { formatResource } from './format-resource.ts'
@@ -21,47 +20,6 @@ describe('times', () => {
   test('a time is shown to the minute', () =>
     assert.match(formatTime('2026-11-12T12:03:00.000Z'), /^1[123] Nov 2026, \d\d:\d\d$/))
   test('text that is not a time is unchanged', () => assert.equal(formatDate('soon'), 'soon'))
-})
-
-describe('the audit log', () => {
-  test('a known action is described', () => assert.equal(formatAction('member.joined'), 'joined'))
-  test('an unknown action is unchanged', () => assert.equal(formatAction('moon.landed'), 'moon.landed'))
-
-  const actors = [
-    [{ kind: 'user', id: 'usr_1', name: 'Ada' }, 'Ada'],
-    [{ kind: 'user', id: 'usr_1', name: null }, 'usr_1'],
-    [{ kind: 'operator', id: null, name: null }, 'Server operator'],
-    [{ kind: 'client', id: null, name: null }, 'An application'],
-  ] as const
-  for (const [actor, text] of actors) {
-    test(`${JSON.stringify(actor)} is ${text}`, () => assert.equal(formatActor(actor), text))
-  }
-
-  test('text and number details are listed', () => {
-    const texts = listDetails({ role: 'admin', uses: 2, other_sessions: 3, agent_id: 'bot', scopes: ['a'], none: null })
-    assert.deepEqual(
-      texts.map(({ name, text }) => `${name}: ${text}`),
-      ['role: admin', 'uses: 2', 'other sessions: 3', 'agent: bot'],
-    )
-  })
-
-  test('a time in the details is formatted, and its exact value is kept', () => {
-    const at = '2026-11-28T15:48:26.588Z'
-    assert.deepEqual(listDetails({ expires_at: at }), [{ name: 'expires', text: formatTime(at), whole: at }])
-  })
-
-  const long = [
-    ['svc_client_01M7ZCNDZKZEHEFBVJMNJPS0BW', 'svc_client_…JPS0BW'],
-    ['inv_01M7ZCNDSHGT3ASEQZ28DKES7E', 'inv_…DKES7E'],
-    ['0x52908400098527886E0F7030069857D2E4169EE7', '0x5290…9EE7'],
-    ['dlv_01M7ZK5MTGSS8NMQRHBJABZZYE_01M7ZK5FHE4HY9GZV1A5G110EC', 'dlv_…ABZZYE'],
-    ['inv_of_my_own', 'inv_of_my_own'],
-  ] as const
-  for (const [whole, text] of long) {
-    test(`${whole} in the details is shown as ${text}`, () => {
-      assert.deepEqual(listDetails({ subject: whole }), [{ name: 'subject', text, whole }])
-    })
-  }
 })
 
 describe('errors', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parsePaymentSearch, withParam, withView } from './payment-search.ts'
+import { withParam } from '../../navigation/with-param.ts'
+import { parsePaymentSearch, withView } from './payment-search.ts'
 
 const read = (text: string) => parsePaymentSearch(new URLSearchParams(text))
 

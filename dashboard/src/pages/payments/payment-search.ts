@@ -1,4 +1,6 @@
 import type { PaymentFilter, PaymentStatus } from '@bursar/server/src/console/contract/payments.ts'
+import { parseDayRange } from '../../format/day-range.ts'
+import { withParam } from '../../navigation/with-param.ts'
 
 /** The views of the payments page. Rejected requests are not payments and have their own list. */
 export const PAYMENT_VIEWS = ['all', 'confirmed', 'pending', 'failed'] as const
@@ -24,10 +26,9 @@ export interface PaymentSearch {
 export function parsePaymentSearch(search: URLSearchParams): PaymentSearch {
   const view = VIEWS.find((candidate) => candidate === search.get('status')) ?? 'all'
   const text = (name: string) => search.get(name)?.trim() ?? ''
-  const [from, to] = [readTime(text('from'), 0), readTime(text('to'), 1)]
+  const { from, to, fromDay, toDay } = parseDayRange(search)
   const kind = KINDS.find((candidate) => candidate === text('kind')) ?? ''
-  const range = { from: toIso(from), to: toIso(to) }
-  const wanted = { q: text('q'), kind, agent: text('agent'), wallet: text('wallet'), ...range }
+  const wanted = { q: text('q'), kind, agent: text('agent'), wallet: text('wallet'), from, to }
   const given = Object.entries(wanted).filter(
     ([name, value]) => value !== '' && (view !== 'refused' || name === 'agent'),
   )
@@ -35,43 +36,13 @@ export function parsePaymentSearch(search: URLSearchParams): PaymentSearch {
   return {
     view,
     filter: { ...Object.fromEntries(given), ...status },
-    fromDay: from === null ? '' : formatDay(from),
-    toDay: to === null ? '' : formatDay(new Date(to.getTime() - 1)),
+    fromDay,
+    toDay,
     isFiltered: given.length > 0,
   }
-}
-
-/** The parameters with one value changed. An empty value removes the parameter. */
-export function withParam(search: URLSearchParams, name: string, value: string): URLSearchParams {
-  const changed = new URLSearchParams(search)
-  if (value === '') changed.delete(name)
-  else changed.set(name, value)
-  return changed
 }
 
 /** The parameters for another view with the same filters. */
 export function withView(search: URLSearchParams, view: View): URLSearchParams {
   return withParam(search, 'status', view === 'all' ? '' : view)
-}
-
-const DAY_PATTERN = /^(\d{4})-(\d\d)-(\d\d)$/
-
-/**
- * Parses an exact time, or a day in the user's time zone. A day becomes the time of its start, or of its end if
- * `daysLater` is 1.
- */
-function readTime(text: string, daysLater: 0 | 1): Date | null {
-  const [, year, month, day] = DAY_PATTERN.exec(text) ?? []
-  const isDay = year !== undefined && month !== undefined && day !== undefined
-  const at = isDay ? new Date(Number(year), Number(month) - 1, Number(day) + daysLater) : new Date(text)
-  return Number.isNaN(at.getTime()) ? null : at
-}
-
-function toIso(at: Date | null): string {
-  return at?.toISOString() ?? ''
-}
-
-function formatDay(at: Date): string {
-  const parts = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0'))
-  return [String(at.getFullYear()).padStart(4, '0'), ...parts].join('-')
 }

@@ -1,12 +1,22 @@
-import type { AuditEntry } from '../../domain/audit/audit-entry.ts'
-import { listAudit } from '../../domain/audit/list-audit.ts'
-import { listKnownPeople } from '../../domain/members/queries.ts'
-import type { KnownPerson } from '../../domain/members/member.ts'
+import { actionsOf, type AuditEntry } from '../../domain/audit/audit-entry.ts'
+import { listAudit, type AuditFilter } from '../../domain/audit/list-audit.ts'
+import {
+  actorReference,
+  detailReferences,
+  findAuditNames,
+  subjectReference,
+  type AuditName,
+  type FindName,
+} from '../../domain/reports/audit-names/find-audit-names.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { invalidMember } from '../../values/invalid-request.ts'
+import { MODES } from '../../values/mode.ts'
+import { isStorable } from '../../values/text.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { AUDIT_ROUTES, type AuditEntry as EntryView } from '../contract/audit.ts'
+import { AUDIT_ROUTES, type AuditEntry as EntryView, type AuditFilter as FilterQuery } from '../contract/audit.ts'
 import { currentMembership } from '../current-membership.ts'
-import { parseBefore } from '../parse-body.ts'
+import { parseTimeOf } from '../parse-body.ts'
+import { parseNext } from '../parse-payment-filter.ts'
 
 const PAGE_ENTRIES = 50
 
@@ -16,47 +26,53 @@ export function addAuditRoute(http: HttpServer, { ctx }: ConsoleContext): void {
     ...AUDIT_ROUTES.list,
     handler: async (request) => {
       const { workspace } = currentMembership(request)
-      const before = parseBefore('auditEntry', request.query.before)
-      const entries = await listAudit(ctx, { workspaceId: workspace.id, before, limit: PAGE_ENTRIES })
-      const userIds = [...new Set(entries.flatMap(listUserIds))]
-      const known = await listKnownPeople(ctx, { workspaceId: workspace.id, userIds })
-      const people = new Map(known.map((person) => [person.userId, person]))
-      return {
-        entries: entries.map((entry) => formatEntry(entry, people)),
-        next: entries.length < PAGE_ENTRIES ? null : (entries.at(-1)?.id ?? null),
-      }
+      const { items, next } = await listAudit(ctx, {
+        workspaceId: workspace.id,
+        filter: parseAuditFilter(request.query),
+        before: parseNext('auditEntry', request.query.before),
+        limit: PAGE_ENTRIES,
+      })
+      const find = await findAuditNames(ctx, { workspaceId: workspace.id, entries: items })
+      return { entries: items.map((entry) => formatEntry(entry, find)), next }
     },
   })
 }
 
-/** Returns the ids of the people who appear in an entry. */
-function listUserIds(entry: AuditEntry): string[] {
-  return [actingUserOf(entry), subjectUserOf(entry)].filter((id) => id !== null)
+/** Parses the filter of the log. Throws 400 that names the invalid parameter. */
+function parseAuditFilter({ actor, action, from, to }: FilterQuery): AuditFilter {
+  if (actor !== undefined && !isStorable(actor))
+    throw invalidMember('actor', 'must be the id of an actor, or a kind of actor')
+  const actions = action === undefined ? undefined : actionsOf(action)
+  if (actions?.length === 0) throw invalidMember('action', 'must be an action of the audit log, or its first part')
+  return {
+    by: actor,
+    actions,
+    from: from === undefined ? undefined : parseTimeOf('from', from),
+    to: to === undefined ? undefined : parseTimeOf('to', to),
+  }
 }
 
-function actingUserOf({ actor }: AuditEntry): string | null {
-  return actor.kind === 'user' ? actor.id : null
-}
-
-/**
- * Returns the user who is the subject of the entry, or null. We look at the action and not at the form of the id,
- * because an agent's id can look like a user's id.
- */
-function subjectUserOf({ action, subject }: AuditEntry): string | null {
-  return action.startsWith('member.') ? subject : null
-}
-
-function formatEntry(entry: AuditEntry, people: ReadonlyMap<string, KnownPerson>): EntryView {
+function formatEntry(entry: AuditEntry, find: FindName): EntryView {
   const { id, createdAt, actor, action, subject, details } = entry
-  const acting = people.get(actingUserOf(entry) ?? '')
-  const subjectUser = people.get(subjectUserOf(entry) ?? '')
+  const named = find(subjectReference(entry))
   return {
     id,
     at: createdAt.toISOString(),
-    actor: { kind: actor.kind, id: actor.id ?? null, name: acting?.name ?? null, former: acting?.isMember === false },
+    mode: MODES.find((mode) => mode === details['mode']) ?? named?.mode ?? null,
+    actor: { kind: actor.kind, id: actor.id ?? null, known: formatName(find(actorReference(entry))) },
     action,
     subject,
-    subject_user: subjectUser === undefined ? null : { name: subjectUser.name, former: !subjectUser.isMember },
+    known_subject: formatName(named),
     details,
+    known_details: Object.fromEntries(
+      detailReferences(entry).flatMap(([detail, reference]) => {
+        const known = formatName(find(reference))
+        return known === null ? [] : [[detail, known]]
+      }),
+    ),
   }
+}
+
+function formatName(named: AuditName | null): { name: string; former: boolean } | null {
+  return named === null ? null : { name: named.name, former: named.former }
 }

@@ -22,7 +22,9 @@ export const AUDIT_ACTIONS = [
   'user.sessions_ended',
   'user.verified',
   'user.recovered',
+  'user.renamed',
   'passkey.added',
+  'passkey.renamed',
   'passkey.removed',
   'passkey.counter_went_back',
   'wallet_passkey.added',
@@ -31,6 +33,7 @@ export const AUDIT_ACTIONS = [
   'wallet_passkey.counter_went_back',
   'recovery_codes.issued',
   'workspace.created',
+  'workspace.renamed',
   'plan.changed',
   'member.joined',
   'member.role_changed',
@@ -38,12 +41,14 @@ export const AUDIT_ACTIONS = [
   'invitation.created',
   'invitation.revoked',
   'key.issued',
+  'key.renamed',
   'key.rotated',
   'key.revoked',
   'key.kept',
   'key.held',
   'key.confirmed',
   'wallet.created',
+  'wallet.renamed',
   'wallet.record_signed',
   'wallet.owner_added',
   'wallet.owner_removed',
@@ -51,6 +56,7 @@ export const AUDIT_ACTIONS = [
   'withdrawal.submitted',
   'withdrawal.confirmed',
   'withdrawal.failed',
+  'purchase.resolved',
   'recipient.labeled',
   'recipient.removed',
   'agent.created',
@@ -76,6 +82,17 @@ export const AUDIT_ACTIONS = [
 ] as const
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+/** Who can act, as the kind of an actor. */
+export const ACTOR_KINDS = ['user', 'key', 'client', 'operator'] as const
+
+/** The first part of an action: the kind of object that it changes. */
+export type AuditNoun = AuditAction extends `${infer Noun}.${string}` ? Noun : never
+
+/** The actions that change one kind of object, or the one action with this name. Empty if there are none. */
+export function actionsOf(nounOrAction: string): AuditAction[] {
+  return AUDIT_ACTIONS.filter((action) => action === nounOrAction || action.startsWith(`${nounOrAction}.`))
+}
 
 /** One entry of the append-only audit log (D48). */
 export interface AuditEntry {

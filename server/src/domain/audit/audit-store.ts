@@ -1,5 +1,7 @@
+import type { Scanned } from '../../db/bounded-scan.ts'
+import { readScan, scanText } from '../../db/bounded-scan-query.ts'
 import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, type Query } from '../../db/query.ts'
+import { changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor, AuditAction, AuditEntry } from './audit-entry.ts'
@@ -58,13 +60,19 @@ export function insertAuditEntries(
 
 /**
  * Inserts an audit entry about a user's own sign-ins, passkeys or recovery codes. Writes one row to the user's log, and
- * one row without subject and details to the log of each workspace that the user belongs to now. Writes nothing for a
- * user who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the primary
+ * one row to the log of each workspace that the user belongs to now. That row has no subject, and only the details in
+ * `shared`, because a workspace has no business with a person's devices. Writes nothing for a user who has never belonged to a workspace, because anybody can sign up and the log is kept forever. Uses the primary
  * key and `members_by_user`.
  */
 export function insertPersonalEntry(
   userId: string,
-  { createdAt, action, subject = null, details = {} }: Pick<AuditEntry, 'createdAt' | 'action'> & Partial<AuditEntry>,
+  {
+    createdAt,
+    action,
+    subject = null,
+    details = {},
+    shared = {},
+  }: Pick<AuditEntry, 'createdAt' | 'action'> & Partial<AuditEntry> & { readonly shared?: AuditEntry['details'] },
 ): Query<boolean> {
   return {
     name: 'insert_personal_audit_entry',
@@ -72,27 +80,50 @@ export function insertPersonalEntry(
       select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
       from users where id = $1::text and joined_at is not null
       union all
-      select workspace_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, '{}'::jsonb
+      select workspace_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, $7::jsonb
       from members where user_id = $1::text`,
-    values: [userId, createId('auditEntry', createdAt), createdAt, action, subject, JSON.stringify(details)],
+    values: [
+      userId,
+      createId('auditEntry', createdAt),
+      createdAt,
+      action,
+      subject,
+      JSON.stringify(details),
+      JSON.stringify(shared),
+    ],
     read: changed,
   }
 }
 
-/**
- * Lists the entries of a log, newest first. If `before` is given, lists only entries older than the entry with that id.
- * Uses the primary key.
- */
-export function listAuditEntries(
-  logId: string,
-  { before, limit }: { before: string | null; limit: number },
-): Query<AuditEntry[]> {
+/** Which entries of a log are listed. A null sets no condition. */
+export interface AuditScan {
+  readonly logId: string
+  /** The lowest id to return. It need not be the id of an entry. */
+  readonly from: string
+  /** All returned ids are lower than this. It need not be the id of an entry. */
+  readonly below: string
+  /** An actor's id, or a kind of actor. */
+  readonly actor: string | null
+  readonly actions: readonly AuditAction[] | null
+  readonly limit: number
+  readonly scanRowsMax: number
+}
+
+/** Lists the entries of a log that match, newest first. Uses the primary key. */
+export function listAuditEntries(scan: AuditScan): Query<Scanned<AuditEntry>> {
+  const { logId, from, below, actor, actions, limit, scanRowsMax } = scan
   return {
     name: 'list_audit_entries',
-    text: `select ${COLUMNS} from audit_entries
-      where log_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
-    values: [logId, before, limit],
-    read: all(ENTRY_ROW, toEntry),
+    text: scanText({
+      columns: COLUMNS,
+      table: 'audit_entries',
+      range: 'log_id = $1 and id >= $2 and id < $3',
+      filter: `($4::text is null or actor_id = $4 or actor_kind = $4) and ($5::text[] is null or action = any($5))`,
+      limit: '$6',
+      scanRowsMax: '$7',
+    }),
+    values: [logId, from, below, actor, actions, limit, scanRowsMax],
+    read: readScan(ENTRY_ROW, toEntry),
   }
 }
 

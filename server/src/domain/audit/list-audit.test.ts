@@ -8,17 +8,18 @@ import {
   signUpMember,
   signUpPerson,
   toBytes,
+  type Person,
 } from '../../../../test/support/context/people.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
-import { OPERATOR } from './audit-entry.ts'
+import { actionsOf, OPERATOR } from './audit-entry.ts'
 import type { Context } from '../context.ts'
 import { addMember } from '../members/add-member.ts'
 import { addPasskey } from '../passkeys/add-passkey.ts'
 import { createInvitation } from '../members/create-invitation.ts'
 import { getMembership } from '../members/queries.ts'
-import { listAudit } from './list-audit.ts'
+import { listAudit, type AuditFilter } from './list-audit.ts'
 import { listPasskeys } from '../passkeys/queries.ts'
 import { openPasskeyRegistration } from '../passkeys/open-passkey-registration.ts'
 import { removeMember } from '../members/change-membership.ts'
@@ -39,7 +40,7 @@ describe('the audit log', () => {
     await signInPerson(ctx, member)
     const actor = { kind: 'user', id: member.userId, ...justProved(ctx) } as const
     await createInvitation(ctx, { workspace, role: 'viewer', actor })
-    const whole = await listAudit(ctx, { workspaceId: workspace.id, before: null, limit: 100 })
+    const { items: whole } = await listAudit(ctx, { ...ofAll(workspace.id), limit: 100 })
     assert.deepEqual(whole.map(({ action }) => action).toSorted(), [
       'invitation.created',
       'member.joined',
@@ -48,9 +49,9 @@ describe('the audit log', () => {
     ])
     const ids = whole.map(({ id }) => id)
     assert.deepEqual(ids, ids.toSorted().toReversed())
-    const first = await listAudit(ctx, { workspaceId: workspace.id, before: null, limit: 2 })
-    const rest = await listAudit(ctx, { workspaceId: workspace.id, before: first[1]?.id ?? null, limit: 100 })
-    assert.deepEqual([...first, ...rest], whole)
+    const first = await listAudit(ctx, { ...ofAll(workspace.id), limit: 2 })
+    const rest = await listAudit(ctx, { ...ofAll(workspace.id), before: first.next, limit: 100 })
+    assert.deepEqual([...first.items, ...rest.items], whole)
     const joined = whole.find(({ action }) => action === 'member.joined')
     assert.deepEqual(
       [joined?.actor, joined?.subject, joined?.details],
@@ -72,8 +73,8 @@ describe('the audit log', () => {
     await removeMember(ctx, { membership, session: justProved(ctx), userId })
     await signInPerson(ctx, leaver)
     const signIns = async (workspaceId: string) => {
-      const log = await listAudit(ctx, { workspaceId, before: null, limit: 100 })
-      return log.filter(({ action, actor }) => action === 'user.signed_in' && actor.id === userId)
+      const log = await listAudit(ctx, { ...ofAll(workspaceId), limit: 100 })
+      return log.items.filter(({ action, actor }) => action === 'user.signed_in' && actor.id === userId)
     }
     const [seen, ...more] = await signIns(workspace.id)
     assert.deepEqual(more, [])
@@ -111,6 +112,35 @@ describe('the audit log', () => {
     await readRows(ctx.db, 'alter table audit_entries drop constraint broken')
     await createInvitation(ctx, { workspace, role: 'viewer', actor: OPERATOR })
   })
+
+  test('the log can be filtered by actor, kind of actor, action and time', async () => {
+    const workspace = await open()
+    const [ada, bob] = [await seedOwner(ctx, workspace), await seedOwner(ctx, workspace)]
+    for (const { userId } of [ada, bob]) {
+      const actor = { kind: 'user', id: userId, ...justProved(ctx) } as const
+      await createInvitation(ctx, { workspace, role: 'viewer', actor })
+    }
+    const list = async (filter: AuditFilter) => {
+      const { items } = await listAudit(ctx, { ...ofAll(workspace.id), filter, limit: 100 })
+      return items.map(({ action, actor }) => [action, actor.id ?? actor.kind])
+    }
+    const invited = (who: Person) => ['invitation.created', who.userId]
+    assert.deepEqual(await list({ by: ada.userId }), [invited(ada)])
+    assert.deepEqual(await list({ by: 'user' }), [invited(bob), invited(ada)])
+    assert.deepEqual(await list({ by: 'operator', actions: actionsOf('workspace') }), [
+      ['workspace.created', 'operator'],
+    ])
+    assert.deepEqual(await list({ actions: actionsOf('invitation'), by: bob.userId }), [invited(bob)])
+    const now = ctx.clock.now()
+    const [earlier, later] = [new Date(now.getTime() - 3_600_000), new Date(now.getTime() + 3_600_000)]
+    assert.equal((await list({ from: earlier, to: later })).length, 5)
+    assert.deepEqual(await list({ from: later }), [])
+    assert.deepEqual(await list({ to: earlier }), [])
+  })
+
+  function ofAll(workspaceId: string) {
+    return { workspaceId, filter: {}, before: null }
+  }
 
   function open() {
     return createEmptyWorkspace(ctx, { name: 'Acme', plan: 'developer', actor: OPERATOR })
