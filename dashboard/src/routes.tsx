@@ -39,6 +39,7 @@ const WORKSPACE_PAGES: RouteObject[] = [
   page('developers/connections', async () => (await import('./pages/developers/connections-page.tsx')).ConnectionsPage),
   page('developers/examples', async () => (await import('./pages/developers/examples-page.tsx')).ExamplesPage),
   page('members', async () => (await import('./pages/workspace/members-page.tsx')).MembersPage),
+  page('settings', async () => (await import('./pages/workspace/settings-page.tsx')).SettingsPage),
   page('plan', async () => (await import('./pages/workspace/plan-page.tsx')).PlanPage),
   page('audit', async () => (await import('./pages/workspace/audit-page.tsx')).AuditPage),
   { path: '*', Component: NotFoundPage },

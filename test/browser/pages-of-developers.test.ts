@@ -58,6 +58,7 @@ describe('the pages for developers and of the workspace, in both themes and at e
     ['connections', () => 'developers/connections', 'Connections'],
     ['connections-chatgpt', () => 'developers/connections?host=chatgpt', 'Connections'],
     ['connections-vs-code', () => 'developers/connections?host=vs-code', 'Connections'],
+    ['settings', () => 'settings', 'Settings'],
     ['plan', () => 'plan', 'Plan'],
   ]
   for (const [name, path, title] of pages) {

@@ -107,20 +107,19 @@ describe('people and their passkeys, in a browser', () => {
     await heading(page, 'Sign in').waitFor()
   })
 
-  test('the last passkey cannot be removed', async () => {
+  test('the only passkey can be renamed, and its removal is not offered', async () => {
     const { page } = await fixture.enter()
     await signUp(page, 'Emmy Noether')
     await page.goto('/account')
-    await page.getByRole('button', { name: /^Remove/ }).click()
+    const row = page.getByRole('region', { name: 'Passkeys', exact: true }).getByRole('listitem')
+    await row.getByText('This is your only passkey').waitFor()
+    assert.equal(await row.getByRole('button', { name: /^Remove/ }).count(), 0)
+    await row.getByRole('button', { name: /^Rename/ }).click()
     const dialog = page.getByRole('alertdialog')
-    await dialog.getByRole('button', { name: 'Remove passkey' }).click()
-    await dialog
-      .getByRole('alert')
-      .filter({ hasText: /only passkey|last passkey/i })
-      .waitFor()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await page.reload()
-    await page.getByRole('button', { name: /^Remove/ }).waitFor()
+    await dialog.getByLabel('New name').fill('Blue key')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await row.getByText('Blue key').waitFor()
   })
 
   test('a recovery code signs in once, however it is typed, and then a new passkey can be created', async () => {

@@ -12,9 +12,9 @@ describe('roles', () => {
     assert.deepEqual(allowed, [['owner', 'admin', 'viewer'], ['admin', 'viewer'], ['viewer']])
   })
 
-  test('a viewer reads and leaves, and only an owner manages owners and confirms held keys', () => {
+  test('a viewer reads and leaves, and only an owner manages the workspace and owners, and confirms held keys', () => {
     const lacks = ROLES.map((role) => NAMES.filter((right) => !may(role, right)))
-    const ofOwners = ['manageOwners', 'confirmHeldKeys']
+    const ofOwners = ['manageWorkspace', 'manageOwners', 'confirmHeldKeys']
     assert.deepEqual(lacks, [[], ofOwners, NAMES.filter((right) => right !== 'read' && right !== 'leave')])
   })
 

@@ -11,6 +11,8 @@ export const RIGHTS = {
   /** See everything in the workspace. */
   read: 'viewer',
   leave: 'viewer',
+  /** Rename the workspace. */
+  manageWorkspace: 'owner',
   /** Create and delete agents. */
   manageAgents: 'admin',
   /** Prepare grants, and suspend them. What a grant allows takes effect only when the wallet's owner has signed it. */
@@ -19,7 +21,7 @@ export const RIGHTS = {
   manageWallets: 'admin',
   /** Prepare withdrawals, which the wallet's owner signs. */
   withdraw: 'admin',
-  /** Create, rotate and revoke API keys. */
+  /** Create, rename, rotate and revoke API keys. */
   manageKeys: 'admin',
   /** Approve applications, and disconnect them. */
   manageConnections: 'admin',

@@ -1,6 +1,10 @@
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { passkeysQuery, sessionsQuery, walletPasskeysQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
+import { List, ListItem } from '../../components/list.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
+import { RenameDialog } from '../../components/name-dialog.tsx'
+import { Section } from '../../components/section.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { PasskeysSection } from './passkeys-section.tsx'
@@ -17,6 +21,7 @@ export function AccountPage() {
   return (
     <>
       <PageHeading title="Your account" lead={`You are signed in as ${user.name}.`} />
+      <NameSection name={user.name} />
       {isLoading ? (
         <Skeleton lines={9} />
       ) : (
@@ -28,5 +33,32 @@ export function AccountPage() {
         </>
       )}
     </>
+  )
+}
+
+/** The name under which other members see the user. */
+function NameSection({ name }: { readonly name: string }) {
+  const client = useQueryClient()
+  const rename = async (text: string) => {
+    await request('PATCH /console/user', { body: { name: text } })
+    // Lists of members, keys and grants contain the name too.
+    await client.invalidateQueries()
+  }
+  return (
+    <Section title="Your name">
+      <List>
+        <ListItem
+          actions={
+            <RenameDialog name={name} onRename={rename}>
+              Members of your workspaces see the new name at once. The audit log records the change.
+            </RenameDialog>
+          }
+        >
+          <p className="font-semibold">
+            <bdi>{name}</bdi>
+          </p>
+        </ListItem>
+      </List>
+    </Section>
   )
 }

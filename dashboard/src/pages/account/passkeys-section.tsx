@@ -8,6 +8,7 @@ import { sessionQuery } from '../../api/session.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NameForm } from '../../components/name-form.tsx'
 import { List, ListItem } from '../../components/list.tsx'
+import { RenameDialog } from '../../components/name-dialog.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
@@ -29,14 +30,7 @@ export function PasskeysSection() {
       {passkeys !== undefined && passkeys.length > 0 && (
         <List>
           {passkeys.map((passkey) => (
-            <PasskeyRow
-              key={passkey.id}
-              passkey={passkey}
-              onRemove={async () => {
-                await request('DELETE /console/passkeys/:id', { params: { id: passkey.id } })
-                await refresh()
-              }}
-            />
+            <PasskeyRow key={passkey.id} passkey={passkey} isOnly={passkeys.length === 1} onChange={refresh} />
           ))}
         </List>
       )}
@@ -56,23 +50,51 @@ export function PasskeysSection() {
   )
 }
 
-function PasskeyRow({ passkey, onRemove }: { readonly passkey: Passkey; readonly onRemove: () => Promise<void> }) {
-  const { name, created_at, last_used_at } = passkey
+interface PasskeyRowProps {
+  readonly passkey: Passkey
+  /** Whether the user has no other passkey. The server does not remove the only one. */
+  readonly isOnly: boolean
+  readonly onChange: () => Promise<void>
+}
+
+function PasskeyRow({ passkey, isOnly, onChange }: PasskeyRowProps) {
+  const { id, name, created_at, last_used_at } = passkey
+  const params = { id }
   return (
     <ListItem
       actions={
-        <ConfirmDialog
-          label="Remove"
-          labelDetail={name}
-          title={`Remove “${name}”?`}
-          confirmLabel="Remove passkey"
-          onConfirm={onRemove}
-        >
-          You can no longer sign in with this passkey. Your device may still offer it until you delete it there as well.
-        </ConfirmDialog>
+        <>
+          <RenameDialog
+            name={name}
+            onRename={async (text) => {
+              await request('PATCH /console/passkeys/:id', { params, body: { name: text } })
+              await onChange()
+            }}
+          >
+            Only you see this name, and only here. Your device may show another one.
+          </RenameDialog>
+          {!isOnly && (
+            <ConfirmDialog
+              label="Remove"
+              labelDetail={name}
+              title={`Remove “${name}”?`}
+              confirmLabel="Remove passkey"
+              onConfirm={async () => {
+                await request('DELETE /console/passkeys/:id', { params })
+                await onChange()
+              }}
+            >
+              You can no longer sign in with this passkey. Your device may still offer it until you delete it there as
+              well.
+            </ConfirmDialog>
+          )}
+        </>
       }
     >
-      <p className="font-semibold">{name}</p>
+      <p className="font-semibold">
+        <bdi>{name}</bdi>
+      </p>
+      {isOnly && <p className="text-sm text-muted">This is your only passkey, so it can’t be removed.</p>}
       <p className="text-sm text-muted">
         Added <TimeText at={created_at} />
         {last_used_at === null ? ', not used yet' : ', last used '}

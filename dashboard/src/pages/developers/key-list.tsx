@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { KeyCharacters } from '../../components/key-characters.tsx'
 import { List, ListItem } from '../../components/list.tsx'
+import { RenameDialog } from '../../components/name-dialog.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -60,6 +61,17 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
   const label = isRotated ? `the old key of ${entry.name}` : entry.name
   const actions = may(role, 'manageKeys') && (
     <>
+      {!isRotated && !isHeld && (
+        <RenameDialog
+          name={entry.name}
+          onRename={async (name) => {
+            await request('PATCH /console/workspaces/:slug/keys/:id', { params: input.params, body: { name } })
+            await client.invalidateQueries({ queryKey: keysQuery(slug, mode).queryKey })
+          }}
+        >
+          The key itself stays the same, so no program has to change.
+        </RenameDialog>
+      )}
       {!isRotated && !isHeld && (
         <ConfirmDialog
           label="Rotate"
@@ -125,7 +137,7 @@ function UsableKey({ entry, onRotated }: { readonly entry: ApiKey; readonly onRo
 
 function Scopes({ entry: { agent_id, scopes } }: { readonly entry: ApiKey }) {
   if (scopes !== null) return `can ${formatScopeList(scopes)}`
-  return agent_id === null ? 'can do everything' : 'has all scopes'
+  return agent_id === null ? 'can do everything' : 'can do everything except create agents'
 }
 
 function Grace({ until }: { readonly until: string }) {

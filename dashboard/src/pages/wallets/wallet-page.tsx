@@ -1,11 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
+import { liveKey } from '../../api/query-key.ts'
+import { request } from '../../api/request.ts'
 import { grantsQuery, walletQuery, workspaceQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
+import { RenameDialog } from '../../components/name-dialog.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
@@ -51,8 +54,12 @@ export function WalletPage() {
           </span>
         }
         actions={
-          may(role, 'withdraw') &&
-          !mustConfirm(wallet) && <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
+          <>
+            {may(role, 'manageWallets') && <Renaming wallet={wallet} />}
+            {may(role, 'withdraw') && !mustConfirm(wallet) && (
+              <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
+            )}
+          </>
         }
       >
         <bdi>{wallet.name}</bdi>
@@ -65,6 +72,21 @@ export function WalletPage() {
       <LatestPayments filter={{ wallet: wallet.address }} />
       <DepositsSection address={wallet.address} />
     </>
+  )
+}
+
+function Renaming({ wallet: { address, name } }: { readonly wallet: Wallet }) {
+  const { slug, mode } = useWorkspace()
+  const client = useQueryClient()
+  const rename = async (text: string) => {
+    const body = { mode, name: text }
+    await request('PATCH /console/workspaces/:slug/wallets/:address', { params: { slug, address }, body })
+    await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+  }
+  return (
+    <RenameDialog name={name} onRename={rename}>
+      Every member sees the new name. The address and the grants stay the same.
+    </RenameDialog>
   )
 }
 

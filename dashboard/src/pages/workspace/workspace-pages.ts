@@ -30,6 +30,7 @@ export const PAGE_GROUPS = [
     title: 'Workspace',
     pages: [
       { parts: ['members'], text: 'Members', icon: 'members' },
+      { parts: ['settings'], text: 'Settings', icon: 'settings' },
       { parts: ['plan'], text: 'Plan', icon: 'plan' },
       { parts: ['audit'], text: 'Audit log', icon: 'audit' },
     ],

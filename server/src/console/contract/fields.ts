@@ -27,6 +27,7 @@ export const time = Type.String({ maxLength: TIME_CHARS_MAX })
 
 export const ModeQuery = Type.Object({ mode })
 export const ModeBody = Type.Object({ mode })
+export const NameBody = Type.Object({ name })
 export const EmptyBody = Type.Object({})
 /** The response of an endpoint that returns no data. */
 export const Empty = Type.Object({})

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { HELD_KEYS_LISTED_MAX, KEY_STATES } from '../../domain/keys/api-key.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { SCOPES } from '../../values/scope.ts'
-import { agentId, EmptyBody, id, mode, ModeQuery, name, SlugIdParams, SlugParams } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { agentId, Empty, EmptyBody, id, mode, ModeQuery, name, NameBody, SlugIdParams, SlugParams } from './fields.ts'
+import { ENDS_POWER, ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 const scope = Type.Enum([...SCOPES])
 
@@ -92,6 +92,12 @@ export const KEY_ROUTES = {
       /** The ids of the keys that work again, and of those that were revoked. */
       response: { 200: Type.Object({ confirmed: list(Type.String()), revoked: list(Type.String()) }) },
     },
+  },
+  rename: {
+    method: 'PATCH',
+    url: '/console/workspaces/:slug/keys/:id',
+    config: { needs: 'manageKeys', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, body: NameBody, response: { 200: Empty } },
   },
   /** Replaces a key with a new key that has the same name and restrictions, but a new secret. */
   rotate: {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
-import { Empty, EmptyBody, IdParams, name } from './fields.ts'
-import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { Empty, EmptyBody, IdParams, name, NameBody } from './fields.ts'
+import { ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { CreationOptions, Registration } from './webauthn.ts'
 
 const PasskeySchema = Type.Object({
@@ -34,6 +34,12 @@ export const PASSKEY_ROUTES = {
       body: Type.Object({ response: Registration, name }),
       response: { 201: Type.Object({ passkey: PasskeySchema }) },
     },
+  },
+  rename: {
+    method: 'PATCH',
+    url: '/console/passkeys/:id',
+    config: { needs: 'session', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { params: IdParams, body: NameBody, response: { 200: Empty } },
   },
   remove: {
     method: 'DELETE',

@@ -51,6 +51,9 @@ export const READS = { notNeeded: 'only reads' } as const
  */
 export const ENDS_POWER = { notNeeded: 'only ends power' } as const
 
+/** The reason why an endpoint that renames something needs no passkey proof. The audit log records the old name. */
+export const ONLY_A_NAME = { notNeeded: 'only changes a name' } as const
+
 /**
  * The type of the values that a schema describes. It is read-only, so that TypeScript can narrow the types of its
  * members.

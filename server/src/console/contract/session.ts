@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
-import { Empty, EmptyBody, name, secret } from './fields.ts'
-import { ENDS_POWER, READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { Empty, EmptyBody, name, NameBody, secret } from './fields.ts'
+import { ENDS_POWER, ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { AuthenticationBody, CreationOptions, RegistrationBody, RequestOptions } from './webauthn.ts'
 import { WorkspaceSchema } from './workspaces.ts'
 
@@ -45,6 +45,13 @@ export const SESSION_ROUTES = {
     schema: {
       response: { 200: Type.Object({ session: orNull(SessionSchema), sign_up: Type.Enum(['open', 'invited']) }) },
     },
+  },
+  /** Changes the caller's own name. */
+  rename: {
+    method: 'PATCH',
+    url: '/console/user',
+    config: { needs: 'session', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { body: NameBody, response: { 200: Empty } },
   },
   openSignUp: {
     method: 'POST',

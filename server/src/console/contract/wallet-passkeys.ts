@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isoTime, list } from '../../values/schema-fields.ts'
-import { Empty, EmptyBody, name } from './fields.ts'
-import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { Empty, EmptyBody, name, NameBody } from './fields.ts'
+import { ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { CreationOptions, Registration } from './webauthn.ts'
 
 const WalletPasskeySchema = Type.Object({
@@ -43,8 +43,8 @@ export const WALLET_PASSKEY_ROUTES = {
   rename: {
     method: 'PATCH',
     url: '/console/wallet-passkeys/:credential_id',
-    config: { needs: 'session', proof: { notNeeded: 'only changes a name' }, bucket: 'dashboard' },
-    schema: { params: CredentialParams, body: Type.Object({ name }), response: { 200: Empty } },
+    config: { needs: 'session', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { params: CredentialParams, body: NameBody, response: { 200: Empty } },
   },
   /** Only a passkey that owns no wallet can be removed. */
   remove: {

@@ -3,6 +3,7 @@ import { DepositSchema } from '../../domain/deposits/deposit-schema.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import {
   ADDRESS_CHARS_MAX,
+  Empty,
   id,
   mode,
   ModeBody,
@@ -12,7 +13,7 @@ import {
   SlugAddressParams,
   SlugParams,
 } from './fields.ts'
-import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 import { credentialId } from './webauthn.ts'
 
 const OwnerSchema = Type.Object({
@@ -85,6 +86,12 @@ export const WALLET_ROUTES = {
     url: '/console/workspaces/:slug/wallets/:address',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugAddressParams, querystring: ModeQuery, response: { 200: walletAnswer } },
+  },
+  rename: {
+    method: 'PATCH',
+    url: '/console/workspaces/:slug/wallets/:address',
+    config: { needs: 'manageWallets', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { params: SlugAddressParams, body: Type.Object({ mode, name }), response: { 200: Empty } },
   },
   /** Sends test USDC to the wallet. */
   requestTestUsdc: {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { PLAN_NAMES } from '../../domain/plans/plan.ts'
 import { isoTime, orNull } from '../../values/schema-fields.ts'
-import { name, role, SlugParams } from './fields.ts'
-import { READS, type ConsoleRoutes, type Shape } from './route.ts'
+import { name, NameBody, role, SlugParams } from './fields.ts'
+import { ONLY_A_NAME, READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A workspace, with the caller's role in it. */
 export const WorkspaceSchema = Type.Object({ slug: Type.String(), name: Type.String(), role })
@@ -70,6 +70,12 @@ export const WORKSPACE_ROUTES = {
     url: '/console/workspaces/:slug',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ workspace: WorkspaceDetailSchema }) } },
+  },
+  rename: {
+    method: 'PATCH',
+    url: '/console/workspaces/:slug',
+    config: { needs: 'manageWorkspace', proof: ONLY_A_NAME, bucket: 'dashboard' },
+    schema: { params: SlugParams, body: NameBody, response: { 200: Type.Object({ workspace: WorkspaceSchema }) } },
   },
   getPlanUse: {
     method: 'GET',

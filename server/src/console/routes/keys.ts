@@ -1,6 +1,7 @@
 import { confirmHeldKeys } from '../../domain/keys/confirm-held-keys.ts'
 import { getKey, listHeldKeys, listKeys } from '../../domain/keys/queries.ts'
 import { issueKey } from '../../domain/keys/issue-key.ts'
+import { renameKey } from '../../domain/keys/rename-key.ts'
 import { revokeKey } from '../../domain/keys/revoke-key.ts'
 import { rotateKey } from '../../domain/keys/rotate-key.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -58,6 +59,15 @@ export function addKeyRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
       const { confirm } = request.body
       const decided = await confirmHeldKeys(ctx, { workspaceId, user: getCurrentSession(request), confirm })
       return { confirmed: decided.confirmed.map(({ id }) => id), revoked: decided.revoked.map(({ id }) => id) }
+    },
+  })
+
+  http.route({
+    ...KEY_ROUTES.rename,
+    handler: async (request) => {
+      const { workspaceId, actor } = memberOf(request)
+      await renameKey(ctx, { workspaceId, id: request.params.id, name: request.body.name, actor })
+      return {}
     },
   })
 

@@ -3,6 +3,7 @@ import { listPasskeys } from '../../domain/passkeys/queries.ts'
 import { openPasskeyRegistration } from '../../domain/passkeys/open-passkey-registration.ts'
 import type { Passkey } from '../../domain/passkeys/passkey.ts'
 import { removePasskey } from '../../domain/passkeys/remove-passkey.ts'
+import { renamePasskey } from '../../domain/passkeys/rename-passkey.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { checkName } from '../../values/name.ts'
 import { Problem } from '../../values/problem.ts'
@@ -51,15 +52,28 @@ export function addPasskeyRoutes(http: HttpServer, consoleContext: ConsoleContex
   })
 
   http.route({
-    ...PASSKEY_ROUTES.remove,
+    ...PASSKEY_ROUTES.rename,
     handler: async (request) => {
-      const session = getCurrentSession(request)
-      const { id } = request.params
-      if (!CREDENTIAL_ID_PATTERN.test(id)) throw new Problem('not_found', 'You do not have this passkey.')
-      await removePasskey(ctx, { session, credentialId: id })
+      const { userId } = getCurrentSession(request)
+      const credentialId = parseCredentialId(request.params.id)
+      await renamePasskey(ctx, { userId, credentialId, name: request.body.name })
       return {}
     },
   })
+
+  http.route({
+    ...PASSKEY_ROUTES.remove,
+    handler: async (request) => {
+      const session = getCurrentSession(request)
+      await removePasskey(ctx, { session, credentialId: parseCredentialId(request.params.id) })
+      return {}
+    },
+  })
+}
+
+function parseCredentialId(text: string): string {
+  if (!CREDENTIAL_ID_PATTERN.test(text)) throw new Problem('not_found', 'You do not have this passkey.')
+  return text
 }
 
 function formatPasskey(passkey: Passkey): PasskeyView {

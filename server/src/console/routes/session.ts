@@ -1,3 +1,4 @@
+import { renameUser } from '../../domain/passkeys/rename-user.ts'
 import { endOtherSessions } from '../../domain/sessions/end-other-sessions.ts'
 import { endSession } from '../../domain/sessions/end-session.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -6,7 +7,7 @@ import { SESSION_ROUTES } from '../contract/session.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatSession } from '../format-session.ts'
 
-/** Adds the endpoints that read and end the current session. */
+/** Adds the endpoints that read and end the current session, and the one that renames its user. */
 export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContext): void {
   const { ctx } = consoleContext
 
@@ -18,6 +19,14 @@ export function addSessionRoutes(http: HttpServer, consoleContext: ConsoleContex
         session: session === null ? null : await formatSession(consoleContext, session),
         sign_up: consoleContext.signUp,
       }
+    },
+  })
+
+  http.route({
+    ...SESSION_ROUTES.rename,
+    handler: async (request) => {
+      await renameUser(ctx, { userId: getCurrentSession(request).userId, name: request.body.name })
+      return {}
     },
   })
 

@@ -2,6 +2,7 @@ import { enforceRateLimit } from '../../domain/enforce-rate-limit.ts'
 import { listOwnersByWallet } from '../../domain/owners/queries.ts'
 import { createWallet } from '../../domain/wallets/create-wallet.ts'
 import { getWallet, listWallets } from '../../domain/wallets/queries.ts'
+import { renameWallet } from '../../domain/wallets/rename-wallet.ts'
 import { readBalances } from '../../domain/wallets/read-balances.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { leaveWork } from '../../http/overload-gate.ts'
@@ -10,7 +11,7 @@ import { problem } from '../../values/problem.ts'
 import { askFaucet } from '../ask-faucet.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WALLET_ROUTES } from '../contract/wallets.ts'
-import { currentMembership } from '../current-membership.ts'
+import { currentMembership, memberOf } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
 import { formatWallet } from '../format-wallet.ts'
 import { mapEnclaveErrors } from '../map-enclave-errors.ts'
@@ -72,6 +73,17 @@ export function addConsoleWalletRoutes(http: HttpServer, consoleContext: Console
       const { mode } = request.query
       const address = parseWalletAddress(request.params.address)
       return { wallet: await showWallet(ctx, { workspaceId: workspace.id, mode, address, userId }) }
+    },
+  })
+
+  http.route({
+    ...WALLET_ROUTES.rename,
+    handler: async (request) => {
+      const { workspaceId, actor } = memberOf(request)
+      const { mode, name } = request.body
+      const address = parseWalletAddress(request.params.address)
+      await renameWallet(ctx, { workspaceId, mode, address, name, actor })
+      return {}
     },
   })
 

@@ -1,11 +1,12 @@
 import { createWorkspace } from '../../domain/members/create-workspace.ts'
+import { renameWorkspace } from '../../domain/workspaces/rename-workspace.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { Mode } from '../../values/mode.ts'
 import { checkName } from '../../values/name.ts'
 import type { Faucet } from '../../values/chains.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { WORKSPACE_ROUTES, type ChainInfo } from '../contract/workspaces.ts'
-import { currentMembership } from '../current-membership.ts'
+import { currentMembership, memberOf } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatWorkspace } from '../format-session.ts'
 
@@ -18,6 +19,16 @@ export function addWorkspaceRoutes(http: HttpServer, consoleContext: ConsoleCont
       const { userId } = getCurrentSession(request)
       const membership = await createWorkspace(ctx, { userId, name: checkName(request.body.name) })
       return reply.code(201).send({ workspace: formatWorkspace(membership) })
+    },
+  })
+
+  http.route({
+    ...WORKSPACE_ROUTES.rename,
+    handler: async (request) => {
+      const membership = currentMembership(request)
+      const { workspaceId, actor } = memberOf(request)
+      const name = await renameWorkspace(ctx, { workspaceId, name: request.body.name, actor })
+      return { workspace: { ...formatWorkspace(membership), name } }
     },
   })
 

@@ -174,6 +174,17 @@ export function startGrace(workspaceId: string, id: string, graceUntil: Date): Q
   }
 }
 
+/** Renames a key. Returns its name before, or null if there is no such key. Uses the primary key. */
+export function renameKeyRow(workspaceId: string, id: string, name: string): Query<string | null> {
+  return {
+    name: 'rename_api_key',
+    text: `with old as (select name from api_keys where workspace_id = $1 and id = $2 for no key update)
+      update api_keys set name = $3 from old where workspace_id = $1 and id = $2 returning old.name as before`,
+    values: [workspaceId, id, name],
+    read: firstOrNull({ before: keys.name }, (row) => row.before),
+  }
+}
+
 /** Revokes a key at once. Returns false if there is no such key, or if it is already revoked. Uses the primary key. */
 export function revokeKeyRow(workspaceId: string, id: string, now: Date): Query<boolean> {
   return {

@@ -129,6 +129,15 @@ export function lockUser(id: string): Query<boolean> {
   }
 }
 
+export function renameUserRow(id: string, name: string): Query<boolean> {
+  return {
+    name: 'rename_user',
+    text: 'update users set name = $2 where id = $1',
+    values: [id, name],
+    read: changed,
+  }
+}
+
 export function insertCeremony(secretHash: Buffer, ceremony: Ceremony): Query<boolean> {
   const { kind, challenge, userId, applicant, expiresAt } = ceremony
   return {
@@ -252,6 +261,17 @@ export const COUNTER_ROW = { is_known: computed.bool, is_moved: computed.bool }
 export function toCounterOutcome(row: RowOf<typeof COUNTER_ROW>): CounterOutcome {
   if (row.is_moved) return 'stored'
   return row.is_known ? 'went_back' : 'passkey_removed'
+}
+
+/** Renames a passkey. Returns its name before, or null if the user does not have it. Uses the primary key. */
+export function renamePasskeyRow(userId: string, credentialId: string, name: string): Query<string | null> {
+  return {
+    name: 'rename_passkey',
+    text: `with old as (select name from passkeys where user_id = $1 and credential_id = $2 for no key update)
+      update passkeys set name = $3 from old where user_id = $1 and credential_id = $2 returning old.name as before`,
+    values: [userId, credentialId, name],
+    read: firstOrNull({ before: passkeys.name }, (row) => row.before),
+  }
 }
 
 export function deletePasskey(userId: string, credentialId: string): Query<boolean> {

@@ -91,12 +91,15 @@ export function countWalletPasskeys(userId: string): Query<number> {
   }
 }
 
-export function renameWalletPasskeyRow(userId: string, credentialId: string, name: string): Query<boolean> {
+/** Renames a wallet passkey. Returns its name before, or null if the user does not have it. Uses the primary key. */
+export function renameWalletPasskeyRow(userId: string, credentialId: string, name: string): Query<string | null> {
   return {
     name: 'rename_wallet_passkey',
-    text: 'update wallet_passkeys set name = $3 where user_id = $1 and credential_id = $2',
+    text: `with old as (select name from wallet_passkeys where user_id = $1 and credential_id = $2 for no key update)
+      update wallet_passkeys set name = $3 from old where user_id = $1 and credential_id = $2
+      returning old.name as before`,
     values: [userId, credentialId, name],
-    read: changed,
+    read: firstOrNull({ before: passkeys.name }, (row) => row.before),
   }
 }
 

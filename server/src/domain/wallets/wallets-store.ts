@@ -46,6 +46,20 @@ export function findWallet(workspaceId: string, mode: Mode, address: Address): Q
   }
 }
 
+/** Renames a wallet. Returns its name before, or null if there is no such wallet. Uses the primary key. */
+export function renameWalletRow(workspaceId: string, mode: Mode, address: Address, name: string): Query<string | null> {
+  return {
+    name: 'rename_wallet',
+    text: `with old as (
+        select name from wallets where workspace_id = $1 and mode = $2 and address = $3 for no key update
+      )
+      update wallets set name = $4 from old where workspace_id = $1 and mode = $2 and address = $3
+      returning old.name as before`,
+    values: [workspaceId, mode, address, name],
+    read: firstOrNull({ before: wallets.name }, (row) => row.before),
+  }
+}
+
 export function countWallets(workspaceId: string, mode: Mode): Query<number> {
   return {
     name: 'count_wallets',

@@ -48,6 +48,15 @@ export function updatePlan(workspaceId: string, plan: Plan): Query<boolean> {
   }
 }
 
+export function updateWorkspaceName(workspaceId: string, name: string): Query<boolean> {
+  return {
+    name: 'update_workspace_name',
+    text: 'update workspaces set name = $2 where id = $1',
+    values: [workspaceId, name],
+    read: changed,
+  }
+}
+
 function toWorkspace(row: RowOf<typeof WORKSPACE_ROW>): Workspace {
   return {
     id: row.id,
