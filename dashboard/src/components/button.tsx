@@ -1,4 +1,6 @@
-import type { ButtonHTMLAttributes } from 'react'
+import { Children, type ButtonHTMLAttributes } from 'react'
+import { formatBusy } from '../format/busy-text.ts'
+import { BusyLabel } from './busy-label.tsx'
 
 type ButtonVariant = 'primary' | 'plain' | 'danger' | 'quiet'
 
@@ -22,6 +24,8 @@ export function buttonClass(variant: ButtonVariant): string {
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> {
   readonly variant?: ButtonVariant
   readonly wide?: boolean
+  /** Whether the action of the button is running. The button then says so, and is disabled. */
+  readonly isBusy?: boolean
 }
 
 /**
@@ -33,18 +37,34 @@ export function Button({
   wide = false,
   type = 'button',
   disabled = false,
+  isBusy = false,
   onClick,
+  children,
   ...rest
 }: ButtonProps) {
+  const isOff = disabled || isBusy
+  const label = Children.toArray(children)
+    .filter((part) => typeof part === 'string')
+    .join('')
   return (
-    <button
-      {...rest}
-      type={type}
-      aria-disabled={disabled || rest['aria-disabled']}
-      // `preventDefault` keeps a disabled submit button from submitting its form, also when the user presses Enter in a
-      // field.
-      onClick={disabled ? (event) => event.preventDefault() : onClick}
-      className={`${buttonClass(variant)} ${wide ? 'w-full' : ''}`}
-    />
+    <>
+      <button
+        {...rest}
+        type={type}
+        aria-disabled={isOff || rest['aria-disabled']}
+        // `preventDefault` keeps a disabled submit button from submitting its form, also when the user presses Enter in a
+        // field.
+        onClick={isOff ? (event) => event.preventDefault() : onClick}
+        className={`${buttonClass(variant)} ${wide ? 'w-full' : ''}`}
+      >
+        {isBusy ? <BusyLabel label={label} /> : children}
+      </button>
+      {/* Screen readers do not announce that the label of a button has changed. */}
+      {isBusy && (
+        <span role="status" className="sr-only">
+          {formatBusy(label)}
+        </span>
+      )}
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { AlertDialogContent } from './alert-dialog-content.tsx'
+import { BusyLabel } from './busy-label.tsx'
 import { Button, buttonClass } from './button.tsx'
 import { ErrorNotice } from './error-notice.tsx'
 import { useAction } from './use-action.ts'
@@ -25,11 +26,18 @@ interface ConfirmDialogProps {
 
 /**
  * A button that asks for confirmation before it acts. If the action fails, the dialog stays open and shows the error.
+ * While the action is running, the user can close the dialog. This does not stop the action, so the button says that it is
+ * still running.
  */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, labelDetail, title, children, details, confirmLabel, isHarmless = false, onOpen, onConfirm } = props
   const [isOpen, setOpen] = useState(false)
-  const action = useAction({ mutationFn: onConfirm, onSuccess: () => setOpen(false) })
+  const action = useAction({
+    mutationFn: onConfirm,
+    onSuccess: () => setOpen(false),
+    // If the user has closed the dialog meanwhile, it opens again to show the error.
+    onError: () => setOpen(true),
+  })
   const isConfirmed = useRef(false)
   useEffect(
     () => () => {
@@ -38,9 +46,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     [],
   )
   const change = (open: boolean) => {
-    if (action.isPending) return
-    action.reset()
-    if (open) onOpen?.()
+    if (!action.isPending) {
+      action.reset()
+      if (open) onOpen?.()
+    }
     setOpen(open)
   }
   const confirm = () => {
@@ -53,14 +62,16 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         aria-label={labelDetail === undefined ? undefined : `${label} ${labelDetail}`}
         className={`${buttonClass('plain')} ${isHarmless ? '' : '!text-danger'}`}
       >
-        {label}
+        {action.isPending ? <BusyLabel label={confirmLabel} /> : label}
       </AlertDialog.Trigger>
       <AlertDialogContent title={title} lead={children}>
         {details}
         <ErrorNotice error={action.error} />
         <div className="flex flex-wrap justify-end gap-3">
-          <AlertDialog.Close className={buttonClass('plain')}>Cancel</AlertDialog.Close>
-          <Button variant={isHarmless ? 'primary' : 'danger'} disabled={action.isPending} onClick={confirm}>
+          <AlertDialog.Close className={buttonClass('plain')}>
+            {action.isPending ? 'Close' : 'Cancel'}
+          </AlertDialog.Close>
+          <Button variant={isHarmless ? 'primary' : 'danger'} isBusy={action.isPending} onClick={confirm}>
             {confirmLabel}
           </Button>
         </div>

@@ -52,7 +52,7 @@ export function NameForm(props: NameFormProps) {
         autoCapitalize={isMono ? 'none' : 'sentences'}
         spellCheck={!isMono}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || cancel === undefined || submission.isPending) return
+          if (event.key !== 'Escape' || cancel === undefined) return
           event.preventDefault()
           cancel()
         }}
@@ -60,12 +60,12 @@ export function NameForm(props: NameFormProps) {
       />
       <ErrorNotice error={submission.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" variant={variant} disabled={submission.isPending}>
+        <Button type="submit" variant={variant} isBusy={submission.isPending}>
           {submitLabel}
         </Button>
         {cancel !== undefined && (
-          <Button variant="quiet" disabled={submission.isPending} onClick={cancel}>
-            Cancel
+          <Button variant="quiet" onClick={cancel}>
+            {submission.isPending ? 'Close' : 'Cancel'}
           </Button>
         )}
       </p>

@@ -110,7 +110,7 @@ function Accept({ token, userName, workspaceName, here }: AcceptProps) {
   })
   return (
     <div className="grid gap-4">
-      <Button variant="primary" wide disabled={acceptance.isPending} onClick={() => acceptance.mutate()}>
+      <Button variant="primary" wide isBusy={acceptance.isPending} onClick={() => acceptance.mutate()}>
         Join {workspaceName}
       </Button>
       <ErrorNotice error={acceptance.error} />

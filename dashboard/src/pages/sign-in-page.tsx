@@ -26,7 +26,7 @@ export function SignInPage() {
       <PageHeading title="Sign in" lead={<SignInReason next={next} />} />
       <NoPasskeysNotice />
       <div className="grid gap-3">
-        <Button variant="primary" wide disabled={signingIn.isPending} onClick={() => signingIn.mutate()}>
+        <Button variant="primary" wide isBusy={signingIn.isPending} onClick={() => signingIn.mutate()}>
           Sign in with a passkey
         </Button>
         <ErrorNotice error={signingIn.error} />

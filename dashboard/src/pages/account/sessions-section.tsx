@@ -36,7 +36,7 @@ export function SessionsSection() {
         </List>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button disabled={signingOutElsewhere.isPending} onClick={() => signingOutElsewhere.mutate()}>
+        <Button isBusy={signingOutElsewhere.isPending} onClick={() => signingOutElsewhere.mutate()}>
           Sign out everywhere else
         </Button>
         <p role="status" className="text-muted">
@@ -63,7 +63,7 @@ function SessionRow({ entry }: { readonly entry: SessionEntry }) {
       actions={
         <Button
           aria-label={current ? undefined : `Sign out of ${name}`}
-          disabled={signingOut.isPending}
+          isBusy={signingOut.isPending}
           onClick={() => signingOut.mutate()}
         >
           Sign out

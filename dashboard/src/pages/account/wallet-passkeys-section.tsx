@@ -72,7 +72,7 @@ function NewWalletPasskeyForm({ onCreated }: { readonly onCreated: () => Promise
       />
       <SignerStatus signer={creation} isCreation />
       <p>
-        <Button type="submit" disabled={creation.isPending}>
+        <Button type="submit" isBusy={creation.isPending}>
           Add a wallet passkey
         </Button>
       </p>

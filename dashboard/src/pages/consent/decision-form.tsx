@@ -104,11 +104,17 @@ export function DecisionForm({ handle, host, workspace, mode, agentId, scopes, b
             aria-describedby={`${id}-blocker`}
             // Not `disabled`: a disabled button would lose the focus when the user returns to this window.
             aria-disabled={!isSettled}
-            disabled={sent !== null || verification.isPending || blocker !== null}
+            disabled={sent === 'deny' || blocker !== null}
+            isBusy={sent === 'approve' || verification.isPending}
           >
             Approve
           </Button>
-          <Button type="submit" value="deny" disabled={sent !== null || verification.isPending}>
+          <Button
+            type="submit"
+            value="deny"
+            disabled={sent === 'approve' || verification.isPending}
+            isBusy={sent === 'deny'}
+          >
             Deny
           </Button>
         </div>

@@ -68,7 +68,7 @@ function DeliveryView({ detail }: { readonly detail: DeliveryDetail }) {
           mayReplay && (
             <Button
               variant={replay.data === undefined ? 'primary' : 'plain'}
-              disabled={replay.isPending}
+              isBusy={replay.isPending}
               onClick={() => replay.mutate()}
             >
               {replay.data === undefined ? 'Resend' : 'Resend again'}

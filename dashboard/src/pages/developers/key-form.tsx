@@ -55,7 +55,7 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
         autoComplete="off"
         autoCapitalize="sentences"
         onKeyDown={(event) => {
-          if (event.key !== 'Escape' || action.isPending) return
+          if (event.key !== 'Escape') return
           event.preventDefault()
           cancel()
         }}
@@ -74,11 +74,11 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
       <ScopeChecks chosen={scopes} onChange={setScopes} />
       <ErrorNotice error={action.error} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" variant="primary" disabled={action.isPending}>
+        <Button type="submit" variant="primary" isBusy={action.isPending}>
           Create key
         </Button>
-        <Button variant="quiet" disabled={action.isPending} onClick={cancel}>
-          Cancel
+        <Button variant="quiet" onClick={cancel}>
+          {action.isPending ? 'Close' : 'Cancel'}
         </Button>
       </p>
     </form>

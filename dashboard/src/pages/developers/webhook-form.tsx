@@ -85,11 +85,11 @@ export function WebhookForm({ initial, submitLabel, onSubmit, onCancel }: Webhoo
       </fieldset>
       {urlError === undefined && <ErrorNotice error={action.error} />}
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" variant="primary" disabled={action.isPending}>
+        <Button type="submit" variant="primary" isBusy={action.isPending}>
           {submitLabel}
         </Button>
-        <Button variant="quiet" disabled={action.isPending} onClick={cancel}>
-          Cancel
+        <Button variant="quiet" onClick={cancel}>
+          {action.isPending ? 'Close' : 'Cancel'}
         </Button>
       </p>
     </form>

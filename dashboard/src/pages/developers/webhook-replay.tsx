@@ -78,7 +78,7 @@ export function WebhookReplay({ webhook }: { readonly webhook: Webhook }) {
         </div>
         <ErrorNotice error={replay.error} />
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-          <Button type="submit" disabled={replay.isPending}>
+          <Button type="submit" isBusy={replay.isPending}>
             Resend events
           </Button>
           <p role="status" className="text-muted">

@@ -52,7 +52,7 @@ export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
         </ConfirmDialog>
       )}
       {grant.state === 'suspended' && isSignable && (
-        <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start('resume')}>
+        <Button variant="primary" isBusy={signature.isPending} onClick={() => signature.start('resume')}>
           Resume
         </Button>
       )}

@@ -39,8 +39,8 @@ export function SigningPanel({ grant, wallet, recipients, signature }: SigningPa
       {wallet !== null && may(role, 'manageGrants') && canSign(wallet) ? (
         <div className="grid justify-items-start gap-2">
           <NoSignerNotice />
-          <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start('activate')}>
-            {signature.isPending ? 'Waiting for the signer window…' : 'Sign with your wallet passkey'}
+          <Button variant="primary" isBusy={signature.isPending} onClick={() => signature.start('activate')}>
+            Sign with your wallet passkey
           </Button>
           <p className="text-sm text-muted">
             {mode === 'live' && <strong className="text-warning">This is real money. </strong>}

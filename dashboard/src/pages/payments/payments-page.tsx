@@ -53,8 +53,8 @@ export function PaymentsPage() {
         lead={isRejected ? 'Payment requests that failed a check. They are kept for 30 days.' : undefined}
         actions={
           isRejected || isEmpty ? undefined : (
-            <Button disabled={exporting.isPending} onClick={() => exporting.mutate()}>
-              {exporting.isPending ? 'Exporting…' : 'Export CSV'}
+            <Button isBusy={exporting.isPending} onClick={() => exporting.mutate()}>
+              Export CSV
             </Button>
           )
         }

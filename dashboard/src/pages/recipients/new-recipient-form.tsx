@@ -59,11 +59,11 @@ export function NewRecipientForm({ onSubmit }: NewRecipientFormProps) {
           required
           maxLength={NAME_CHARS_MAX}
           autoComplete="off"
-          placeholder="Search provider"
+          placeholder="Example: Weather service"
           error={errors['label']}
         />
         <div className="lg:pt-[1.9rem]">
-          <Button type="submit" variant="primary" disabled={saving.isPending}>
+          <Button type="submit" variant="primary" isBusy={saving.isPending}>
             Save recipient
           </Button>
         </div>

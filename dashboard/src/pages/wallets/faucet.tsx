@@ -45,7 +45,7 @@ function FaucetButton({ wallet }: { readonly wallet: Wallet }) {
   useQuery({ ...walletQuery(slug, mode, address), refetchInterval: isPending ? POLL_INTERVAL_MS : false })
   return (
     <div className="grid justify-items-start gap-3 border-t border-line pt-4">
-      <Button disabled={asking.isPending || isPending} onClick={() => asking.mutate()}>
+      <Button disabled={isPending} isBusy={asking.isPending} onClick={() => asking.mutate()}>
         Get 100 test USDC
       </Button>
       <p role="status" className="text-muted empty:hidden">

@@ -57,10 +57,10 @@ export function NewOwnerForm({ wallet, passkeys, onChanged, onClose }: NewOwnerF
           </p>
           <SignerStatus signer={addition} isCreation={choice.credentialId === null} />
           <p className="flex flex-wrap gap-3">
-            <Button type="submit" variant="primary" disabled={addition.isPending}>
+            <Button type="submit" variant="primary" isBusy={addition.isPending}>
               Sign and add
             </Button>
-            <Button variant="quiet" disabled={addition.isPending} onClick={cancel}>
+            <Button variant="quiet" onClick={cancel}>
               Cancel
             </Button>
           </p>

@@ -117,10 +117,10 @@ function WalletForm({ passkeys, onCancel }: WalletFormProps) {
       </Notice>
       <SignerStatus signer={creation} isCreation={choice.credentialId === null} />
       <p className="flex flex-wrap gap-3">
-        <Button type="submit" variant="primary" disabled={creation.isPending}>
+        <Button type="submit" variant="primary" isBusy={creation.isPending}>
           Create wallet
         </Button>
-        <Button variant="quiet" disabled={creation.isPending} onClick={onCancel}>
+        <Button variant="quiet" onClick={onCancel}>
           Cancel
         </Button>
       </p>

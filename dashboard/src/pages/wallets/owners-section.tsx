@@ -60,7 +60,7 @@ export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {
                 {may(role, 'manageWallets') && owner.is_mine && !owner.has_record && (
                   <Button
                     variant="primary"
-                    disabled={confirmation.isPending}
+                    isBusy={confirmation.isPending}
                     onClick={() => confirmation.start(owner.credential_id)}
                   >
                     Confirm the wallet

@@ -75,10 +75,10 @@ export function WithdrawReview({ wallet, to, isEverything, prepared, recipients,
       </p>
       <SignerStatus signer={signature} />
       <p className="flex flex-wrap gap-3">
-        <Button variant="primary" disabled={signature.isPending} onClick={() => signature.start()}>
+        <Button variant="primary" isBusy={signature.isPending} onClick={() => signature.start()}>
           Sign and withdraw
         </Button>
-        <Button variant="quiet" disabled={signature.isPending} onClick={onBack}>
+        <Button variant="quiet" onClick={onBack}>
           Back
         </Button>
       </p>

@@ -90,7 +90,7 @@ function InvitationForm({ onCreated }: { readonly onCreated: () => Promise<void>
         </div>
         <Button
           variant={isCreated ? 'plain' : 'primary'}
-          disabled={creation.isPending}
+          isBusy={creation.isPending}
           onClick={() => creation.mutate(picked)}
         >
           {isCreated ? 'Create another link' : 'Create link'}

@@ -40,7 +40,10 @@ export function MemberRow({ member, onDeparted }: MemberRowProps) {
           ) : (
             <span className="px-1">{ROLE_TEXTS[member.role].title}</span>
           )}
-          {(isMe || isMine) && <Removal member={member} isMe={isMe} onDeparted={onDeparted} />}
+          {/* The same width in all rows, so that the selects line up. */}
+          <div className="grid w-28 max-sm:empty:hidden">
+            {(isMe || isMine) && <Removal member={member} isMe={isMe} onDeparted={onDeparted} />}
+          </div>
         </>
       }
     >
@@ -120,7 +123,7 @@ function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly is
           <Button
             variant="primary"
             aria-label={`Save the role of ${member.name}`}
-            disabled={change.isPending}
+            isBusy={change.isPending}
             onClick={() => change.mutate(picked)}
           >
             Save
