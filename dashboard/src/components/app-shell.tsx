@@ -16,7 +16,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
     <>
       <SkipLink to={MAIN_ID} />
       <header className="border-b border-line bg-surface">
-        <div className="flex items-center justify-between gap-4 px-4 py-2 sm:px-6">
+        <div className="mx-auto flex w-full max-w-4xl items-center justify-between gap-4 px-4 py-2 sm:px-6">
           <span className="shrink-0">
             <Wordmark />
           </span>

@@ -10,6 +10,11 @@ export interface Column<Item> {
   readonly isSecondary?: boolean
   /** Whether the values may be long. Long columns share the remaining width, and their text is truncated. */
   readonly isLong?: boolean
+  /**
+   * The width of the column in a table that is no list of cards, as classes such as `md:w-1/4 xl:w-1/5`. If all columns
+   * of several tables on a page have widths, the tables line up.
+   */
+  readonly width?: string
   /** Whether the value takes a full line on a phone. */
   readonly isWide?: boolean
   readonly render: (item: Item) => ReactNode
@@ -26,10 +31,16 @@ interface DataTableProps<Item> {
 }
 
 /** The width of each long column if there are one, two or three of them. */
-const LONG_SHARES = ['md:w-2/5 md:max-w-0', 'md:w-1/4 md:max-w-0', 'md:w-[22%] md:max-w-0'] as const
+const LONG_SHARES = ['md:w-2/5', 'md:w-1/4', 'md:w-[22%]'] as const
+
+/** A long column has no minimum width, because its text is truncated. */
+function widthOf<Item>({ width, isLong = false }: Column<Item>, share: string): string {
+  return `${width ?? (isLong ? share : '')} ${isLong ? 'md:max-w-0' : ''}`
+}
 
 /**
- * A table that becomes a list of cards on a phone. The ARIA roles are explicit because some browsers drop the implicit
+ * A table that becomes a list of cards on a phone. A cell is never narrower than its longest word, so no word is broken.
+ * A name that a user has chosen can be one very long word: its column must be long, and the name a `TruncatedText`. The ARIA roles are explicit because some browsers drop the implicit
  * ones when the CSS display of a table changes.
  */
 export function DataTable<Item>({ caption, columns, items, keyOf, hrefOf }: DataTableProps<Item>) {
@@ -66,7 +77,7 @@ export function DataTable<Item>({ caption, columns, items, keyOf, hrefOf }: Data
                 <td
                   key={column.title}
                   role="cell"
-                  className={`min-w-0 md:px-4 md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${column.isWide === true ? 'max-md:col-span-full' : index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSecondary === true ? 'hidden xl:table-cell' : ''} ${column.isLong === true ? share : ''} ${index === 0 && column.isNumber === true ? 'md:w-px' : ''}`}
+                  className={`min-w-0 md:px-4 md:wrap-break-word md:py-3 md:align-middle md:first:pl-5 md:last:pr-5 ${column.isWide === true ? 'max-md:col-span-full' : index % 2 === 1 ? 'text-right md:text-left' : ''} ${column.isNumber === true ? 'md:text-right' : ''} ${column.isSecondary === true ? 'hidden xl:table-cell' : ''} ${widthOf(column, share)} ${index === 0 && column.isNumber === true ? 'md:w-px' : ''}`}
                 >
                   {index === 0 && hrefOf !== undefined ? (
                     <Link

@@ -25,7 +25,7 @@ export function PageHeading({ title, children = title, breadcrumb, lead, actions
   const heading = useRef<HTMLHeadingElement>(null)
   const { key, pathname } = useLocation()
   // On wide screens the header already shows the name of the workspace.
-  const workspace = useOutletContext<{ readonly name?: string } | undefined>()
+  const workspace = useOutletContext<{ readonly name?: string; readonly mode?: string } | undefined>()
   const isInHeader = breadcrumb !== undefined && breadcrumb === workspace?.name
   const takeFocus = useEffectEvent(() => {
     // The first page of a visit has the key `default`. On this page, the browser has already set the focus.
@@ -37,7 +37,7 @@ export function PageHeading({ title, children = title, breadcrumb, lead, actions
 
   return (
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
-      <title>{`${title} · Bursar`}</title>
+      <title>{formatTitle(title, workspace)}</title>
       <div className="grid min-w-0 flex-1 basis-80 gap-2">
         {breadcrumb !== undefined && (
           <p className={`text-sm font-semibold text-muted ${isInHeader ? 'truncate md:hidden' : ''}`}>{breadcrumb}</p>
@@ -50,4 +50,10 @@ export function PageHeading({ title, children = title, breadcrumb, lead, actions
       {actions !== undefined && <div className="flex flex-wrap items-center gap-3">{actions}</div>}
     </header>
   )
+}
+
+/** The title of the browser tab. The mode comes first, because a tab shows only the beginning of a long title. */
+function formatTitle(title: string, place: { readonly name?: string; readonly mode?: string } | undefined): string {
+  if (place?.name === undefined || place.mode === undefined) return `${title} · Bursar`
+  return `${place.mode === 'live' ? 'Live' : 'Test'}: ${title} · ${place.name} · Bursar`
 }

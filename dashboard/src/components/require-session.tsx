@@ -6,6 +6,7 @@ import { withNext } from '../navigation/next-path.ts'
 import { ErrorNotice } from './error-notice.tsx'
 import { Loading } from './loading.tsx'
 import { SessionContext } from './session-context.ts'
+import { Wordmark } from './wordmark.tsx'
 
 /** Navigation state of the sign-in page: whether a session has just ended. */
 export interface SignInState {
@@ -29,9 +30,25 @@ export function RequireSession() {
       </SessionContext>
     )
   }
+  if (error === null) {
+    return (
+      <div className="mx-auto w-full max-w-xl p-6">
+        <Loading />
+      </div>
+    )
+  }
   return (
-    <div className="mx-auto w-full max-w-xl p-6">
-      {error === null ? <Loading /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
-    </div>
+    <>
+      <header className="border-b border-line bg-surface">
+        <div className="mx-auto w-full max-w-4xl px-4 py-2 sm:px-6">
+          <Wordmark />
+        </div>
+      </header>
+      <main className="mx-auto grid w-full max-w-4xl gap-4 px-4 py-8 sm:px-6">
+        <title>Bursar</title>
+        <h1 className="text-2xl font-bold">This page could not be loaded</h1>
+        <ErrorNotice error={error} onRetry={() => void refetch()} />
+      </main>
+    </>
   )
 }

@@ -8,16 +8,26 @@ interface TimeTextProps {
   readonly isExact?: boolean
   /** Whether the time is shown to the second. */
   readonly hasSeconds?: boolean
+  /** Whether the time is shown to the minute, with its time zone. For times that are set in another zone. */
+  readonly hasZone?: boolean
   /** Whether to show how long ago the time was, if it was less than a day ago. */
   readonly isRelative?: boolean
 }
 
 /** A time in the user's time zone. The tooltip has the exact time with its zone. */
-export function TimeText({ at, isExact = false, hasSeconds = false, isRelative = false }: TimeTextProps) {
+export function TimeText({
+  at,
+  isExact = false,
+  hasSeconds = false,
+  hasZone = false,
+  isRelative = false,
+}: TimeTextProps) {
   const text = isRelative ? (
     <RelativeTime at={at} />
   ) : hasSeconds ? (
     formatTime(at, 'second')
+  ) : hasZone ? (
+    formatTime(at, 'zone')
   ) : isExact ? (
     formatTime(at)
   ) : (

@@ -13,9 +13,19 @@ export function formatDate(iso: string): string {
   return formatWith(DATE, iso)
 }
 
-const PRECISIONS = { minute: TIME, second: SECOND, full: FULL } as const
+const ZONED = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZoneName: 'short',
+})
 
-/** An ISO 8601 time to the minute: `12 Nov 2026, 14:03`. With `full`, to the second and with the time zone. */
+const PRECISIONS = { minute: TIME, zone: ZONED, second: SECOND, full: FULL } as const
+
+/** An ISO 8601 time to the minute: `12 Nov 2026, 14:03`. With `zone`, also the time zone. With `full`, to the second and with the
+ * time zone. */
 export function formatTime(iso: string, precision: keyof typeof PRECISIONS = 'minute'): string {
   return formatWith(PRECISIONS[precision], iso)
 }

@@ -1,3 +1,5 @@
+import type { PURCHASE_REFUSAL_CODES } from '@bursar/server/src/domain/payment-requests/admission-refusal.ts'
+
 /** What a rejected payment request has of the response to the agent. */
 interface RefusalText {
   readonly code: string
@@ -13,8 +15,9 @@ const GRANT_REASONS: Readonly<Record<string, string>> = {
   revoked: 'the grant was revoked',
 }
 
-/** Why a payment request was rejected, by its error code. */
-const REASONS: Readonly<Record<string, string>> = {
+/** Why a payment request was rejected, by its error code. The compiler checks that no code is missing. */
+const REASONS: Readonly<Record<(typeof PURCHASE_REFUSAL_CODES)[number] | 'storage_full', string>> = {
+  agent_not_authorized: 'the credential may not pay as this agent',
   agent_not_found: 'unknown agent',
   wallet_not_found: 'unknown wallet',
   permission_not_found: 'no active grant',
@@ -36,7 +39,8 @@ const REASONS: Readonly<Record<string, string>> = {
  */
 export function formatReason({ code, message, details: { reason } }: RefusalText): string {
   const ofGrant = code === 'permission_not_found' && typeof reason === 'string' ? GRANT_REASONS[reason] : undefined
-  return ofGrant ?? REASONS[code] ?? message
+  const reasons: Readonly<Record<string, string | undefined>> = REASONS
+  return ofGrant ?? reasons[code] ?? message
 }
 
 /** Like `formatReason`, but with a capital first letter. */

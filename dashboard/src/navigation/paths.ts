@@ -5,9 +5,6 @@ export function pathTo(slug: string, mode: Mode, ...parts: readonly string[]): s
   return ['/w', ...[slug, mode, ...parts].map(encodeURIComponent)].join('/')
 }
 
-/** The query parameter of the form for a grant that ticks the checkbox for purchases from the start. */
-export const ALLOW_PURCHASES = 'allow-purchases'
-
 export function isMode(text: string | undefined): text is Mode {
   return text === 'test' || text === 'live'
 }
@@ -24,4 +21,10 @@ export function inMode(pathname: string, slug: string, mode: Mode): string {
   const [, , , , ...parts] = pathname.split('/')
   const depth = SECTIONS_DEPTH[parts[0] ?? ''] ?? 1
   return [pathTo(slug, mode), ...parts.slice(0, depth)].filter((part) => part !== '').join('/')
+}
+
+/** The same page in another mode, with the same entry. */
+export function samePageIn(pathname: string, slug: string, mode: Mode): string {
+  const [, , , , ...parts] = pathname.split('/')
+  return [pathTo(slug, mode), ...parts].join('/')
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { toProblem } from '../http/to-problem.ts'
+import { formatSeconds } from '../values/problem.ts'
 import {
   ClientDocumentUnavailable,
   ClientHostNotPublic,
@@ -51,7 +52,7 @@ function describeOauthError(error: OauthError): Description {
     const advice =
       error instanceof ClientHostNotPublic
         ? `${DOCUMENT} Bursar could not find a public address of this website. Waiting does not help. Send the details below to the application’s developer.`
-        : `${DOCUMENT} Bursar could not read it now. Wait ${error.retryAfterSeconds} seconds, then go back to the application and connect again.`
+        : `${DOCUMENT} Bursar could not read it now. Wait ${waitOf(error)}, then go back to the application and connect again.`
     const { status, message, retryAfterSeconds } = error
     return { ...common, advice, fault: { status, message, retryAfterSeconds, isLogged: true } }
   }
@@ -72,11 +73,15 @@ function describeOauthError(error: OauthError): Description {
   return { ...common, advice, fault: error }
 }
 
+function waitOf({ retryAfterSeconds }: OauthError): string {
+  return retryAfterSeconds === undefined ? 'a moment' : formatSeconds(retryAfterSeconds)
+}
+
 function describeProblem(thrown: unknown): Description {
   const problem = toProblem(thrown)
   const common = { error: problem.code ?? problem.type, parameter: undefined, fault: problem }
   if (problem.retryAfterSeconds !== undefined) {
-    const advice = `Wait ${problem.retryAfterSeconds} seconds, then go back to the application and connect again.`
+    const advice = `Wait ${formatSeconds(problem.retryAfterSeconds)}, then go back to the application and connect again.`
     return { ...common, title: 'Please wait', advice }
   }
   if (problem.status >= 500) {

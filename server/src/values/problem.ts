@@ -351,9 +351,14 @@ export function problem<Code extends ProblemCode>(
   return new Problem(type, message, { ...options, code })
 }
 
+/** A number of seconds in words: `1 second`. */
+export function formatSeconds(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`
+}
+
 /** Creates the 429 for a caller over a rate limit. `http/send-problem.ts` sets its `Retry-After` header. */
 export function tooManyRequests(retryAfterSeconds: number): Problem {
-  return new Problem('rate_limited', `Too many requests. Retry in ${retryAfterSeconds} seconds.`, {
+  return new Problem('rate_limited', `Too many requests. Retry in ${formatSeconds(retryAfterSeconds)}.`, {
     code: 'rate_limit_exceeded',
     retryAfterSeconds,
   })

@@ -40,8 +40,32 @@ const STILL = `(async () => {
 })()`
 
 /**
+ * Lists the words in cells and headings of tables that are broken over two lines. A longer word than this may be an
+ * address or a URL, which may be broken.
+ */
+const BROKEN_WORDS = `(() => {
+  const LETTERS_MAX = 24
+  const broken = []
+  for (const cell of document.querySelectorAll('[role=cell], [role=columnheader]')) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      const { data } = walker.currentNode
+      for (const { 0: word, index } of data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+        if (word.length > LETTERS_MAX) continue
+        const range = document.createRange()
+        range.setStart(walker.currentNode, index)
+        range.setEnd(walker.currentNode, index + word.length)
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+        if (lines.size > 1) broken.push(word)
+      }
+    }
+  }
+  return broken
+})()`
+
+/**
  * Checks the open page in both themes and on several screens, down to a small phone. The page must not scroll sideways,
- * and axe must find no fault.
+ * no table may break a word on a large screen, and axe must find no fault.
  */
 export async function inspectPage(page: Page, name: string): Promise<void> {
   await page.evaluate(SETTLED)
@@ -51,6 +75,9 @@ export async function inspectPage(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: HEIGHT })
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     assert.equal(overflow, 0, `${name} scrolls sideways at ${width} pixels`)
+    if (device === 'desktop') {
+      assert.deepEqual(await page.evaluate(BROKEN_WORDS), [], `the tables of ${name} break words at ${width} pixels`)
+    }
     if (device === 'small') continue
     for (const colorScheme of SCHEMES[device]) {
       await page.emulateMedia({ colorScheme })

@@ -3,6 +3,7 @@ import { useParams } from 'react-router'
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { agentQuery, grantsQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
@@ -14,6 +15,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
+import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 import { AgentConnections } from './agent-connections.tsx'
@@ -29,7 +31,14 @@ export function AgentPage() {
   return (
     <>
       <PageHeading title={id} breadcrumb={breadcrumb} />
-      <QueryState error={error} onRetry={refetch} />
+      <ItemState
+        noun="agent"
+        error={error}
+        onRetry={refetch}
+        find={(other) =>
+          request('GET /console/workspaces/:slug/agents/:id', { params: { slug, id }, query: { mode: other } })
+        }
+      />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { WalletText } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -10,7 +11,15 @@ import { AgentBadge } from './agent-badge.tsx'
 export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
   const { to } = useWorkspace()
   const columns: readonly Column<Agent>[] = [
-    { title: 'Agent', render: ({ id }) => <bdi className="wrap-anywhere">{id}</bdi> },
+    {
+      title: 'Agent',
+      isLong: true,
+      render: ({ id }) => (
+        <TruncatedText title={id}>
+          <bdi>{id}</bdi>
+        </TruncatedText>
+      ),
+    },
     { title: 'Status', render: ({ state }) => <AgentBadge state={state} /> },
     { title: 'Remaining (24 h)', render: (agent) => <Remaining agent={agent} /> },
     { title: 'Created', isSecondary: true, render: ({ created_at }) => <TimeText at={created_at} /> },
@@ -47,7 +56,9 @@ function Remaining({ agent }: { readonly agent: Agent }) {
           <span className="text-muted">
             {' '}
             <span className="md:hidden">remaining </span>of {formatAmount(daily_cap_usdc)} USDC from{' '}
-            <WalletText address={address} />
+            <span className="inline-block max-w-48 truncate align-bottom">
+              <WalletText address={address} />
+            </span>
           </span>
         </li>
       ))}

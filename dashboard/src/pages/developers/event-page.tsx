@@ -3,6 +3,7 @@ import { useParams } from 'react-router'
 import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import { eventQuery, webhooksQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeLink } from '../../components/code-link.tsx'
 import { CodeText } from '../../components/code-text.tsx'
@@ -13,8 +14,8 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { QueryState } from '../../components/query-state.tsx'
 import { parseEventSubject } from '../../format/parse-event-subject.ts'
+import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { endpointColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
 import { JsonBody } from './json-body.tsx'
@@ -28,7 +29,15 @@ export function EventPage() {
     return (
       <>
         <PageHeading title="Event" breadcrumb={breadcrumb} />
-        <QueryState error={error} onRetry={refetch} lines={6} />
+        <ItemState
+          noun="event"
+          error={error}
+          onRetry={refetch}
+          lines={6}
+          find={(other) =>
+            request('GET /console/workspaces/:slug/events/:id', { params: { slug, id }, query: { mode: other } })
+          }
+        />
       </>
     )
   }

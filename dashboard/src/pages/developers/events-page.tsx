@@ -10,6 +10,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AmountText } from '../../components/amount-text.tsx'
@@ -76,7 +77,7 @@ export function EventsPage() {
 
 const COLUMNS: readonly Column<EventEnvelope>[] = [
   { title: 'Type', render: ({ type }) => <span className="font-mono text-[0.875rem]">{type}</span> },
-  { title: 'Subject', render: (event) => <EventSubject event={event} /> },
+  { title: 'Subject', isLong: true, render: (event) => <EventSubject event={event} /> },
   {
     title: 'Created',
     render: ({ created_at }) => (
@@ -96,6 +97,12 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
 function EventSubject({ event }: { readonly event: EventEnvelope }) {
   const subject = parseEventSubject(event)
   if (subject === null || subject.kind === 'webhook') return <span className="text-muted">–</span>
-  if (subject.kind === 'grant') return <span className="break-all">{subject.agentId}</span>
+  if (subject.kind === 'grant') {
+    return (
+      <TruncatedText title={subject.agentId}>
+        <bdi>{subject.agentId}</bdi>
+      </TruncatedText>
+    )
+  }
   return <AmountText usdc={subject.amountUsdc} />
 }

@@ -7,10 +7,17 @@ import { TextLink } from '../../components/text-link.tsx'
 import { explainAttempt } from '../../format/webhook-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
+const TEST_REFRESH_MS = 400
+
 /** The result of a test event, once it is known. */
 export function TestEventResult({ deliveryId }: { readonly deliveryId: string | undefined }) {
   const { slug, mode, to } = useWorkspace()
-  const { data } = useQuery({ ...deliveryQuery(slug, mode, deliveryId ?? ''), enabled: deliveryId !== undefined })
+  const { data } = useQuery({
+    ...deliveryQuery(slug, mode, deliveryId ?? ''),
+    enabled: deliveryId !== undefined,
+    // The user waits for the result of a test.
+    refetchInterval: ({ state }) => state.data?.attempts.length === 0 && TEST_REFRESH_MS,
+  })
   const attempt = data?.attempts.at(-1)
   const failure = attempt === undefined ? null : explainAttempt(attempt)
   const client = useQueryClient()

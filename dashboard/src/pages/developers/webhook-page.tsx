@@ -16,6 +16,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { CodeText } from '../../components/code-text.tsx'
+import { formatResource } from '../../format/format-resource.ts'
 import { explainDisabled, formatEventTypes } from '../../format/webhook-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { may } from '@bursar/server/src/values/role.ts'
@@ -75,13 +76,13 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
           mayWrite && (
             <>
               {isEnabled && (
-                <Button variant="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+                <Button variant="primary" isBusy={test.isPending} onClick={() => test.mutate()}>
                   Send test event
                 </Button>
               )}
               <Button
                 variant={isEnabled ? 'plain' : 'primary'}
-                disabled={toggling.isPending}
+                isBusy={toggling.isPending}
                 onClick={() => toggling.mutate()}
               >
                 {isEnabled ? 'Disable' : 'Enable'}
@@ -91,7 +92,7 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
         }
       >
         <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
-          <span className="break-all">{hostOf(webhook.url)}</span> <WebhookStatus webhook={webhook} />
+          <span className="wrap-anywhere">{formatResource(webhook.url)}</span> <WebhookStatus webhook={webhook} />
         </span>
       </PageHeading>
       <ErrorNotice error={toggling.error ?? test.error} />
@@ -130,10 +131,10 @@ function WebhookView({ webhook }: { readonly webhook: Webhook }) {
           )}
         </div>
       )}
+      {mayWrite && <WebhookReplay webhook={webhook} />}
       <DeliveryLog webhooks={[webhook]} isSingle />
       {mayWrite && (
         <>
-          <WebhookReplay webhook={webhook} />
           <WebhookSecret webhook={webhook} />
           <WebhookDeletion webhook={webhook} />
         </>

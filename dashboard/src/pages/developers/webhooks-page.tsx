@@ -12,6 +12,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { OneTimeSecret } from '../../components/one-time-secret.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatEventTypes } from '../../format/webhook-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
@@ -24,7 +25,12 @@ import { WebhookStatus } from './webhook-status.tsx'
 const COLUMNS: readonly Column<Webhook>[] = [
   {
     title: 'URL',
-    render: ({ url }) => <span className="font-mono text-[0.875rem] font-normal break-all">{url}</span>,
+    isLong: true,
+    render: ({ url }) => (
+      <TruncatedText title={url}>
+        <span className="font-mono text-[0.875rem] font-normal">{url}</span>
+      </TruncatedText>
+    ),
   },
   { title: 'Status', render: (webhook) => <WebhookStatus webhook={webhook} /> },
   {

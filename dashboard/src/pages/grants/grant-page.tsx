@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import { grantQuery } from '../../api/queries.ts'
-import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
-import { pathTo } from '../../navigation/paths.ts'
+import { InOtherMode } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantDetail } from './grant-detail.tsx'
 
@@ -20,12 +19,7 @@ export function GrantPage() {
       {grant === undefined ? (
         <QueryState error={error} onRetry={refetch} />
       ) : (
-        <EmptyState
-          title={`This grant is in ${grant.mode} mode`}
-          action={<TextLink to={pathTo(slug, grant.mode, 'grants', id)}>Open it in that mode</TextLink>}
-        >
-          You are in {mode} mode.
-        </EmptyState>
+        <InOtherMode noun="grant" mode={grant.mode} />
       )}
     </>
   )

@@ -2,6 +2,7 @@ import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
@@ -29,15 +30,50 @@ export function GrantTable({ caption, grants, hiddenColumn }: GrantTableProps) {
 }
 
 const COLUMNS: readonly Column<Grant>[] = [
-  { title: 'Agent', render: ({ agent_id }) => <bdi className="wrap-anywhere">{agent_id}</bdi> },
-  { title: 'Wallet', render: ({ wallet_name }) => <bdi className="wrap-anywhere">{wallet_name}</bdi> },
-  { title: 'Status', render: ({ state }) => <GrantBadge state={state} /> },
-  { title: 'Per-payment limit', isNumber: true, render: (grant) => <PerPayment grant={grant} /> },
-  { title: '24-hour limit', isNumber: true, isWide: true, render: (grant) => <DailyLimit grant={grant} /> },
-  { title: 'Recipients', isSecondary: true, render: ({ recipient_allowlist: list }) => countRecipients(list.length) },
+  {
+    title: 'Agent',
+    isLong: true,
+    width: 'md:w-[24%] xl:w-[18%]',
+    render: ({ agent_id }) => (
+      <TruncatedText title={agent_id}>
+        <bdi>{agent_id}</bdi>
+      </TruncatedText>
+    ),
+  },
+  {
+    title: 'Wallet',
+    isLong: true,
+    width: 'md:w-[20%] xl:w-[15%]',
+    render: ({ wallet_name }) => (
+      <TruncatedText title={wallet_name}>
+        <bdi>{wallet_name}</bdi>
+      </TruncatedText>
+    ),
+  },
+  { title: 'Status', width: 'md:w-[22%] xl:w-[17%]', render: ({ state }) => <GrantBadge state={state} /> },
+  {
+    title: 'Per payment',
+    isNumber: true,
+    width: 'md:w-[16%] xl:w-[13%]',
+    render: (grant) => <PerPayment grant={grant} />,
+  },
+  {
+    title: '24-hour limit',
+    isNumber: true,
+    isWide: true,
+    width: 'md:w-[18%] xl:w-[14%]',
+    render: (grant) => <DailyLimit grant={grant} />,
+  },
+  {
+    title: 'Recipients',
+    isSecondary: true,
+    width: 'xl:w-[11%]',
+    render: ({ recipient_allowlist: list }) => countRecipients(list.length),
+  },
   {
     title: 'End date',
     isSecondary: true,
+    width: 'xl:w-[12%]',
     render: ({ expires_at }) => (expires_at === null ? 'None' : <TimeText at={expires_at} />),
   },
 ]
@@ -54,12 +90,13 @@ function PerPayment({ grant }: { readonly grant: Grant }) {
 function DailyLimit({ grant }: { readonly grant: Grant }) {
   const isActive = grant.state === 'active' && grant.remaining_24h_usdc !== null
   return (
-    <span className="tabular-nums md:whitespace-nowrap">
-      {isActive ? `${formatAmount(grant.remaining_24h_usdc)} left of ` : ''}
-      {formatAmount(grant.daily_cap_usdc)}{' '}
-      <span className="text-[0.85em] text-muted">
-        USDC<span className="md:hidden"> in 24 hours</span>
+    <span className="tabular-nums">
+      {isActive && <span className="whitespace-nowrap">{formatAmount(grant.remaining_24h_usdc)} left</span>}{' '}
+      <span className={`whitespace-nowrap ${isActive ? 'text-[0.85em] text-muted md:block' : ''}`}>
+        {isActive && 'of '}
+        {formatAmount(grant.daily_cap_usdc)} <span className="text-[0.85em] text-muted">USDC</span>
       </span>
+      <span className="text-[0.85em] text-muted md:hidden"> in 24 hours</span>
     </span>
   )
 }

@@ -7,7 +7,7 @@ export function CredentialText({ credential }: { readonly credential: Credential
   const { to } = useWorkspace()
   if (credential === null) return 'an unknown credential'
   const { kind, id, name } = credential
-  const shown = <bdi title={id}>{name === null || name === '' ? id : name}</bdi>
+  const shown = <bdi title={id}>{name === null || name === '' ? id : `“${name}”`}</bdi>
   return kind === 'key' ? (
     <>
       the API key <TextLink to={to('developers', 'keys')}>{shown}</TextLink>

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import { paymentQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { QueryState } from '../../components/query-state.tsx'
 import { formatAmount } from '../../format/amount.ts'
+import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
 import { PaymentProperties } from './payment-properties.tsx'
@@ -22,7 +23,15 @@ export function PaymentPage() {
     return (
       <>
         <PageHeading title="Payment" breadcrumb={breadcrumb} />
-        <QueryState error={error} onRetry={refetch} lines={9} />
+        <ItemState
+          noun="payment"
+          error={error}
+          onRetry={refetch}
+          lines={9}
+          find={(other) =>
+            request('GET /console/workspaces/:slug/payments/:id', { params: { slug, id }, query: { mode: other } })
+          }
+        />
       </>
     )
   }

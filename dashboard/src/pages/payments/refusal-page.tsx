@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalQuery, walletsQuery } from '../../api/queries.ts'
+import { request } from '../../api/request.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { CodeBlock } from '../../components/code-block.tsx'
 import { CodeText } from '../../components/code-text.tsx'
@@ -9,9 +10,9 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
-import { QueryState } from '../../components/query-state.tsx'
 import { formatResource } from '../../format/format-resource.ts'
 import { formatReason } from '../../format/refusal-text.ts'
+import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { RecipientAddress } from './recipient-address.tsx'
 import { RecipientText } from './recipient-text.tsx'
@@ -28,7 +29,15 @@ export function RefusalPage() {
     return (
       <>
         <PageHeading title="Rejected request" breadcrumb={breadcrumb} />
-        <QueryState error={error} onRetry={refetch} lines={9} />
+        <ItemState
+          noun="rejected request"
+          error={error}
+          onRetry={refetch}
+          lines={9}
+          find={(other) =>
+            request('GET /console/workspaces/:slug/refusals/:id', { params: { slug, id }, query: { mode: other } })
+          }
+        />
       </>
     )
   }

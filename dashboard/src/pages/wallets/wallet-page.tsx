@@ -19,6 +19,7 @@ import { formatOwners, mustConfirm } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
+import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DepositsSection } from './deposits-section.tsx'
 import { FundingSection } from './funding-section.tsx'
@@ -36,7 +37,17 @@ export function WalletPage() {
     return (
       <>
         <PageHeading title={`Wallet ${formatShortAddress(address)}`} breadcrumb={breadcrumb} />
-        <QueryState error={error} onRetry={refetch} />
+        <ItemState
+          noun="wallet"
+          error={error}
+          onRetry={refetch}
+          find={(other) =>
+            request('GET /console/workspaces/:slug/wallets/:address', {
+              params: { slug, address },
+              query: { mode: other },
+            })
+          }
+        />
       </>
     )
   }

@@ -7,6 +7,7 @@ import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
+import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
@@ -60,17 +61,19 @@ export function WalletsPage() {
 }
 
 const COLUMNS: readonly Column<Wallet>[] = [
-  { title: 'Name', render: (wallet) => <NameCell wallet={wallet} /> },
+  { title: 'Name', isLong: true, render: (wallet) => <NameCell wallet={wallet} /> },
   { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText usdc={balance_usdc} /> },
   { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
   { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
-  { title: 'Owners', isSecondary: true, render: ({ owners }) => <OwnerCell owners={owners} /> },
+  { title: 'Owners', isLong: true, isSecondary: true, render: ({ owners }) => <OwnerCell owners={owners} /> },
 ]
 
 function NameCell({ wallet }: { readonly wallet: Wallet }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      <bdi>{wallet.name}</bdi>
+      <TruncatedText title={wallet.name}>
+        <bdi>{wallet.name}</bdi>
+      </TruncatedText>
       <WalletRiskBadge wallet={wallet} />
     </span>
   )
@@ -79,7 +82,13 @@ function NameCell({ wallet }: { readonly wallet: Wallet }) {
 function OwnerCell({ owners }: Pick<Wallet, 'owners'>) {
   const [first] = owners
   if (owners.length > 1) return `${owners.length} passkeys`
-  return first === undefined ? null : <bdi>{formatOwnerTitle(first)}</bdi>
+  if (first === undefined) return null
+  const title = formatOwnerTitle(first)
+  return (
+    <TruncatedText title={title}>
+      <bdi>{title}</bdi>
+    </TruncatedText>
+  )
 }
 
 function GrantCount({ count }: { readonly count: number }) {

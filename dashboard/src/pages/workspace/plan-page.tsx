@@ -40,7 +40,7 @@ function PlanView({ use }: { readonly use: PlanUse }) {
               </span>
             </span>
             <span className="text-muted">
-              Resets on <TimeText at={resets_at} isExact />
+              Resets on <TimeText at={resets_at} hasZone />
             </span>
           </p>
           {limit !== null && <UsageMeter label="Live payments this month" used={used} limit={limit} />}

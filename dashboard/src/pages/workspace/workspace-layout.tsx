@@ -48,7 +48,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
     <>
       <SkipLink to={MAIN_ID} />
       <header className="sticky top-0 z-10 bg-surface">
-        <div className="flex items-center gap-3 px-4 py-2 sm:px-6">
+        <div className="mx-auto flex w-full max-w-[88rem] items-center gap-3 px-4 py-2 sm:px-6">
           <MobileMenu workspace={workspace} mode={mode} />
           <span className="hidden sm:block">
             <Wordmark />
