@@ -44,6 +44,21 @@ export function endIn(days: number, now: Date): Pick<GrantDraft, 'hasNoEndDate' 
   return { hasNoEndDate: false, endsInDays: days, until: formatLocal(at) }
 }
 
+/** Parses a draft that this dashboard stored. Null if it is not valid, for example because an older version stored it. */
+export function parseStoredDraft(stored: unknown): GrantDraft | null {
+  if (typeof stored !== 'object' || stored === null) return null
+  const pattern = createDraft(new Date(0))
+  const draft: GrantDraft = { ...pattern, ...stored }
+  const isWhole = Object.keys(pattern).every((name) => Object.hasOwn(stored, name))
+  const isTyped =
+    [draft.maxPerTx, draft.dailyCap, draft.pasted, draft.until].every((text) => typeof text === 'string') &&
+    [draft.allowsAnyRecipient, draft.allowsPurchases, draft.hasNoEndDate].every((flag) => typeof flag === 'boolean') &&
+    Array.isArray(draft.picked) &&
+    draft.picked.every((address) => typeof address === 'string') &&
+    (draft.endsInDays === null || typeof draft.endsInDays === 'number')
+  return isWhole && isTyped ? draft : null
+}
+
 type TermName = keyof GrantTerms
 
 /**
@@ -60,7 +75,7 @@ export interface ParsedDraft {
 }
 
 const AMOUNT_PATTERN = /^(0|[1-9]\d{0,14}|[1-9]\d{0,2}(,\d{3}){1,4})(\.\d{1,6})?$/
-const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
+export const ADDRESS_PATTERN = /^0x[\da-f]{40}$/i
 
 /**
  * Parses a draft and reports the errors of each term. The server validates the terms again. The check here only gives
@@ -127,7 +142,8 @@ export function formatLocal(at: Date): string {
 const RECIPIENTS_MISSING = 'Enter at least one recipient, or choose “Any recipient”.'
 const AMOUNT_ERROR = 'Enter an amount above 0 with at most 6 decimals, such as 10 or 2.50.'
 
-function parseAmount(text: string): string | null {
+/** Parses an amount above 0 as a user types it. Null if it is not valid. */
+export function parseAmount(text: string): string | null {
   const trimmed = text.trim()
   if (!AMOUNT_PATTERN.test(trimmed)) return null
   const usdc = trimmed.replaceAll(',', '')

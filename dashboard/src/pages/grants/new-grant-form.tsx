@@ -12,15 +12,18 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors } from '../../format/field-errors.ts'
 import { createDraft, toTerms } from '../../format/grant-draft.ts'
+import { parseSuggestion, withSuggestion } from '../../format/grant-suggestion.ts'
 import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { type AgentChoice, AgentField } from './agent-field.tsx'
+import { DraftNotice } from './draft-notice.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence, toDraftValues } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
 import { TermsFields } from './terms-fields.tsx'
 import { isFieldError, termsErrors } from './terms-errors.ts'
-import { useDraft } from './use-draft.ts'
+import { useStoredState } from '../../components/use-stored-state.ts'
+import { useDraft, useDraftKey } from './use-draft.ts'
 import { WalletField } from './wallet-field.tsx'
 import { useAction } from '../../components/use-action.ts'
 import { Notice } from '../../components/notice.tsx'
@@ -34,6 +37,13 @@ interface NewGrantFormProps {
   readonly recipients: readonly Recipient[]
 }
 
+/** Whom the grant is for. */
+interface Parties {
+  readonly agent: AgentChoice
+  /** The address of the wallet, or empty. */
+  readonly address: string
+}
+
 /**
  * The form for a new grant. The owner signs the grant afterwards on its own page, which shows it exactly as the server
  * stores it.
@@ -44,10 +54,23 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
   const navigate = useNavigate()
   const sentenceId = useId()
   const [parameters] = useSearchParams()
-  const [agent, setAgent] = useState<AgentChoice>(() => firstAgent(agents, parameters.get('agent')))
-  const [address, setAddress] = useState(() => firstWallet(wallets, parameters.get('wallet')))
+  const parties = useStoredState({
+    key: useDraftKey(`new ${parameters}, its parties`),
+    parse: parseParties,
+    first: (): Parties => ({
+      agent: firstAgent(agents, parameters.get('agent')),
+      address: firstWallet(wallets, parameters.get('wallet')),
+    }),
+  })
+  const { agent, address } = parties.value
+  const setParties = (part: Partial<Parties>) => parties.change((before) => ({ ...before, ...part }))
   const [wasSubmitted, setSubmitted] = useState(false)
-  const { draft, parsed, change } = useDraft(() => createDraft(new Date()))
+  const suggestion = parseSuggestion(parameters)
+  const { draft, parsed, change, isRestored, forget, startOver } = useDraft(`new ${parameters}`, () => {
+    const known = recipients.map((recipient) => recipient.address)
+    const empty = createDraft(new Date())
+    return suggestion === null ? empty : withSuggestion(empty, suggestion, known)
+  })
 
   const agentId = agent.id.trim() === '' ? null : agent.id.trim()
   const wallet = wallets.find((candidate) => candidate.address === address) ?? null
@@ -62,6 +85,8 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
       return await createGrant(slug, { mode, ...grant })
     },
     onSuccess: async (grant) => {
+      forget()
+      parties.forget()
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
       await navigate(to('grants', grant.id))
     },
@@ -91,28 +116,47 @@ export function NewGrantForm({ agents, wallets, grants, recipients }: NewGrantFo
             variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={creation.isPending || existing !== undefined}
+            disabled={existing !== undefined}
+            isBusy={creation.isPending}
           >
             {wallet !== null && !canSign(wallet) ? 'Create grant' : 'Review and sign'}
           </Button>
         </>
       }
     >
+      <DraftNotice
+        suggestion={suggestion}
+        isRestored={isRestored || parties.isRestored}
+        onStartOver={() => {
+          startOver()
+          parties.startOver()
+        }}
+      />
       <AgentField
         agents={agents}
         choice={agent}
         error={wasSubmitted && agentId === null ? 'Choose an agent or enter the ID of a new one.' : agentError}
-        onChange={setAgent}
+        onChange={(choice) => setParties({ agent: choice })}
       />
       <WalletField
         wallets={wallets}
         address={address}
         error={wasSubmitted && wallet === null ? 'Choose a wallet.' : undefined}
-        onChange={setAddress}
+        onChange={(choice) => setParties({ address: choice })}
       />
       <TermsFields draft={draft} parsed={parsed} errors={errors} recipients={recipients} onChange={change} />
     </FormWithSummary>
   )
+}
+
+function parseParties(stored: unknown): Parties | null {
+  if (typeof stored !== 'object' || stored === null || !('agent' in stored) || !('address' in stored)) return null
+  const { agent, address } = stored
+  if (typeof agent !== 'object' || agent === null || !('id' in agent) || !('isNew' in agent)) return null
+  const { id, isNew } = agent
+  return typeof id === 'string' && typeof isNew === 'boolean' && typeof address === 'string'
+    ? { agent: { id, isNew }, address }
+    : null
 }
 
 function firstAgent(agents: readonly Agent[], wanted: string | null): AgentChoice {

@@ -9,14 +9,15 @@ import { prepareReplacement } from '../../api/grants.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
-import { toDraft, toTerms, type GrantDraft } from '../../format/grant-draft.ts'
+import { toDraft, toTerms } from '../../format/grant-draft.ts'
+import { parseSuggestion, withSuggestion } from '../../format/grant-suggestion.ts'
 import { canSign } from '../../format/owner-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChangesList } from './changes-list.tsx'
 import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence, toDraftValues } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
-import { ALLOW_PURCHASES } from '../../navigation/paths.ts'
+import { DraftNotice } from './draft-notice.tsx'
 import { TermsFields } from './terms-fields.tsx'
 import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
@@ -38,7 +39,11 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   const [wasSubmitted, setSubmitted] = useState(false)
   const [parameters] = useSearchParams()
   const known = recipients.map(({ address }) => address)
-  const { draft, parsed, change } = useDraft(() => toReplacementDraft(grant, known, parameters))
+  const suggestion = parseSuggestion(parameters)
+  const { draft, parsed, change, isRestored, forget, startOver } = useDraft(`${grant.id} ${parameters}`, () => {
+    const current = toDraft(grant, known)
+    return suggestion === null ? current : withSuggestion(current, suggestion, known)
+  })
   const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
   // A suspended grant may be replaced with the same terms, because a signed replacement lets the agent pay again.
@@ -46,6 +51,7 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {
+      forget()
       await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
       await navigate(to('grants', next.id))
     },
@@ -77,13 +83,15 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
             variant="primary"
             wide
             aria-describedby={sentenceId}
-            disabled={preparation.isPending || hasNoChanges}
+            disabled={hasNoChanges}
+            isBusy={preparation.isPending}
           >
             {wallet !== null && !canSign(wallet) ? 'Create replacement' : 'Review and sign'}
           </Button>
         </>
       }
     >
+      <DraftNotice suggestion={suggestion} isRestored={isRestored} onStartOver={startOver} />
       <TermsFields
         draft={draft}
         parsed={parsed}
@@ -95,10 +103,4 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
       />
     </FormWithSummary>
   )
-}
-
-/** The draft starts with the grant's terms. If a rejected purchase led the user here, it also allows purchases. */
-function toReplacementDraft(grant: Grant, known: readonly string[], parameters: URLSearchParams): GrantDraft {
-  const draft = toDraft(grant, known)
-  return parameters.has(ALLOW_PURCHASES) ? { ...draft, allowsPurchases: true } : draft
 }

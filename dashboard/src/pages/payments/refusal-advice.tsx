@@ -6,7 +6,7 @@ import { grantsQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { may } from '@bursar/server/src/values/role.ts'
-import { ALLOW_PURCHASES } from '../../navigation/paths.ts'
+import { formatSuggestion } from '../../format/grant-suggestion.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { detailOf } from './refusal-checks.ts'
 
@@ -48,10 +48,21 @@ function adviseOn(refusal: RefusedRequest, grant: Grant | null, to: To): Advice 
   const { code, details, agent_id, wallet, resource_url } = refusal
   const isPurchase = resource_url !== null
   const resetsAt = detailOf(details, 'resets_at')
-  const replace = grant?.status === 'active' ? [{ text: 'Replace grant', to: to('grants', grant.id, 'replace') }] : []
+  // The forms are filled in so that the same request would be allowed.
+  const suggestion = formatSuggestion({
+    recipient: refusal.to,
+    amountUsdc: refusal.amount_usdc,
+    spentUsdc: code === 'daily_cap_exceeded' ? detailOf(details, 'spent_24h_usdc') : null,
+    isPurchase,
+  })
+  const replaceWith = (active: Grant) => ({
+    text: 'Replace grant',
+    to: `${to('grants', active.id, 'replace')}?${new URLSearchParams(suggestion)}`,
+  })
+  const replace = grant?.status === 'active' ? [replaceWith(grant)] : []
   const create = {
     text: 'New grant',
-    to: `${to('grants', 'new')}?${new URLSearchParams({ agent: agent_id, wallet })}`,
+    to: `${to('grants', 'new')}?${new URLSearchParams({ agent: agent_id, wallet, ...suggestion })}`,
   }
   switch (code) {
     case 'agent_not_found':
@@ -74,7 +85,7 @@ function adviseOn(refusal: RefusedRequest, grant: Grant | null, to: To): Advice 
     case 'purchases_not_allowed':
       return {
         text: 'To let the agent buy, replace the grant with one that allows purchases. The wallet’s owner must sign the replacement.',
-        links: replace.map(({ text, to: path }) => ({ text, to: `${path}?${ALLOW_PURCHASES}` })),
+        links: replace,
       }
     case 'contract_not_allowed':
       return {
@@ -114,7 +125,7 @@ function adviseOn(refusal: RefusedRequest, grant: Grant | null, to: To): Advice 
         text: (
           <>
             Live payments work again from{' '}
-            {resetsAt === null ? 'the first of next month' : <TimeText at={resetsAt} isExact />}, when the next month
+            {resetsAt === null ? 'the first of next month' : <TimeText at={resetsAt} hasZone />}, when the next month
             begins. To pay sooner, ask the server operator for a larger plan.
           </>
         ),
