@@ -10,6 +10,7 @@ import { parseTransferLogs } from '../../server/src/chain/transfer-log.ts'
 import { TRANSFER_TOPIC } from '../../server/src/chain/transfer-event.ts'
 import { numberTransfers } from '../../server/src/domain/deposits/deposit.ts'
 import { describeResource } from '../../server/src/domain/purchases/describe-resource.ts'
+import { parseResolutionNote } from '../../server/src/domain/purchases/resolution.ts'
 import { readRequest } from '../../server/src/domain/purchases/read-request.ts'
 import { parseDeviceName } from '../../server/src/domain/sessions/session.ts'
 import { parseEnclaveId, parseTxHash } from '../../server/src/enclave/privy/transactions.ts'
@@ -117,6 +118,8 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'purchases.host': () => resources().map((url) => describeResource(url).host),
   'outbound_requests.status': () => Array.from({ length: 1_000 }, (_, status) => status),
   'outbound_requests.host': () => resources().map((url) => new URL(url).host),
+  // What a member writes about a purchase.
+  'purchases.resolution': texts(parseResolutionNote),
   'purchases.description': texts((description) => readOffer({ description })?.description ?? null),
   'payments.to_address': () => keep([ADDRESS, ...HEXES], (payTo) => readOffer({ payTo })?.payTo ?? null),
   'payments.amount_micro': () => [

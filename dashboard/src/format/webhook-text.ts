@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type SubscribableType } from '@bursar/server/src/domain/events/event.ts'
-import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { AttemptError } from '@bursar/server/src/domain/webhooks/delivery.ts'
+import type { Delivery, ListedDelivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 
 /** The event types that an endpoint can subscribe to, and what they mean. */
@@ -39,7 +40,7 @@ export function formatTrigger(trigger: Delivery['trigger']): string {
   return TRIGGER_TEXTS[trigger]
 }
 
-const ATTEMPT_TEXTS: Readonly<Record<string, string>> = {
+const ATTEMPT_TEXTS: Readonly<Record<AttemptError, string>> = {
   timeout: 'The endpoint did not send a full response within 10 seconds.',
   dns_error: 'The host name could not be resolved. Check the URL.',
   connection_refused: 'The connection was refused. Check that your server is running at this URL.',
@@ -59,9 +60,10 @@ interface AttemptResult {
 
 /** Explains why an attempt failed and what to do. Null if it succeeded. */
 export function explainAttempt({ error, status_code }: AttemptResult): string | null {
-  if (error !== null) return ATTEMPT_TEXTS[error] ?? `The attempt failed: ${error}.`
+  const texts: Readonly<Record<string, string | undefined>> = ATTEMPT_TEXTS
+  if (error !== null) return texts[error] ?? `The attempt failed: ${error}.`
   const isGood = status_code !== null && status_code >= 200 && status_code <= 299
-  return isGood ? null : (ATTEMPT_TEXTS['http_error'] ?? null)
+  return isGood ? null : ATTEMPT_TEXTS.http_error
 }
 
 const URL_TEXTS: Readonly<Record<string, string>> = {
@@ -78,4 +80,24 @@ const URL_TEXTS: Readonly<Record<string, string>> = {
 /** Explains why the server rejected a URL. Null for unknown reasons. */
 export function explainUrlError(reason: unknown): string | null {
   return typeof reason === 'string' ? (URL_TEXTS[reason] ?? null) : null
+}
+
+const SHORT_ERROR_TEXTS: Readonly<Record<AttemptError, string>> = {
+  timeout: 'Timed out',
+  dns_error: 'Host not found',
+  connection_refused: 'Connection refused',
+  connection_reset: 'Connection lost',
+  tls_error: 'TLS failed',
+  blocked_address: 'Private address',
+  redirect: 'Redirect',
+  http_error: 'Error',
+  invalid_response: 'Invalid response',
+}
+
+/** The result of the last attempt of a delivery, in a table: the status of the response, or why there was none. */
+export function formatLastAttempt({ last_attempt: attempt }: Pick<ListedDelivery, 'last_attempt'>): string {
+  if (attempt === null) return 'None yet'
+  const { status_code: status, error } = attempt
+  if (status !== null) return String(status)
+  return error === null ? 'None' : SHORT_ERROR_TEXTS[error]
 }

@@ -1,5 +1,6 @@
 import type { Delivery, DeliveryAttempt } from '../domain/webhooks/delivery.ts'
-import type { Delivery as DeliveryView, DeliveryAttempt as AttemptView } from './contract/deliveries.ts'
+import type { DeliverySummary } from '../domain/webhooks/delivery-summaries-store.ts'
+import type { Delivery as DeliveryView, DeliveryAttempt as AttemptView, ListedDelivery } from './contract/deliveries.ts'
 
 export function formatDelivery(delivery: Delivery): DeliveryView {
   return {
@@ -14,6 +15,17 @@ export function formatDelivery(delivery: Delivery): DeliveryView {
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
     created_at: delivery.createdAt.toISOString(),
     finished_at: delivery.finishedAt?.toISOString() ?? null,
+  }
+}
+
+/** Formats a delivery in the log. `summary` is missing if the delivery was deleted meanwhile. */
+export function formatListedDelivery(delivery: Delivery, summary: DeliverySummary | undefined): ListedDelivery {
+  const attempt = summary?.lastAttempt ?? null
+  const payment = summary?.payment ?? null
+  return {
+    ...formatDelivery(delivery),
+    last_attempt: attempt === null ? null : { status_code: attempt.statusCode, error: attempt.error },
+    payment: payment === null ? null : { id: payment.id, amount_usdc: payment.amountUsdc },
   }
 }
 

@@ -27,6 +27,8 @@ export function formatPaymentRecord({
   payment,
   admission,
   credential,
+  signer,
+  resolution,
   purchase,
   events,
 }: PaymentRecord): Omit<PaymentDetail, 'grant'> {
@@ -38,8 +40,13 @@ export function formatPaymentRecord({
       settled_at: payment.settledAt?.toISOString() ?? null,
       block_number: payment.minedBlock === null ? null : Number(payment.minedBlock),
       credential,
+      signed_by: signer === null ? null : { name: signer.name, former: !signer.isMember },
       limits: admission === null ? null : formatAdmission(admission),
     },
+    resolution:
+      resolution === null
+        ? null
+        : { at: resolution.resolvedAt.toISOString(), by: resolution.resolvedByName, note: resolution.note },
     purchase: purchase === null ? null : { ...formatPurchase(purchase), attempts: purchase.attempts },
     events: events.map((event) => ({
       id: event.id,

@@ -65,7 +65,7 @@ describe('payments as CSV', () => {
   test('a purchase has its resource and its delivery', async () => {
     const [host, resourceUrl] = ['api.example', 'https://api.example/=1,2']
     const authorization = { nonce: '0x1', validBefore: PAYMENT.createdAt } as const
-    const purchase = { paymentId: 'pay_1', host, resourceUrl, delivery: 'failed' } as const
+    const purchase = { paymentId: 'pay_1', host, resourceUrl, delivery: 'failed', isResolved: false } as const
     const text = await write([[{ ...PAYMENT, kind: 'x402', authorization, purchase }]])
     assert.ok(text.endsWith(`,1.50,,,,grt_1,x402,"https://api.example/=1,2",failed\r\n`), text)
     const own = await write([[{ ...PAYMENT, kind: 'x402', authorization, purchase: { ...purchase, delivery: null } }]])

@@ -371,6 +371,9 @@ export const tables = {
     created_at: column('purchases.created_at', 'timestamptz'),
     kept_bytes: column('purchases.kept_bytes', 'int4'),
     reserved_bytes: column('purchases.reserved_bytes', 'int4'),
+    resolved_at: nullable(column('purchases.resolved_at', 'timestamptz')),
+    resolved_by: nullable(column('purchases.resolved_by', 'text')),
+    resolution: nullable(column('purchases.resolution', 'text')),
   },
   rate_windows: {
     subject: column('rate_windows.subject', 'bytea'),

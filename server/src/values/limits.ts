@@ -1,6 +1,8 @@
 /** The limits of texts that people write. The forms of the dashboard have the same limits. */
 export const NAME_CHARS_MAX = 100
 export const AGENT_ID_CODE_POINTS_MAX = 64
+/** What a member writes about a purchase that was paid and not delivered. */
+export const RESOLUTION_CHARS_MAX = 200
 
 /** A wallet has at most this many slots. So at most this many agents can have a grant on it. */
 export const WALLET_SLOTS_MAX = 50

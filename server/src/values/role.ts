@@ -21,6 +21,8 @@ export const RIGHTS = {
   manageWallets: 'admin',
   /** Prepare withdrawals, which the wallet's owner signs. */
   withdraw: 'admin',
+  /** Mark purchases that were paid and not delivered as resolved. */
+  resolvePurchases: 'admin',
   /** Create, rename, rotate and revoke API keys. */
   manageKeys: 'admin',
   /** Approve applications, and disconnect them. */

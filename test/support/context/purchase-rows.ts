@@ -30,5 +30,5 @@ export async function seedPurchase(
   const stored = { requestHash: Buffer.alloc(32), workedUntil: payment.createdAt, reservedBytes: 0 }
   await ctx.db.write(insertPurchase({ ...purchase, ...sealed }, stored))
   const { paymentId, host } = purchase
-  return { ...payment, purchase: { paymentId, resourceUrl, host, delivery } }
+  return { ...payment, purchase: { paymentId, resourceUrl, host, delivery, isResolved: false } }
 }

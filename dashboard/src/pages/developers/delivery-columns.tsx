@@ -1,6 +1,8 @@
-import type { Delivery } from '@bursar/server/src/console/contract/deliveries.ts'
+import type { Delivery, ListedDelivery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { Webhook } from '@bursar/server/src/console/contract/webhooks.ts'
 import type { Column } from '../../components/data-table.tsx'
+import { AmountText } from '../../components/amount-text.tsx'
+import { formatLastAttempt } from '../../format/webhook-text.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { DeliveryStatus } from './webhook-status.tsx'
 
@@ -25,6 +27,28 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
       </span>
     ),
   },
+]
+
+/** The columns of the log, which also says what each event is about and how the receiver responded. */
+export const LOG_COLUMNS: readonly Column<ListedDelivery>[] = [
+  ...DELIVERY_COLUMNS.slice(0, 1),
+  {
+    title: 'Payment',
+    render: ({ payment }) =>
+      payment === null ? (
+        <span className="text-muted">–</span>
+      ) : (
+        <span title={payment.id}>
+          <AmountText usdc={payment.amount_usdc} />
+        </span>
+      ),
+  },
+  ...DELIVERY_COLUMNS.slice(1, 2),
+  {
+    title: 'Response',
+    render: (delivery) => <span className="text-sm tabular-nums">{formatLastAttempt(delivery)}</span>,
+  },
+  ...DELIVERY_COLUMNS.slice(2),
 ]
 
 /** The column with the URL of each delivery. The URL of a deleted endpoint is no longer known. */

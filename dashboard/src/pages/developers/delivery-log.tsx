@@ -11,7 +11,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '@bursar/server/src/domain/events/event.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { endpointColumn, DELIVERY_COLUMNS } from './delivery-columns.tsx'
+import { endpointColumn, LOG_COLUMNS } from './delivery-columns.tsx'
 import { DELIVERY_STATUSES, formatDeliveryStatus } from './webhook-status.tsx'
 
 const ANY = 'any'
@@ -49,7 +49,7 @@ export function DeliveryLog({ webhooks, isSingle = false }: DeliveryLogProps) {
       { replace: true, preventScrollReset: true },
     )
   }
-  const columns = isSingle ? DELIVERY_COLUMNS : [...DELIVERY_COLUMNS, endpointColumn(webhooks)]
+  const columns = isSingle ? LOG_COLUMNS : [...LOG_COLUMNS, endpointColumn(webhooks)]
   return (
     <Section title="Deliveries" lead="Events sent to your endpoints, with every attempt and its response.">
       <div className="grid grid-cols-2 gap-3 sm:flex">

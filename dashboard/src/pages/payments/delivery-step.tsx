@@ -1,11 +1,19 @@
+import { useQueryClient } from '@tanstack/react-query'
 import type { PaymentDetail } from '@bursar/server/src/console/contract/payments.ts'
+import { RESOLUTION_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
+import { may } from '@bursar/server/src/values/role.ts'
+import { liveKey } from '../../api/query-key.ts'
+import { request } from '../../api/request.ts'
+import { Button } from '../../components/button.tsx'
+import { NameDialog } from '../../components/name-dialog.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { TimelineStep, type StepState } from '../../components/timeline.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Whether the seller delivered. This says nothing about the money, which only the blockchain decides. */
 export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
-  const { payment, purchase } = detail
+  const { payment, purchase, resolution } = detail
   if (purchase === null || purchase.delivery === null) return null
   const { delivery, responded_at, response_status, attempts } = purchase
   const isPaid = payment.status === 'confirmed'
@@ -26,7 +34,8 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
         {isPart && ' Its response broke off, so only a part of it has arrived.'}
         {responded_at === null && attempts > 0 && 'No response has arrived.'}
       </p>
-      {isPaid && delivery !== 'delivered' && (
+      {resolution !== null && <ResolutionText resolution={resolution} />}
+      {isPaid && delivery !== 'delivered' && resolution === null && (
         <Notice tone="warning">
           {delivery === 'failed' ? (
             <p>
@@ -41,9 +50,50 @@ export function DeliveryStep({ detail }: { readonly detail: PaymentDetail }) {
               nothing more. After that, contact the seller.
             </p>
           )}
+          <ResolutionForm payment={payment} />
         </Notice>
       )}
     </TimelineStep>
+  )
+}
+
+function ResolutionText({
+  resolution: { at, by, note },
+}: {
+  readonly resolution: NonNullable<PaymentDetail['resolution']>
+}) {
+  return (
+    <p>
+      <strong>Paid, not delivered, resolved.</strong> Marked by <bdi>{by ?? 'a former member'}</bdi> on{' '}
+      <TimeText at={at} isExact />: <q>{note}</q>
+    </p>
+  )
+}
+
+/** Lets a member say that they have dealt with the purchase. It then no longer needs attention. */
+function ResolutionForm({ payment: { id } }: Pick<PaymentDetail, 'payment'>) {
+  const { slug, mode, role } = useWorkspace()
+  const client = useQueryClient()
+  if (!may(role, 'resolvePurchases')) return null
+  const resolve = async (note: string) => {
+    const input = { params: { slug, id }, body: { mode, note } }
+    await request('POST /console/workspaces/:slug/payments/:id/resolve', input)
+    await client.invalidateQueries({ queryKey: liveKey(slug, mode) })
+  }
+  return (
+    <p>
+      <NameDialog
+        trigger={<Button>Mark as resolved</Button>}
+        title="Mark this purchase as resolved?"
+        label="What happened"
+        charsMax={RESOLUTION_CHARS_MAX}
+        initial=""
+        onSubmit={resolve}
+      >
+        For example because the seller has paid the money back or delivered in another way. No money moves. The audit
+        log records your note, and the purchase is no longer listed under “Paid, not delivered”.
+      </NameDialog>
+    </p>
   )
 }
 

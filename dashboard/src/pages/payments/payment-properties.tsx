@@ -30,7 +30,7 @@ export function PaymentProperties({ detail: { payment, purchase, grant } }: { re
       )}
       <DescriptionItem term="Allowed by">
         {grant === null ? (
-          'An owner of the wallet, who signed this withdrawal'
+          <SignerText signer={payment.signed_by} />
         ) : (
           <>
             <bdi>{grant.activated_by ?? 'Server operator'}</bdi>, under{' '}
@@ -58,5 +58,17 @@ export function PaymentProperties({ detail: { payment, purchase, grant } }: { re
         </DescriptionItem>
       )}
     </DescriptionList>
+  )
+}
+
+/** Who signed a withdrawal. */
+function SignerText({ signer }: { readonly signer: PaymentDetail['payment']['signed_by'] }) {
+  if (signer === null) return 'An owner of the wallet, who signed this withdrawal'
+  return (
+    <>
+      <bdi>{signer.name}</bdi>
+      {signer.former && <span className="text-muted"> (former member)</span>}, who signed this withdrawal as an owner of
+      the wallet
+    </>
   )
 }

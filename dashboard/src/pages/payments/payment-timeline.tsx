@@ -2,7 +2,7 @@ import type { PaymentDetail } from '@bursar/server/src/console/contract/payments
 import { AmountText } from '../../components/amount-text.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
-import { Timeline, TimelineStep } from '../../components/timeline.tsx'
+import { Timeline, TimelineStep, type StepState } from '../../components/timeline.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { ChainText } from './chain-text.tsx'
 import { CredentialText } from './credential-text.tsx'
@@ -12,6 +12,14 @@ import { LimitList } from './limit-list.tsx'
 import { PaymentEvents } from './payment-events.tsx'
 import { webhookProgress, progressOf } from './payment-progress.ts'
 import { PendingText } from './pending-text.tsx'
+
+const WEBHOOK_TITLES: Readonly<Record<StepState, string>> = {
+  done: 'Webhooks sent',
+  current: 'Sending webhooks',
+  upcoming: 'Webhooks',
+  failed: 'Webhooks not delivered',
+  skipped: 'No webhooks sent',
+}
 
 /** The steps that a payment has gone through, and the steps still to come. */
 export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) {
@@ -26,7 +34,10 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
       <TimelineStep state="done" title="Requested" at={asked}>
         <p>
           {agent_id === null ? (
-            'An owner of the wallet signed this withdrawal. The limits of grants do not apply to it.'
+            <>
+              <bdi>{payment.signed_by?.name ?? 'An owner of the wallet'}</bdi> signed this withdrawal. The limits of
+              grants do not apply to it.
+            </>
           ) : (
             <>
               By the agent <TextLink to={to('agents', agent_id)}>{agent_id}</TextLink>, with{' '}
@@ -93,7 +104,7 @@ export function PaymentTimeline({ detail }: { readonly detail: PaymentDetail }) 
         {settled === 'done' && <p>The recipient has received the USDC.</p>}
       </TimelineStep>
       {agent_id !== null && (
-        <TimelineStep state={webhookProgress(detail)} title="Webhooks sent">
+        <TimelineStep state={webhookProgress(detail)} title={WEBHOOK_TITLES[webhookProgress(detail)]}>
           <PaymentEvents events={events} />
         </TimelineStep>
       )}

@@ -41,7 +41,7 @@ const AGENT: Column<ListedPayment> = {
   isLong: true,
   render: ({ agent_id }) => (
     <TruncatedText title={agent_id ?? undefined} isFaint={agent_id === null}>
-      {agent_id === null ? 'None (withdrawal)' : <bdi>{agent_id}</bdi>}
+      {agent_id === null ? 'Owner (withdrawal)' : <bdi>{agent_id}</bdi>}
     </TruncatedText>
   ),
 }
@@ -76,23 +76,24 @@ export function PaymentsTable({ payments, isOneAgent = false }: PaymentsTablePro
 /** Whether the seller delivered a purchase, shown below the purchase's status. Empty if the service does not know. */
 function DeliveryText({ payment: { purchase, status } }: { readonly payment: ListedPayment }) {
   const delivery = purchase?.delivery ?? null
+  const isOpen = status === 'confirmed' && purchase?.is_resolved === false
   switch (delivery) {
     case 'delivered':
       return <span className="block text-[0.8125rem] whitespace-nowrap text-muted">Delivered</span>
     case 'failed':
-      return <Undelivered isPaid={status === 'confirmed'}>Not delivered</Undelivered>
+      return <Undelivered isOpen={isOpen}>Not delivered</Undelivered>
     case 'unknown':
-      return <Undelivered isPaid={status === 'confirmed'}>No response</Undelivered>
+      return <Undelivered isOpen={isOpen}>No response</Undelivered>
     case null:
       return null
   }
 }
 
-/** If nothing was paid, a missing delivery is no loss, so only a paid purchase is marked. */
-function Undelivered({ isPaid, children }: { readonly isPaid: boolean; readonly children: string }) {
+/** Only a purchase that was paid, and that nobody has dealt with, is marked. */
+function Undelivered({ isOpen, children }: { readonly isOpen: boolean; readonly children: string }) {
   return (
     <span
-      className={`block text-[0.8125rem] whitespace-nowrap ${isPaid ? 'font-semibold text-warning' : 'text-muted'}`}
+      className={`block text-[0.8125rem] whitespace-nowrap ${isOpen ? 'font-semibold text-warning' : 'text-muted'}`}
     >
       {children}
     </span>

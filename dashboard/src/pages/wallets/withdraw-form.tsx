@@ -116,9 +116,12 @@ export function WithdrawForm({ wallet, recipients, initial, error, isPending, on
           onChange={(event) => setAmount(event.currentTarget.value)}
         />
       )}
+      <p className="text-sm text-muted">
+        A withdrawal has no memo: the owner signs the transfer itself, which has no place for a text.
+      </p>
       {!hasFieldError && <ErrorNotice error={error} />}
       <p>
-        <Button type="submit" variant="primary" disabled={isPending}>
+        <Button type="submit" variant="primary" isBusy={isPending}>
           Review withdrawal
         </Button>
       </p>

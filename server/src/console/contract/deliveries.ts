@@ -30,7 +30,18 @@ const DeliveryAttemptSchema = Type.Object({
   response_body: orNull(Type.String()),
 })
 
-const DeliveryPageSchema = Type.Object({ deliveries: list(DeliverySchema), next })
+/** A delivery in the log, with the result of its last attempt and the payment that the event is about. */
+const ListedDeliverySchema = Type.Object({
+  ...DeliverySchema.properties,
+  /** Null before the first attempt. */
+  last_attempt: orNull(
+    Type.Object({ status_code: orNull(Type.Integer()), error: orNull(Type.Enum([...ATTEMPT_ERRORS])) }),
+  ),
+  /** Null if the event is about something else, or is older than 30 days. */
+  payment: orNull(Type.Object({ id: Type.String(), amount_usdc: Type.String() })),
+})
+
+const DeliveryPageSchema = Type.Object({ deliveries: list(ListedDeliverySchema), next })
 
 /**
  * A delivery and its attempts. `body` is the body of the webhook request, byte for byte; null if the event is older
@@ -54,6 +65,7 @@ const DeliveriesQuery = Type.Object({
 })
 
 export type Delivery = Shape<typeof DeliverySchema>
+export type ListedDelivery = Shape<typeof ListedDeliverySchema>
 export type DeliveryAttempt = Shape<typeof DeliveryAttemptSchema>
 export type DeliveryDetail = Shape<typeof DeliveryDetailSchema>
 export type DeliveryQuery = Shape<typeof DeliveriesQuery>

@@ -5,7 +5,7 @@ import { PurchaseSummarySchema } from '../../domain/purchases/purchase-summary.t
 import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
-import { AGENT_ID_CHARS_MAX, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
+import { AGENT_ID_CHARS_MAX, Empty, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
 import { GrantSchema } from './grants.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -64,6 +64,8 @@ const PaymentDetailSchema = Type.Object({
     block_number: orNull(Type.Integer()),
     /** Null for a withdrawal. */
     credential: orNull(CredentialSchema),
+    /** The owner who signed a withdrawal. Null for other payments, or if the person is not known. */
+    signed_by: orNull(Type.Object({ name: Type.String(), former: Type.Boolean() })),
     /**
      * The limits under which the payment was admitted, and what the agent had spent in the 24 hours before. Null for
      * a withdrawal.
@@ -76,6 +78,8 @@ const PaymentDetailSchema = Type.Object({
       }),
     ),
   }),
+  /** Who marked an undelivered purchase as resolved, and why. Null if nobody did. */
+  resolution: orNull(Type.Object({ at: isoTime(), by: orNull(Type.String()), note: Type.String() })),
   /** What the payment buys, with the delivery. Null if the payment is no purchase. */
   purchase: orNull(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
   /** The grant under which the payment was made. Null for a withdrawal. */
@@ -92,7 +96,7 @@ const filter = {
   agent,
   wallet: Type.Optional(Type.String({ maxLength: ADDRESS_CHARS_MAX })),
   status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
-  /** `undelivered`: the purchases that were paid and not delivered. */
+  /** `undelivered`: the purchases that were paid, not delivered, and not marked as resolved. */
   kind: Type.Optional(Type.Enum([...PAYMENT_KINDS, 'undelivered'])),
   /**
    * A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo or of a purchase's host.
@@ -131,6 +135,17 @@ export const PAYMENT_ROUTES = {
     url: '/console/workspaces/:slug/payments/export',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, querystring: ExportQuery },
+  },
+  /** Marks a purchase that was paid and not delivered as resolved. */
+  resolve: {
+    method: 'POST',
+    url: '/console/workspaces/:slug/payments/:id/resolve',
+    config: { needs: 'resolvePurchases', proof: { notNeeded: 'moves no money' }, bucket: 'dashboard' },
+    schema: {
+      params: SlugIdParams,
+      body: Type.Object({ mode, note: Type.String({ maxLength: SEARCH_CHARS_MAX }) }),
+      response: { 200: Empty },
+    },
   },
   get: {
     method: 'GET',

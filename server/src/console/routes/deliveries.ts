@@ -1,7 +1,7 @@
 import { findRecentEvent } from '../../domain/events/queries.ts'
 import { formatEvent } from '../../domain/events/format-event.ts'
 import { isDeliveryId } from '../../domain/webhooks/delivery.ts'
-import { getDelivery } from '../../domain/webhooks/queries.ts'
+import { describeDeliveries, getDelivery } from '../../domain/webhooks/queries.ts'
 import { listDeliveries } from '../../domain/webhooks/list-deliveries.ts'
 import { replayDelivery } from '../../domain/webhooks/replay-delivery.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -10,7 +10,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { DELIVERY_ROUTES, type DeliveryQuery } from '../contract/deliveries.ts'
 import { currentMembership } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
-import { formatAttempt, formatDelivery } from '../format-delivery.ts'
+import { formatAttempt, formatDelivery, formatListedDelivery } from '../format-delivery.ts'
 import { parseTimeOf } from '../parse-body.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 
@@ -31,8 +31,9 @@ export function addDeliveryRoutes(http: HttpServer, { ctx }: ConsoleContext): vo
         limit: PAGE_DELIVERIES + 1,
       })
       const deliveries = found.slice(0, PAGE_DELIVERIES)
+      const summaries = await describeDeliveries(ctx, { workspaceId: workspace.id, deliveries })
       return {
-        deliveries: deliveries.map(formatDelivery),
+        deliveries: deliveries.map((delivery) => formatListedDelivery(delivery, summaries.get(delivery.id))),
         next: found.length > PAGE_DELIVERIES ? (deliveries.at(-1)?.id ?? null) : null,
       }
     },

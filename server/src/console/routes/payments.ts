@@ -1,11 +1,12 @@
 import { getGrantSummary } from '../../domain/grants/queries.ts'
+import { resolvePurchase } from '../../domain/purchases/resolve-purchase.ts'
 import { listPayments } from '../../domain/reports/listing/list-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { PAYMENT_ROUTES } from '../contract/payments.ts'
-import { currentMembership } from '../current-membership.ts'
+import { currentMembership, memberOf } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatListedPayment, formatPaymentRecord } from '../format-payment.ts'
@@ -59,6 +60,16 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
           'Content-Disposition': `attachment; filename="payments-${workspace.slug}-${mode}-${day}.csv"`,
         })
         .send(source)
+    },
+  })
+
+  http.route({
+    ...PAYMENT_ROUTES.resolve,
+    handler: async (request) => {
+      const { workspaceId, actor } = memberOf(request)
+      const { mode, note } = request.body
+      await resolvePurchase(ctx, { workspaceId, mode, paymentId: request.params.id, note, actor })
+      return {}
     },
   })
 

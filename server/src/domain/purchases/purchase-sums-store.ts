@@ -8,7 +8,8 @@ const undeliveredText = textOfMode(
   'count_undelivered_purchases',
   (mode) => `select count(*) as undelivered from (
       select payment_id, delivery from purchases
-      where workspace_id = $1 and mode = ${mode} and delivery in ('failed', 'unknown') and payment_id >= $2
+      where workspace_id = $1 and mode = ${mode} and delivery in ('failed', 'unknown') and resolved_at is null
+        and payment_id >= $2
       order by payment_id desc limit $3
     ) newest
     cross join lateral (
@@ -18,7 +19,7 @@ const undeliveredText = textOfMode(
 )
 
 /**
- * Counts the purchases that are paid and not delivered at the time `now` (D70a), and whose ids are `from` or higher.
+ * Counts the purchases that are paid, not delivered at the time `now` (D70a) and not resolved, and whose ids are `from` or higher.
  * Reads at most `rowsMax` purchases without delivery, the newest first, whether they were paid or not. Uses
  * `purchases_undelivered`, and the primary key of the payments.
  */

@@ -4,6 +4,7 @@ import { problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { findDelivery, listAttempts } from './deliveries-store.ts'
 import { isDeliveryId, type Delivery, type DeliveryAttempt } from './delivery.ts'
+import { listDeliverySummaries, type DeliverySummary } from './delivery-summaries-store.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 import { findEndpoint, listEndpointRows } from './endpoints-store.ts'
 
@@ -36,4 +37,14 @@ export async function getDelivery(
   // The attempts are read after the delivery. An attempt that ended in between is left out, because `delivery.attempts`
   // does not count it yet.
   return { delivery, attempts: attempts.filter(({ number }) => number <= delivery.attempts) }
+}
+
+/** Returns what a list says about each delivery beside the delivery itself, by the id of the delivery. */
+export async function describeDeliveries(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, deliveries }: { workspaceId: string; deliveries: readonly Delivery[] },
+): Promise<ReadonlyMap<string, DeliverySummary>> {
+  if (deliveries.length === 0) return new Map()
+  const summaries = await ctx.db.readSlow(listDeliverySummaries(workspaceId, deliveries), workspaceId)
+  return new Map(summaries.map((summary) => [summary.deliveryId, summary]))
 }

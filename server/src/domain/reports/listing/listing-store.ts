@@ -48,7 +48,7 @@ const PARTS = {
     and ($8::text is null or memo ilike $8 or kind = 'x402' and ${ofPurchase('host')} ilike $8)
     and ($9::text is null or kind = $9)
     and ($10::timestamptz is null or kind = 'x402' and status = 'confirmed'
-      and ${ofPurchase(`delivery = 'failed' or delivery = 'unknown' and valid_before <= $10`)})`,
+      and ${ofPurchase(`resolved_at is null and (delivery = 'failed' or delivery = 'unknown' and valid_before <= $10)`)})`,
   limit: '$11',
   scanRowsMax: '$12',
 }

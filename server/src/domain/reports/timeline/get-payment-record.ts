@@ -6,8 +6,13 @@ import type { Credential } from './credential.ts'
 import { findCredentials } from './find-credentials.ts'
 import type { Admission, Payment } from '../../payments/payment.ts'
 import { findPurchaseOf } from '../../purchases/find-earlier-purchase.ts'
+import type { Resolution } from '../../purchases/resolution.ts'
+import { findResolution } from '../../purchases/resolutions-store.ts'
 import type { Purchase } from '../../purchases/purchase.ts'
 import { refreshPayment } from '../../reconciliation/refresh-payment.ts'
+import { listAudit } from '../../audit/list-audit.ts'
+import type { KnownPerson } from '../../members/member.ts'
+import { listKnownPeople } from '../../members/queries.ts'
 import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-store.ts'
 import type { PaymentEvent } from './timeline.ts'
 
@@ -23,6 +28,10 @@ export interface PaymentRecord {
   readonly admission: Admission | null
   /** Null for a withdrawal. */
   readonly credential: Credential | null
+  /** The owner who signed a withdrawal. Null for other payments. */
+  readonly signer: KnownPerson | null
+  /** Who dealt with a purchase that was paid and not delivered. Null if nobody did. */
+  readonly resolution: (Resolution & { readonly resolvedByName: string | null }) | null
   /** What the payment buys. Null if it is no purchase. */
   readonly purchase: Purchase | null
   /** The payment's events, oldest first; a withdrawal has none. Events older than 30 days have been deleted. */
@@ -38,13 +47,45 @@ export async function getPaymentRecord(
   { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { workspaceId, mode, id })
-  const [admission, credentials, purchase, events] = await Promise.all([
+  const [admission, credentials, signer, resolution, purchase, events] = await Promise.all([
     ctx.db.read(findAdmission(workspaceId, id)),
     findCredentials(ctx, { workspaceId, requests: [payment] }),
+    findSigner(ctx, payment),
+    findNamedResolution(ctx, payment),
     findPurchaseOf(ctx, payment),
     ctx.db.read(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
-  return { payment, admission, credential: credentials.get(payment.credentialId ?? '') ?? null, purchase, events }
+  const credential = credentials.get(payment.credentialId ?? '') ?? null
+  return { payment, admission, credential, signer, resolution, purchase, events }
+}
+
+async function findNamedResolution(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, mode, id: paymentId, kind }: Payment,
+): Promise<PaymentRecord['resolution']> {
+  const found = kind === 'x402' ? await ctx.db.read(findResolution({ workspaceId, mode, paymentId })) : null
+  if (found === null) return null
+  const [person] = await listKnownPeople(ctx, { workspaceId, userIds: [found.resolvedBy] })
+  return { ...found, resolvedByName: person?.name ?? null }
+}
+
+/** How many withdrawals of one workspace are looked through that were submitted in one millisecond. */
+const SUBMITTED_AT_ONCE_MAX = 20
+
+/**
+ * Finds who signed a withdrawal. The audit log says it, in an entry of the millisecond in which the payment was created:
+ * one transaction wrote both.
+ */
+async function findSigner(ctx: Pick<Context, 'db'>, payment: Payment): Promise<KnownPerson | null> {
+  const { workspaceId, id, kind, createdAt: from } = payment
+  if (kind !== 'withdrawal') return null
+  const to = new Date(from.getTime() + 1)
+  const filter = { actions: ['withdrawal.submitted'], from, to } as const
+  const { items } = await listAudit(ctx, { workspaceId, filter, before: null, limit: SUBMITTED_AT_ONCE_MAX })
+  const actor = items.find(({ subject }) => subject === id)?.actor
+  if (actor?.kind !== 'user') return null
+  const [person] = await listKnownPeople(ctx, { workspaceId, userIds: [actor.id] })
+  return person ?? null
 }
 
 /**
