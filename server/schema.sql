@@ -27,6 +27,7 @@ create table agents (
   id text not null,
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  label text,
   constraint agents_pkey PRIMARY KEY (workspace_id, mode, id),
   constraint agents_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );

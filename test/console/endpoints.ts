@@ -55,6 +55,7 @@ const BODIES: Bodies = {
   'PATCH /console/workspaces/:slug/members/:user_id': { role: 'viewer' },
   'POST /console/workspaces/:slug/invitations': { role: 'viewer' },
   'POST /console/workspaces/:slug/agents': { mode: 'test', id: 'a' },
+  'PATCH /console/workspaces/:slug/agents/:id': { mode: 'test', label: 'L' },
   'POST /console/workspaces/:slug/wallets': { mode: 'test', name: 'W', credential_id: 'c' },
   'PATCH /console/workspaces/:slug/wallets/:address': { mode: 'test', name: 'W' },
   'POST /console/workspaces/:slug/wallets/:address/faucet': { mode: 'test' },

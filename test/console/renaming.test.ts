@@ -20,7 +20,9 @@ interface Target {
   readonly body?: object
   /** The details of the audit entry beside the names. */
   readonly details?: object
-  readonly read: () => Promise<string | undefined>
+  /** The member with the name, if it is not `name`. */
+  readonly member?: string
+  readonly read: () => Promise<string | null | undefined>
   readonly action: string
   readonly subject: string | null
 }
@@ -39,6 +41,21 @@ describe('a new name', () => {
   after(() => server.close())
 
   const targets: Readonly<Record<string, () => Promise<Target>>> = {
+    agent: async () => ({
+      path: owner.at(`agents/${seeded.agentId}`),
+      member: 'label',
+      body: { mode: 'test' },
+      details: { mode: 'test' },
+      read: async () => {
+        const { agents } = await owner.browser.ask<{ agents: { label: string | null }[] }>(
+          'GET',
+          owner.at('agents?mode=test'),
+        )
+        return agents[0]?.label
+      },
+      action: 'agent.labeled',
+      subject: seeded.agentId,
+    }),
     workspace: async () => ({
       path: owner.at(''),
       read: async () => (await owner.browser.ask<{ workspace: Named }>('GET', owner.at(''))).workspace.name,
@@ -83,19 +100,19 @@ describe('a new name', () => {
   }
   for (const [name, find] of Object.entries(targets)) {
     test(`of a ${name} is trimmed and shown, recorded once with its old name, and must be visible`, async () => {
-      const { path, body, details, read, action, subject } = await find()
+      const { path, body, details, member = 'name', read, action, subject } = await find()
       const old = await read()
       for (const bad of BAD_NAMES) {
-        const answer = await owner.browser.call('PATCH', path, { ...body, name: bad })
+        const answer = await owner.browser.call('PATCH', path, { ...body, [member]: bad })
         assert.equal(answer.status, 400, bad)
-        assert.match(answer.text, /name/)
+        assert.match(answer.text, new RegExp(member))
       }
       assert.equal(await read(), old)
-      await owner.browser.ask('PATCH', path, { ...body, name: '  Zürich 2  ' })
-      await owner.browser.ask('PATCH', path, { ...body, name: 'Zürich 2' })
+      await owner.browser.ask('PATCH', path, { ...body, [member]: '  Zürich 2  ' })
+      await owner.browser.ask('PATCH', path, { ...body, [member]: 'Zürich 2' })
       assert.equal(await read(), 'Zürich 2')
       const rows = (await readAudit(server.context.db, seeded.workspace.id)).filter((row) => row['action'] === action)
-      const expected = { ...details, name: 'Zürich 2', before: old }
+      const expected = { ...details, [member]: 'Zürich 2', before: old }
       const row = { actor_kind: 'user', actor_id: owner.userId, action, subject }
       // A workspace does not learn the names of a person's passkeys.
       assert.deepEqual(rows, [{ ...row, details: action === 'passkey.renamed' ? {} : expected }])

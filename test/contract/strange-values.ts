@@ -211,6 +211,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'users.name': names,
   'passkeys.name': names,
   'wallet_passkeys.name': names,
+  'agents.label': names,
   'wallets.name': names,
   'api_keys.name': names,
   'recipients.label': names,

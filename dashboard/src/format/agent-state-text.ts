@@ -1,4 +1,4 @@
-import type { AgentState } from '@bursar/server/src/console/contract/agents.ts'
+import type { Agent, AgentState } from '@bursar/server/src/console/contract/agents.ts'
 
 /** The label of each agent state. The grant that puts an agent into a state has the same label as this state. */
 export const AGENT_STATE_LABELS: Readonly<Record<AgentState, string>> = {
@@ -29,4 +29,9 @@ export function explainAgentState(state: AgentState): { readonly why: string; re
     case 'no_grant':
       return { why: 'it has no grant', next: 'It can spend once a wallet’s owner has signed a grant for it.' }
   }
+}
+
+/** An agent in a list of choices: its ID, and its label if it has one. */
+export function formatAgentChoice({ id, label }: Pick<Agent, 'id' | 'label'>): string {
+  return label === null ? id : `${id} (${label})`
 }

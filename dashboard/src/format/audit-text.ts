@@ -52,6 +52,7 @@ const ACTION_TEXTS: Readonly<Record<AuditAction, string>> = {
   'recipient.labeled': 'named a recipient',
   'recipient.removed': 'removed a recipient’s name',
   'agent.created': 'created an agent',
+  'agent.labeled': 'labeled an agent',
   'agent.deleted': 'deleted an agent',
   'grant.opened': 'created a grant',
   'grant.activated': 'signed a grant',

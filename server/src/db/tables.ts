@@ -16,6 +16,7 @@ export const tables = {
     id: column('agents.id', 'text'),
     created_at: column('agents.created_at', 'timestamptz'),
     deleted_at: nullable(column('agents.deleted_at', 'timestamptz')),
+    label: nullable(column('agents.label', 'text')),
   },
   allowances: {
     workspace_id: column('allowances.workspace_id', 'text'),

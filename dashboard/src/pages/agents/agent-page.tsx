@@ -19,6 +19,7 @@ import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 import { AgentConnections } from './agent-connections.tsx'
+import { AgentLabel } from './agent-label.tsx'
 import { AgentDeletion } from './agent-deletion.tsx'
 import { LimitCard } from './limit-card.tsx'
 
@@ -55,12 +56,18 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
         lead={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <AgentBadge state={agent.state} />
+            {agent.label !== null && <bdi className="font-semibold text-ink">{agent.label}</bdi>}
             <span>
               Created <TimeText at={agent.created_at} />
             </span>
           </span>
         }
-        actions={may(role, 'manageGrants') && <ButtonLink to={newGrant}>New grant</ButtonLink>}
+        actions={
+          <>
+            {may(role, 'manageAgents') && <AgentLabel agent={agent} />}
+            {may(role, 'manageGrants') && <ButtonLink to={newGrant}>New grant</ButtonLink>}
+          </>
+        }
       >
         <bdi className="wrap-anywhere">{agent.id}</bdi>
       </PageHeading>

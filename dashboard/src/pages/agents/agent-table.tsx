@@ -14,10 +14,17 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
     {
       title: 'Agent',
       isLong: true,
-      render: ({ id }) => (
-        <TruncatedText title={id}>
-          <bdi>{id}</bdi>
-        </TruncatedText>
+      render: ({ id, label }) => (
+        <>
+          <TruncatedText title={id}>
+            <bdi>{id}</bdi>
+          </TruncatedText>
+          {label !== null && (
+            <TruncatedText title={label} isFaint>
+              <bdi className="text-sm font-normal">{label}</bdi>
+            </TruncatedText>
+          )}
+        </>
       ),
     },
     { title: 'Status', render: ({ state }) => <AgentBadge state={state} /> },

@@ -13,6 +13,7 @@ const agents: readonly Agent[] = ['alpha', 'beta'].map((id) => ({
   pending_signers: 0,
   wallets: [],
   state: 'active',
+  label: null,
 }))
 
 describe('chooseWorkspace', () => {

@@ -14,6 +14,7 @@ import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useAction } from '../../components/use-action.ts'
 import { useCancel } from '../../components/use-cancel.ts'
+import { formatAgentChoice } from '../../format/agent-state-text.ts'
 import { READ_SCOPE, SCOPE_TEXTS } from '../../format/scope-texts.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
@@ -63,7 +64,10 @@ export function KeyForm({ onSubmit, onCancel }: KeyFormProps) {
       <SelectField
         label="Agent"
         value={agentId}
-        choices={[{ value: '', text: 'All agents' }, ...agents.map(({ id }) => ({ value: id, text: id }))]}
+        choices={[
+          { value: '', text: 'All agents' },
+          ...agents.map((agent) => ({ value: agent.id, text: formatAgentChoice(agent) })),
+        ]}
         hint={
           agentId === ''
             ? 'If your program acts as one agent, choose it. The key then can’t pay as any other agent.'

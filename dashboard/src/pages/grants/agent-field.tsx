@@ -3,6 +3,7 @@ import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { PlanFullNotice, useIsPlanFull } from '../workspace/plan-full-notice.tsx'
+import { formatAgentChoice } from '../../format/agent-state-text.ts'
 import { AGENT_ID_HINT } from '../../format/name-hints.ts'
 
 export interface AgentChoice {
@@ -31,7 +32,10 @@ export function AgentField({ agents, choice, error, onChange }: AgentFieldProps)
           label="Agent"
           value={choice.isNew ? NEW : choice.id}
           placeholder="Choose an agent"
-          choices={[{ value: NEW, text: 'New agent…' }, ...agents.map(({ id }) => ({ value: id, text: id }))]}
+          choices={[
+            { value: NEW, text: 'New agent…' },
+            ...agents.map((agent) => ({ value: agent.id, text: formatAgentChoice(agent) })),
+          ]}
           error={choice.isNew ? undefined : error}
           onChange={(value) => onChange(value === NEW ? { id: '', isNew: true } : { id: value, isNew: false })}
         />

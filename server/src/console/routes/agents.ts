@@ -1,10 +1,11 @@
 import { createAgent } from '../../domain/agents/create-agent.ts'
 import { getAgent, listAgents } from '../../domain/agents/queries.ts'
+import { labelAgent } from '../../domain/agents/label-agent.ts'
 import { deleteAgent } from '../../domain/agents/delete-agent.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { type Agent, AGENT_ROUTES } from '../contract/agents.ts'
-import { currentMembership } from '../current-membership.ts'
+import { currentMembership, memberOf } from '../current-membership.ts'
 import { actorOf } from '../current-session.ts'
 import { parseNewAgentId } from '../parse-body.ts'
 import type { Agent as DomainAgent } from '../../domain/agents/agent.ts'
@@ -47,6 +48,16 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   })
 
   http.route({
+    ...AGENT_ROUTES.label,
+    handler: async (request) => {
+      const { workspaceId, actor } = memberOf(request)
+      const { mode, label } = request.body
+      await labelAgent(ctx, { workspaceId, mode, id: request.params.id, label, actor })
+      return {}
+    },
+  })
+
+  http.route({
     ...AGENT_ROUTES.delete,
     handler: async (request) => {
       const { workspace } = currentMembership(request)
@@ -61,7 +72,7 @@ export function addConsoleAgentRoutes(http: HttpServer, { ctx }: ConsoleContext)
   })
 }
 
-/** Formats an agent as the dashboard shows it: the same fields as in `/v1`, and its state. */
+/** Formats an agent as the dashboard shows it: the same fields as in `/v1`, its state and its label. */
 function formatAgentDetail(agent: DomainAgent): Agent {
-  return { ...formatAgent(agent), state: agent.state }
+  return { ...formatAgent(agent), state: agent.state, label: agent.label }
 }

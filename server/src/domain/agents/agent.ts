@@ -28,6 +28,8 @@ export interface Agent {
   readonly id: string
   readonly mode: Mode
   readonly createdAt: Date
+  /** What people call the agent, beside its id. */
+  readonly label: string | null
   readonly state: AgentState
   readonly activeSigners: number
   readonly pendingSigners: number

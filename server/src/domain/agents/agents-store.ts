@@ -1,5 +1,5 @@
 import { computed, narrow, nullable, nullableAll, pick, type RowOf } from '../../db/column.ts'
-import { changed, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
+import { changed, firstOrNull, foundRow, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -17,7 +17,7 @@ const LIMITS_ROW = {
 }
 
 const AGENT_ROW = {
-  ...pick(agents, 'id', 'mode', 'created_at'),
+  ...pick(agents, 'id', 'mode', 'created_at', 'label'),
   grant_status: nullable(grants.status),
   granted_at: nullable(grants.created_at),
   ...nullableAll(LIMITS_ROW),
@@ -43,7 +43,7 @@ export interface AgentLookup {
  * payments by the indexes `payments_in_window` and `unexplained_transfers_of_wallet`.
  */
 function agentColumns(now: string, since: string): string {
-  return `a.id, a.mode, a.created_at, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
+  return `a.id, a.mode, a.created_at, a.label, g.status as grant_status, g.created_at as granted_at, g.wallet_address,
     g.max_per_tx_micro, g.daily_cap_micro, g.expires_at,
     case when g.suspended_at is not null then 'suspended' when g.expires_at <= ${now} then 'expired' else g.status end
       as grant_state,
@@ -94,7 +94,7 @@ function findAgentsAs<Result>(
       from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[]) with ordinality
         as l (workspace_id, mode, id, now, since, n)
       cross join lateral (
-        select workspace_id, mode, id, created_at from agents
+        select workspace_id, mode, id, created_at, label from agents
         where workspace_id = l.workspace_id and mode = l.mode and id = l.id and deleted_at is null offset 0) a
       left join lateral (
         select workspace_id, mode, agent_id, wallet_address, status, created_at, max_per_tx_micro, daily_cap_micro,
@@ -220,10 +220,28 @@ export function insertAgent(workspaceId: string, mode: Mode, id: string, created
   return {
     name: 'insert_agent',
     text: `insert into agents as a (workspace_id, mode, id, created_at) values ($1, $2, $3, $4)
-      on conflict (workspace_id, mode, id) do update set created_at = excluded.created_at, deleted_at = null
+      on conflict (workspace_id, mode, id) do update set created_at = excluded.created_at, deleted_at = null, label = null
         where a.deleted_at is not null`,
     values: [workspaceId, mode, id, createdAt],
     read: changed,
+  }
+}
+
+/** Gives an agent a label. Returns its label before, or null if there is no such agent. Uses the primary key. */
+export function labelAgentRow(
+  { workspaceId, mode, id }: Pick<AgentLookup, 'workspaceId' | 'mode' | 'id'>,
+  label: string | null,
+): Query<{ readonly before: string | null } | null> {
+  return {
+    name: 'label_agent',
+    text: `with old as (
+        select label from agents
+        where workspace_id = $1 and mode = $2 and id = $3 and deleted_at is null for no key update
+      )
+      update agents set label = $4 from old where workspace_id = $1 and mode = $2 and id = $3
+      returning old.label as before`,
+    values: [workspaceId, mode, id, label],
+    read: firstOrNull({ before: agents.label }, (row) => ({ before: row.before })),
   }
 }
 
@@ -252,12 +270,13 @@ function toAgents(rows: readonly AgentRow[]): Agent[] {
 function toAgent(rows: readonly AgentRow[]): Agent[] {
   const [first] = rows
   if (first === undefined) return []
-  const { id, mode, created_at: createdAt } = first
+  const { id, mode, created_at: createdAt, label } = first
   return [
     {
       id,
       mode,
       createdAt,
+      label,
       state: decideAgentState(rows.flatMap(({ grant_state: state }) => state ?? [])),
       activeSigners: rows.filter((row) => row.grant_status === 'active').length,
       pendingSigners: rows.filter((row) => row.grant_status === 'pending').length,

@@ -38,7 +38,16 @@ export async function createAgent(
     }
     const entry = { logId: workspaceId, createdAt: now, actor, action: 'agent.created', details: { mode } } as const
     await transaction.commit([insertAgent(workspaceId, mode, id, now), insertAuditEntry({ ...entry, subject: id })])
-    return { id, mode, createdAt: now, state: 'no_grant', activeSigners: 0, pendingSigners: 0, wallets: [] }
+    return {
+      id,
+      mode,
+      createdAt: now,
+      label: null,
+      state: 'no_grant',
+      activeSigners: 0,
+      pendingSigners: 0,
+      wallets: [],
+    }
   }
   return await ctx.db.transaction(create, { group: workspaceId })
 }

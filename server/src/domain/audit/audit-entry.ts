@@ -60,6 +60,7 @@ export const AUDIT_ACTIONS = [
   'recipient.labeled',
   'recipient.removed',
   'agent.created',
+  'agent.labeled',
   'agent.deleted',
   'grant.opened',
   'grant.activated',
