@@ -31,7 +31,7 @@ describe('choosing the agent and the wallet on the consent page, in a browser', 
     await joinDemo(person, 'Ada Lovelace', fixture.host)
     signedIn = await person.context.storageState()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await app.close()
   })

@@ -43,7 +43,7 @@ describe('the choices on the consent page, in a browser', () => {
     await joinDemo(person, 'Ada Lovelace', fixture.host)
     signedIn = await person.context.storageState()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await app.close()
   })

@@ -30,7 +30,7 @@ describe('deciding on an application, in a browser', () => {
     await joinDemo(person, 'Ada Lovelace', fixture.host)
     signedIn = await person.context.storageState()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await app.close()
   })

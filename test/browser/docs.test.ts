@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 
@@ -20,6 +20,7 @@ describe('the documentation in a browser', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
+  afterEach((t) => fixture.explain(t))
   after(() => fixture.leave())
 
   test('everybody can read it, in both themes and on a phone', async () => {

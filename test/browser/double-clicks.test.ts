@@ -9,7 +9,7 @@ describe('two clicks at once', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('create only one wallet, one key, one faucet transfer and one invitation', async () => {
     const { page } = await enterOwner(fixture, 'Dora Double', 'Clicks')

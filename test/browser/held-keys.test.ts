@@ -12,7 +12,7 @@ describe('API keys on hold, in a browser', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('every page says so, an admin sees the list, and an owner confirms keys by name', async () => {
     const { authUrl } = fixture.host

@@ -36,7 +36,7 @@ describe('pages of other sites, in a browser', () => {
     await joinDemo(person, 'Ada Lovelace', fixture.host)
     signedIn = await person.context.storageState()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await Promise.all([...Object.values(sites), app].map((server) => server.close()))
   })

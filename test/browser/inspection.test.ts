@@ -3,6 +3,9 @@ import { before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openBrowser } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
+import { openPerson } from '../support/browser/launch-browser.ts'
+import { explainFailure } from '../support/browser/page-history.ts'
+import { answerPage, formatPage, startSite } from '../support/browser/site.ts'
 
 const HEAD = '<html lang="en"><title>A page</title><meta name="viewport" content="width=device-width">'
 const GOOD = `${HEAD}<style>:root { color-scheme: light dark }</style><main><h1>A page</h1><p>With words.</p></main>`
@@ -63,5 +66,21 @@ describe('the inspection of a page', () => {
     await page.setContent(GOOD)
     await inspectPage(page, 'it')
     await page.close()
+  })
+
+  test('the error of a failed test tells what a page shows, and which requests failed or have no response', async (t) => {
+    const site = await startSite((request, response) => {
+      if (request.url === '/broken') response.writeHead(503).end()
+      else if (request.url !== '/silent') answerPage(response, formatPage('Hello', '<p>Try again later.</p>'))
+    })
+    t.after(() => site.close())
+    const person = await openPerson(browser, { baseURL: site.origin })
+    t.after(() => person.close())
+    await person.page.goto('/start')
+    await person.page.evaluate("fetch('/silent').catch(() => null); fetch('/broken').then(() => null)")
+    const cause = new Error('a timeout')
+    await explainFailure({ error: new Error('the test has failed', { cause }) }, [person])
+    assert.match(cause.stack ?? '', /a timeout.*\/start "Hello"\nHello\s+Try again later\.\n/s)
+    assert.match(cause.stack ?? '', /without a response: GET \/silent\n.*failed: .*GET \/broken 503/)
   })
 })

@@ -24,7 +24,7 @@ describe('what owners do with keys, webhooks, members and applications', () => {
   before(async () => {
     fixture = await openOwnBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(() => fixture.close())
 
   test('a failed delivery is replayed with one click, and arrives', async () => {

@@ -27,7 +27,7 @@ describe('what owners do with their money', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('the first payment: from sign-up to confirmed, in under two minutes', async (context) => {
     const startedAt = performance.now()

@@ -28,7 +28,7 @@ describe('how owners keep and use their wallets', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('a live wallet is at risk until it has a second passkey, and survives the loss of the first', async () => {
     const person = await enterOwner(fixture, 'Olga Owner', 'Spare')

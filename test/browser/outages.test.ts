@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addressesFrom } from '../../sandbox/src/addresses.ts'
 import { openBrowser } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { openPerson, type Person } from '../support/browser/launch-browser.ts'
+import { explainFailure } from '../support/browser/page-history.ts'
 import { button, heading, signUp } from '../support/browser/pages.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
@@ -32,6 +33,7 @@ describe('outages, as the dashboard shows them', () => {
     await button(page, 'Create workspace').click()
     await heading(page, 'Overview').waitFor()
   })
+  afterEach((t) => explainFailure(t, [person]))
   after(async () => {
     await person.close()
     await fixture.close()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { call } from '../support/http-client.ts'
 import { expectOneLine } from '../support/browser/expect-one-line.ts'
@@ -41,6 +41,7 @@ describe('the pages for developers and of the workspace, in both themes and at e
     await openOverview(page, fixture.host.workspace)
     await seed()
   })
+  afterEach((t) => fixture.explain(t))
   after(async () => {
     await receiver.close()
     await fixture.leave()

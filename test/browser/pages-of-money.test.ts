@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
@@ -32,6 +32,7 @@ describe('the pages about money, in both themes and at every width', () => {
     await openOverview(page, fixture.host.workspace)
     await seed()
   })
+  afterEach((t) => fixture.explain(t))
   after(async () => {
     await fixture.leave()
   })

@@ -8,7 +8,7 @@ describe('the pages about a person, in both themes and at every width', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('the pages for signing up and signing in', async () => {
     const person = await fixture.enter()

@@ -26,7 +26,7 @@ describe('the consent page and the pages of a workspace, in both themes and at e
     fixture = await openBrowserFixture()
     app = await startClientApp(fixture.host, { name: 'A rather long name of an application that helps with invoices' })
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await app.close()
   })

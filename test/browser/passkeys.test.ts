@@ -24,7 +24,7 @@ describe('people and their passkeys, in a browser', () => {
   before(async () => {
     fixture = await openClockBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('a person signs up, sees ten recovery codes once, signs out, and signs in without a name', async () => {
     const { page } = await fixture.enter()

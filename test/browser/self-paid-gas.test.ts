@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { SandboxFacts } from '../../sandbox/src/state/sandbox-facts.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
@@ -22,6 +22,7 @@ describe('a server with TEST_GAS=self, on a real chain', () => {
     const facts = JSON.parse(await readFile(join(fixture.host.dataDir, 'sandbox.json'), 'utf8')) as SandboxFacts
     chain = openUsdcChain(facts.chains.test)
   })
+  afterEach((t) => fixture.explain(t))
   after(async () => {
     await fixture.leave()
     await fixture.close()

@@ -21,7 +21,7 @@ describe('the parts of the dashboard that every page has', () => {
   before(async () => {
     fixture = await openBrowserFixture()
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
 
   test('a removed member is told so on the next page, which has a link to leave it', async () => {
     const owner = (await enterOwner(fixture, 'Olive Owner', 'Loft')).page

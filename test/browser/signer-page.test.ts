@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { loadPublicKey } from '../../sandbox/src/enclave/public-key.ts'
 import { verifySignature } from '../../sandbox/src/enclave/verify-signature.ts'
@@ -16,6 +16,7 @@ import {
   WALLET,
 } from '../signer/sample-requests.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
+import { explainFailure } from '../support/browser/page-history.ts'
 import { button, heading } from '../support/browser/pages.ts'
 import {
   createMessage,
@@ -61,6 +62,7 @@ describe('the signer page', () => {
     fixture = await openSignerFixture()
     signer = fixture.signer
   })
+  afterEach((t) => explainFailure(t, [fixture.person]))
   after(async () => {
     const { faults } = fixture.person
     await fixture.close()

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import { createRequests, ENCLAVE, RECIPIENT, RECORD_STATEMENT, rule, WALLET } from '../signer/sample-requests.ts'
+import { explainFailure } from '../support/browser/page-history.ts'
 import { button, heading } from '../support/browser/pages.ts'
 import {
   openSignerFixture,
@@ -51,6 +52,7 @@ describe('a service that has been taken over, with a page of its own', () => {
       await fixture.send(message, () => button(signer, 'Confirm the wallet').click()),
     )
   })
+  afterEach((t) => explainFailure(t, [fixture.person]))
   after(() => fixture.close())
 
   const text = async (): Promise<string> => await signer.getByRole('main').innerText()
@@ -208,6 +210,7 @@ describe('the signer page in a browser that stores nothing', () => {
     const initScript = `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError') } })`
     fixture = await openSignerFixture({ initScript })
   })
+  afterEach((t) => explainFailure(t, [fixture.person]))
   after(() => fixture.close())
 
   test('works, and remembers until it is closed', async () => {

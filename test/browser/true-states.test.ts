@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { joinDemo } from '../support/browser/sign-up-over-http.ts'
@@ -34,6 +34,7 @@ describe('the state of agents and grants, as the dashboard shows it', () => {
     await addAgent('new-bot', { sign: false })
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
   })
+  afterEach((t) => fixture.explain(t))
   after(async () => {
     await fixture.leave()
     await app.close()

@@ -31,7 +31,7 @@ describe('workspaces and their members, in a browser', () => {
     fixture = await openClockBrowserFixture()
     app = await startClientApp(fixture.host)
   })
-  afterEach(() => fixture.leave())
+  afterEach((t) => fixture.leave(t))
   after(async () => {
     await app.close()
   })

@@ -5,6 +5,7 @@ import { startThrowAwaySandbox } from '../../../sandbox/src/throw-away-sandbox.t
 import { openHostOf, type AgentHost } from '../sandbox/agent-host.ts'
 import { openPooledPerson, type EnterOptions as PooledOptions } from './context-pool.ts'
 import { launchBrowser, type Person } from './launch-browser.ts'
+import { explainFailure } from './page-history.ts'
 import { prepareSandbox } from '../sandbox/prepared-sandbox.ts'
 import { findSandboxDatabase, type SandboxDatabase } from '../sandbox/sandbox-database.ts'
 import { share } from '../sandbox/share.ts'
@@ -21,8 +22,10 @@ export interface BrowserFixture {
   readonly query: SandboxDatabase['query']
   /** Adds a person. Each one has an empty browser, an IP address and an authenticator of their own. */
   enter(options?: EnterOptions): Promise<Person>
-  /** Closes all people's browsers. Throws if any page has reported a fault. */
-  leave(): Promise<void>
+  /** If the test has failed, adds to its error what the people's pages show. `test` is the context of an `afterEach`. */
+  explain(test: object): Promise<void>
+  /** Explains a failed test, and closes all people's browsers. Throws if any page has reported a fault. */
+  leave(test?: object): Promise<void>
 }
 
 /** A fixture with a sandbox that only one test file uses. */
@@ -89,7 +92,9 @@ async function startSandbox(serverEnv: Readonly<Record<string, string>>) {
 
 function createBrowserFixture(browser: Browser, host: AgentHost, { query }: SandboxDatabase): BrowserFixture {
   const people: (Person & { faultsExpected: boolean })[] = []
-  const leave = async (): Promise<void> => {
+  const explain = (test: object): Promise<void> => explainFailure(test, people)
+  const leave = async (test: object = {}): Promise<void> => {
+    await explain(test)
     const left = people.splice(0)
     await Promise.all(left.map((person) => person.close()))
     assert.deepEqual(
@@ -107,6 +112,7 @@ function createBrowserFixture(browser: Browser, host: AgentHost, { query }: Sand
       people.push({ ...person, faultsExpected })
       return person
     },
+    explain,
     leave,
   }
 }

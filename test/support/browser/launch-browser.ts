@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
 import { chromium, type Browser, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import { PageHistory } from './page-history.ts'
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', import.meta.url))
 const SYSTEM_BROWSER = '/usr/bin/chromium'
@@ -47,9 +48,10 @@ export async function enterContext(
   context.setDefaultTimeout(TIMEOUT_MS)
   const faults: string[] = []
   context.on('page', (opened) => watch(opened, faults))
+  const history = new PageHistory(context)
   const page = await openPage()
   const authenticator = await addAuthenticator(page)
-  return { context, page, faults, authenticator, close }
+  return { context, page, faults, history, authenticator, close }
 }
 
 export interface Person {
@@ -60,6 +62,7 @@ export interface Person {
    * blocked.
    */
   readonly faults: readonly string[]
+  readonly history: PageHistory
   readonly authenticator: Authenticator
   close(): Promise<void>
 }
