@@ -594,6 +594,7 @@ END),
 ) with (fillfactor=85);
 CREATE INDEX authorizations_awaiting_chain ON public.payments USING btree (mode, next_lookup_at, id) WHERE ((status = 'pending'::text) AND (kind = 'x402'::text));
 CREATE INDEX payments_awaiting_chain ON public.payments USING btree (mode, created_at, id) WHERE ((status <> 'confirmed'::text) AND (status <> 'failed'::text) AND (tx_hash IS NOT NULL));
+CREATE INDEX payments_by_amount ON public.payments USING btree (workspace_id, mode, ((amount_micro + (0)::numeric)), id);
 CREATE UNIQUE INDEX payments_by_authorization ON public.payments USING btree (mode, wallet_address, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (workspace_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (workspace_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
@@ -604,6 +605,7 @@ CREATE INDEX payments_in_window ON public.payments USING btree (workspace_id, mo
 CREATE INDEX payments_listed ON public.payments USING btree (workspace_id, mode, id);
 CREATE INDEX payments_of_agent ON public.payments USING btree (workspace_id, mode, agent_id, id);
 CREATE UNIQUE INDEX payments_one_per_transfer_log ON public.payments USING btree (mode, tx_hash, log_index) WHERE (tx_hash IS NOT NULL);
+CREATE INDEX payments_to_recipient ON public.payments USING btree (workspace_id, mode, lower(to_address), id);
 CREATE INDEX payments_to_reconcile ON public.payments USING btree (mode, next_lookup_at, id) WHERE ((status = 'pending'::text) AND (kind <> 'x402'::text));
 CREATE INDEX payments_withdrawn ON public.payments USING btree (workspace_id, mode, created_at, id) WHERE (kind = 'withdrawal'::text);
 
@@ -698,6 +700,20 @@ create table restores (
   finished_at timestamp with time zone,
   constraint restores_pkey PRIMARY KEY (restored_at),
   constraint restores_check CHECK ((finished_at >= restored_at))
+);
+
+create table saved_views (
+  workspace_id text not null,
+  id text not null,
+  mode text not null,
+  name text not null,
+  query text not null,
+  created_at timestamp with time zone not null,
+  constraint saved_views_pkey PRIMARY KEY (workspace_id, id),
+  constraint saved_views_name UNIQUE (workspace_id, mode, name),
+  constraint saved_views_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint saved_views_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint saved_views_query_check CHECK ((char_length(query) <= 1000))
 );
 
 create table schema_migrations (
@@ -914,6 +930,7 @@ alter table purchases add constraint purchases_workspace_id_payment_id_fkey FORE
 alter table recipients add constraint recipients_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table refresh_tokens add constraint refresh_tokens_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
+alter table saved_views add constraint saved_views_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table stored_bytes add constraint stored_bytes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);

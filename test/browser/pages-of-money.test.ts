@@ -46,6 +46,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ['payments-bought', () => 'payments?kind=x402', 'Payments', /^localhost:\d+$/],
     ['payments-undelivered', () => 'payments?kind=undelivered', 'Payments', /^Not delivered$/],
     ['payments-refused', () => 'payments?status=refused', 'Payments'],
+    ['payments-found', () => 'payments?min=1&q=PAPER&sort=largest', 'Payments', '2 payments'],
     ['payments-no-match', () => 'payments?q=nothing-like-it', 'Payments'],
     ['payment', () => `payments/${ids['paid']}`, /^1\.50/],
     ['payment-failed', () => `payments/${ids['failed']}`, /^2\.00/],
@@ -96,7 +97,9 @@ describe('the pages about money, in both themes and at every width', () => {
     ids['paid'] = (await pay({ amount_usdc: '1.5', memo: 'Search results, forty pages of them' })).body.payment.id
     await host.control('/enclave/faults', { fault: 'reject', count: 1 })
     ids['failed'] = (await pay({ amount_usdc: '2' })).body.payment.id
-    assert.equal((await pay({ amount_usdc: '11' })).body.error.code, 'amount_too_large')
+    for (const memo of ['first', 'again']) {
+      assert.equal((await pay({ amount_usdc: '11', memo })).body.error.code, 'amount_too_large')
+    }
     for (const id of ['pending-bot', 'stopped-bot', 'buyer-bot']) {
       await call(host.baseUrl, 'POST', '/v1/agents', { key: keys.test, body: { id } })
     }
@@ -111,6 +114,12 @@ describe('the pages about money, in both themes and at every width', () => {
     ids['lost'] = await buy({ price_usdc: '0.02', flow: 'upfront', faults: ['handler_fails'] })
     ids['claimed'] = await signFor({ price_usdc: '0.03' })
     await postToConsole(page, 'recipients', { mode: 'test', address: RECIPIENT, label: 'A paper mill' })
+    for (const [name, query] of [
+      ['Paid to the mill', 'q=PAPER&min=1&sort=largest'],
+      ['Failed in this quarter', 'status=failed'],
+    ] as const) {
+      await postToConsole(page, 'views', { mode: 'test', name, query })
+    }
     assert.equal((await request({ price_usdc: '11' })).body.error.code, 'amount_too_large')
     const findRefusal = async (wasPurchase: boolean) => {
       const { refusals } = await readFromConsole<{ refusals: readonly Refusal[] }>('refusals?mode=test')

@@ -68,6 +68,7 @@ const BODIES: Bodies = {
   'POST /console/workspaces/:slug/owner-requests/:id/signature': { assertion: ASSERTION.response },
   'POST /console/workspaces/:slug/recipients': { mode: 'test', address: ADDRESS, label: 'L' },
   'POST /console/workspaces/:slug/payments/:id/resolve': { mode: 'test', note: 'Paid back' },
+  'POST /console/workspaces/:slug/views': { mode: 'test', name: 'V', query: 'status=failed' },
   'POST /console/workspaces/:slug/grants': { mode: 'test', agent_id: 'a', wallet: ADDRESS, ...TERMS },
   'POST /console/workspaces/:slug/grants/:id/replacement': TERMS,
   'POST /console/workspaces/:slug/grants/:id/signing-request': { change: 'activate' },

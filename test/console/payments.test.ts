@@ -183,6 +183,14 @@ describe('payments in the dashboard', () => {
     assert.deepEqual(await find('to=2025-12-31T23:59:59.881Z'), [ids[0]])
     assert.equal((await find('q=')).length, 50)
     assert.deepEqual(await find('status=failed'), [])
+    assert.deepEqual(await find(`recipient=${RECIPIENT.toLowerCase()}&min=1&max=1&sort=oldest`), ids.slice(0, 50))
+    assert.deepEqual(await find('reason=reverted'), [])
+    const cursor = String((await fixture.list('sort=smallest')).next)
+    assert.match(cursor, /^1000000\.pay_/)
+    assert.equal((await find(`sort=smallest&before=${cursor}`)).length, 50)
+    const { sums } = await fixture.browser.ask<{ sums: Wire }>('GET', `${fixture.at('payments/sums')}?mode=test`)
+    const none = { confirmed: 0, confirmed_usdc: '0', failed: 0, since: null }
+    assert.deepEqual(sums, { ...none, pending: 121, pending_usdc: '121' })
   })
 
   test('a purchase is listed with the host that it was bought from, and the export says what was bought', async () => {
@@ -224,13 +232,21 @@ describe('payments in the dashboard', () => {
     ['q', `q=${'x'.repeat(401)}`],
     ['from', 'from=yesterday'],
     ['to', 'to=2026-02-30T00:00:00Z'],
+    ['recipient', 'recipient=0x12'],
+    ['reason', 'reason=why'],
+    ['min', 'min=-1'],
+    ['max', 'max=1e3'],
+    ['sort', 'sort=up'],
+    ['before', 'sort=largest&before=pay_01M7ZJDS8P0000000000030D0F'],
+    ['before', 'before=1.pay_01M7ZJDS8P0000000000030D0F'],
     ['before', 'before=pay_1'],
     ['before', 'before=ref_01M7ZJDS8P0000000000030D0F'],
   ] as const
   for (const [member, query] of faults) {
     test(`${query.slice(0, 40)} is 400, and the error names ${member}`, async () => {
       const { browser, at } = await openConsoleFixture()
-      const paths = [at('payments'), ...(member === 'before' ? [] : [at('payments/export')])]
+      const isOfList = member === 'before' || member === 'sort'
+      const paths = [at('payments'), ...(isOfList ? [] : [at('payments/export'), at('payments/sums')])]
       for (const path of paths) {
         const full = `${path}?${query.startsWith('mode') ? '' : 'mode=test&'}${query}`
         const { details } = expectError(await browser.call('GET', full), { type: 'validation_failed' })
@@ -251,7 +267,7 @@ describe('payments in the dashboard', () => {
       await other.browser.refuse('GET', `${fixture.at(path)}?mode=test`, { type: 'not_found' })
       await fixture.browser.refuse('GET', fixture.at(path), { type: 'validation_failed' })
     }
-    assert.deepEqual(await fixture.list('', 'live'), { payments: [], next: null })
+    assert.deepEqual(await fixture.list('', 'live'), { payments: [], further: [], next: null })
   })
 
   test('a rejected request is listed with its response', async () => {
@@ -261,7 +277,9 @@ describe('payments in the dashboard', () => {
     const refusal = await fixture.findRefusal()
     const page = await fixture.browser.ask<{ refusals: Wire[] }>('GET', `${fixture.at('refusals')}?mode=test`)
     assert.deepEqual(page, { refusals: [refusal], next: null })
-    assert.deepEqual(refusal, {
+    const { times, first_at: firstAt, ...alone } = refusal
+    assert.deepEqual([times, firstAt], [1, refusal['created_at']])
+    assert.deepEqual(alone, {
       id: refusal['id'],
       mode: 'test',
       code: 'amount_too_large',
@@ -278,8 +296,8 @@ describe('payments in the dashboard', () => {
       created_at: refusal['created_at'],
     })
     assert.equal((refusal['credential'] as Wire)['kind'], 'key')
-    const alone = await fixture.browser.ask('GET', `${fixture.at(`refusals/${String(refusal['id'])}`)}?mode=test`)
-    assert.deepEqual(alone, { refusal })
+    const shown = await fixture.browser.ask('GET', `${fixture.at(`refusals/${String(refusal['id'])}`)}?mode=test`)
+    assert.deepEqual(shown, { refusal: alone })
     assert.deepEqual((await fixture.list()).payments, [])
     const none = await fixture.browser.ask<{ refusals: Wire[] }>(
       'GET',

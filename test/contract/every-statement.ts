@@ -7,10 +7,16 @@ import { findPresented } from '../../server/src/domain/connection-errors/connect
 import { listDepositRows } from '../../server/src/domain/deposits/deposits-store.ts'
 import { countKeyRequests } from '../../server/src/domain/keys/keys-store.ts'
 import {
+  countCandidates,
+  listCandidates,
+  listPaidAddresses,
+} from '../../server/src/domain/reports/listing/candidates-store.ts'
+import {
   countPaymentRows,
   listNewestPayments,
   listPaymentRows,
 } from '../../server/src/domain/reports/listing/listing-store.ts'
+import { PAYMENT_SORTS } from '../../server/src/domain/reports/listing/payment-order.ts'
 import {
   countRefusals,
   findSteps,
@@ -25,13 +31,14 @@ import {
 } from '../../server/src/domain/reports/ledger/ledger-store.ts'
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
 import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
-import { listRefusalRows } from '../../server/src/domain/refusals/refusals-store.ts'
+import { listRefusalRows } from '../../server/src/domain/refusals/refusal-list-store.ts'
 import { insertWalletPasskey } from '../../server/src/domain/wallets/wallet-passkeys-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'
 import { countAttempt } from '../../server/src/limiter/limiter-store.ts'
 import type { Query } from '../../server/src/db/query.ts'
 import { ZERO_ADDRESS } from '../../server/src/values/address.ts'
+import { microUsdc } from '../../server/src/values/money.ts'
 import { MODES } from '../../server/src/values/mode.ts'
 
 const SERVER = fileURLToPath(new URL('../../server/src/', import.meta.url))
@@ -49,6 +56,11 @@ const ARGUMENTS = 6
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const HASH = Buffer.alloc(32)
+const NO_CONDITIONS = {
+  ...{ wallet: null, status: null, failureCode: null, kind: null, undeliveredAt: null },
+  ...{ minMicro: microUsdc(0n), maxMicro: microUsdc(0n) },
+  ...{ hexLike: null, textPattern: null, recipients: [], amountMicro: null },
+}
 const RANGE = { from: '', below: '', limit: 1 }
 
 /**
@@ -91,17 +103,9 @@ const VARIANTS: readonly Query<unknown>[] = [
   ].map((filter) => listDeliveryRows('', 'test', { endpointId: null, eventType: null, ...filter, ...RANGE }, 1)),
   ...MODES.flatMap((mode) => {
     const place = { workspaceId: '', mode, ...RANGE, scanRowsMax: 1 }
-    const selections = [null, ''].map((agentId) => ({
-      ...place,
-      agentId,
-      wallet: null,
-      status: null,
-      txHash: null,
-      address: null,
-      textPart: null,
-      kind: null,
-      undeliveredAt: null,
-    }))
+    const selection = { ...place, ...NO_CONDITIONS, agentId: null, recipient: null }
+    const candidates = { recipients: [], minMicro: null, maxMicro: null, hashHead: null }
+    const search = { candidates, candidatesMax: 1, after: null, limit: 1 }
     const range = { from: NOW, after: { createdAt: NOW, id: '' } }
     const ledgers = [null, ZERO_ADDRESS].map((wallet) => ({ workspaceId: '', mode, wallet, range, limit: 1 }))
     return [
@@ -110,9 +114,17 @@ const VARIANTS: readonly Query<unknown>[] = [
         listLedgerDepositsOfAgent({ ...ledger, agentId: '' }),
         listLedgerWithdrawals(ledger),
       ]),
-      ...selections.flatMap((selection) => [listPaymentRows(selection), countPaymentRows(selection)]),
+      ...PAYMENT_SORTS.flatMap((sort) =>
+        [{}, { agentId: '' }, { recipient: ZERO_ADDRESS }].flatMap((only) => [
+          listPaymentRows({ ...selection, ...only, sort, after: null }),
+          countPaymentRows({ ...selection, ...only }, 1),
+          listCandidates(selection, { ...search, sort }),
+        ]),
+      ),
+      countCandidates(selection, search),
+      listPaidAddresses(place, { head: '', limit: 1 }),
       listNewestPayments('', mode, 1),
-      listRefusalRows({ ...place, agentId: null }),
+      listRefusalRows({ ...selection, code: null, isGrouped: true, pageBelow: '' }),
       sumSpend({ ...place, barStarts: [], end: NOW, agentsMax: 1 }),
       listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
       sumHour({ ...place, hour: NOW, keptSince: NOW }),

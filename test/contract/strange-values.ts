@@ -215,6 +215,7 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'wallets.name': names,
   'api_keys.name': names,
   'recipients.label': names,
+  'saved_views.name': names,
   'recipients.address': addresses,
   'grants.max_per_tx_micro': amounts,
   'grants.daily_cap_micro': amounts,

@@ -49,6 +49,7 @@ const OWN: Readonly<Record<string, string>> = {
   recipients: 'workspace_id mode',
   recovery_codes: 'user_id code_hash',
   refresh_tokens: 'token_hash workspace_id connection_id',
+  saved_views: 'workspace_id id mode query',
   server_keys: 'name key_sealed',
   sessions: 'secret_hash user_id',
   stored_bytes: 'workspace_id mode kind used_bytes budget_bytes',

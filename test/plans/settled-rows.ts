@@ -293,6 +293,14 @@ export const SETTLED: readonly string[] = [
     label: `'Label ' || n`,
     created_at: ago('hour'),
   }),
+  rows('saved_views', 4, {
+    ...own,
+    id: `'viw_' || n`,
+    mode: 'mode_of(n)',
+    name: `'View ' || n`,
+    query: `'status=failed'`,
+    created_at: ago('hour'),
+  }),
   rows(
     'stored_bytes',
     1,

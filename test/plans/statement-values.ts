@@ -31,6 +31,34 @@ const parties = (sample: Sample): Values => {
 }
 const times = (minutes: number): string => listOf(at(minutes), at(minutes))
 
+const ALL_AMOUNTS = '9999999999999999999999'
+
+/** The parameters that all statements of the list of payments share, without conditions. */
+const listed = (path: string, sample: Sample): Values => ({
+  2: '',
+  3: 'zzzz',
+  4: path === 'of_agent' ? get(sample, 'payments', 'agent_id') : null,
+  5: path === 'to_recipient' ? get(sample, 'payments', 'to_address') : null,
+  11: '0',
+  12: ALL_AMOUNTS,
+  13: null,
+  14: null,
+  15: '{}',
+  16: null,
+})
+
+/** Candidates for each condition: the recipient and the hash of a payment, and an amount that few payments have. */
+const candidates = (sample: Sample): Values => ({
+  ...listed('all', sample),
+  17: '20',
+  18: listOf(get(sample, 'payments', 'to_address')),
+  19: '7000',
+  20: '8000',
+  21: get(sample, 'payments', 'tx_hash'),
+  22: `${get(sample, 'payments', 'tx_hash')}g`,
+  23: '20',
+})
+
 const allowances = (sample: Sample): Values => ({
   1: listOf(get(sample, 'allowances', 'workspace_id')),
   2: listOf(get(sample, 'allowances', 'month')),
@@ -54,6 +82,34 @@ const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b')
  * a column (`where id = $1`), limits, and filters that may be null.
  */
 export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
+  ...Object.fromEntries(
+    ['test', 'live'].flatMap((mode) => [
+      ...['all', 'of_agent', 'to_recipient'].flatMap((path) => [
+        [`list_payments_${path}_newest_${mode}`, (sample: Sample) => listed(path, sample)],
+        [`list_payments_${path}_oldest_${mode}`, (sample: Sample) => listed(path, sample)],
+        [`count_payments_${path}_${mode}`, (sample: Sample) => listed(path, sample)],
+      ]),
+      [
+        `list_payments_by_amount_largest_${mode}`,
+        (sample: Sample) => ({ ...listed('by_amount', sample), 19: ALL_AMOUNTS, 20: '' }),
+      ],
+      [
+        `list_payments_by_amount_smallest_${mode}`,
+        (sample: Sample) => ({ ...listed('by_amount', sample), 19: '0', 20: '' }),
+      ],
+      ...['newest', 'oldest'].map((sort) => [`list_candidate_payments_${sort}_${mode}`, candidates]),
+      ...['largest', 'smallest'].map((sort) => [
+        `list_candidate_payments_${sort}_${mode}`,
+        (sample: Sample) => ({ ...candidates(sample), 24: sort === 'largest' ? ALL_AMOUNTS : '0', 25: '' }),
+      ]),
+      [`count_candidate_payments_${mode}`, candidates],
+      [`list_paid_addresses_${mode}`, () => ({ 2: '0x0000', 3: '0x0000g' })],
+      [
+        `list_payment_refusals_${mode}`,
+        () => ({ 2: '', 3: 'zzzz', 8: '0', 9: ALL_AMOUNTS, 12: '{}', 13: null, 14: 'true', 15: 'zzzz' }),
+      ],
+    ]),
+  ),
   add_to_allowance: () => ({ 3: '1' }),
   count_equal_payments: (sample) => ({ 7: listOf(get(sample, 'payments', 'tx_hash')) }),
   delete_users: () => ({ 1: listOf('new_0_1') }),
@@ -214,6 +270,9 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_grant_summaries: 'the grants of a workspace, which an owner signed one by one',
   list_members: 'the members of a workspace, ordered by their names',
   list_open_invitations: 'the invitations of a workspace',
+  find_wallet_like: 'the wallets of a workspace',
+  list_payment_refusals_live: 'the rejected requests of a workspace, of which at most 10,000 are kept',
+  list_payment_refusals_test: 'the rejected requests of a workspace, of which at most 10,000 are kept',
   list_recipients: 'the recipients of a workspace, ordered by their labels',
   list_wallet_budgets: 'the wallets of a workspace',
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',

@@ -3,7 +3,8 @@ import type { Delivery, DeliveryQuery } from '@bursar/server/src/console/contrac
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Range } from '@bursar/server/src/console/contract/overview.ts'
-import type { PaymentDetail, PaymentFilter } from '@bursar/server/src/console/contract/payments.ts'
+import type { PaymentDetail, PaymentFilter, PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
+import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pagedQuery, query, type PageStart } from './query.ts'
 import { request } from './request.ts'
@@ -23,6 +24,8 @@ const PAYMENT_REFRESH_MS = 4_000
 const DELIVERY_REFRESH_MS = 2_000
 /** For a list of deliveries while one of them is pending. */
 const DELIVERIES_REFRESH_MS = 5_000
+/** For the sums of a list that is short enough to sum it all. */
+const SUMS_REFRESH_MS = 5_000
 const WORKSPACE_STALE_AFTER_MS = 5 * 60_000
 
 function whole<Answer>(answer: Answer): Answer {
@@ -160,13 +163,29 @@ export function depositsQuery(slug: string, mode: Mode, wallet: string) {
   return pagedQuery('GET /console/workspaces/:slug/deposits', inputOf, mode)
 }
 
-/** The payments that match a filter, newest first, 50 per page. */
-export function paymentsQuery(slug: string, mode: Mode, filter: PaymentFilter = {}) {
+/** The payments that match a filter, by default newest first, 50 per page. */
+export function paymentsQuery(slug: string, mode: Mode, filter: PaymentFilter & { readonly sort?: PaymentSort } = {}) {
   const inputOf = (start: PageStart) => ({ params: { slug }, query: { mode, ...filter, ...start } })
   return {
     ...pagedQuery('GET /console/workspaces/:slug/payments', inputOf, mode),
     placeholderData: keepPreviousData,
   }
+}
+
+/** The counts and sums of the payments that match a filter. For a long list, they are slow to compute. */
+export function sumsQuery(slug: string, mode: Mode, filter: PaymentFilter) {
+  const input = { params: { slug }, query: { mode, ...filter } }
+  return queryOptions({
+    ...query('GET /console/workspaces/:slug/payments/sums', input, { pick: ({ sums }) => sums }),
+    refetchInterval: ({ state }) => (state.data?.since === null ? SUMS_REFRESH_MS : TIMED_REFRESH_MS),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The views of the payments that the workspace has saved. */
+export function viewsQuery(slug: string, mode: Mode) {
+  const input = { params: { slug }, query: { mode } }
+  return query('GET /console/workspaces/:slug/views', input, { pick: ({ views }) => views })
 }
 
 export function paymentQuery(slug: string, mode: Mode, id: string) {
@@ -187,7 +206,7 @@ function isUnderWay(detail: PaymentDetail | undefined): boolean {
 }
 
 /** Payment requests that failed a check. The server keeps them for 30 days. */
-export function refusalsQuery(slug: string, mode: Mode, filter: Pick<PaymentFilter, 'agent'> = {}) {
+export function refusalsQuery(slug: string, mode: Mode, filter: RefusalFilter = {}) {
   const inputOf = (start: PageStart) => ({ params: { slug }, query: { mode, ...filter, ...start } })
   return {
     ...pagedQuery('GET /console/workspaces/:slug/refusals', inputOf, mode),

@@ -9,19 +9,21 @@ interface LoadMoreButtonProps {
   /** Whether the last page was empty. The text next to the button then says how far back the server has searched. */
   readonly isEmpty: boolean
   readonly onLoadMore: () => void
+  /** What the button loads, in an order other than the newest first. */
+  readonly label?: string
 }
 
 /**
  * Loads older entries of a list. To stay fast, the server searches only a part of the list per request. So a page can
  * be empty although older entries match.
  */
-export function LoadMoreButton({ next, isBusy, isEmpty, onLoadMore }: LoadMoreButtonProps) {
+export function LoadMoreButton({ next, isBusy, isEmpty, onLoadMore, label }: LoadMoreButtonProps) {
   if (next === null || next === undefined) return null
   const searchedTo = parseIdTime(next)
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <Button disabled={isBusy} onClick={onLoadMore}>
-        {isEmpty ? 'Search further back' : 'Load older'}
+        {label ?? (isEmpty ? 'Search further back' : 'Load older')}
       </Button>
       {isEmpty && searchedTo !== null && (
         <p role="status" className="text-muted">

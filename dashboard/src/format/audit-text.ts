@@ -51,6 +51,8 @@ const ACTION_TEXTS: Readonly<Record<AuditAction, string>> = {
   'purchase.resolved': 'marked a purchase without delivery as resolved',
   'recipient.labeled': 'named a recipient',
   'recipient.removed': 'removed a recipient’s name',
+  'view.saved': 'saved a view of the payments',
+  'view.deleted': 'deleted a view of the payments',
   'agent.created': 'created an agent',
   'agent.labeled': 'labeled an agent',
   'agent.deleted': 'deleted an agent',

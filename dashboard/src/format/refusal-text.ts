@@ -16,7 +16,7 @@ const GRANT_REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Why a payment request was rejected, by its error code. The compiler checks that no code is missing. */
-const REASONS: Readonly<Record<(typeof PURCHASE_REFUSAL_CODES)[number] | 'storage_full', string>> = {
+export const REFUSAL_REASONS: Readonly<Record<(typeof PURCHASE_REFUSAL_CODES)[number] | 'storage_full', string>> = {
   agent_not_authorized: 'the credential may not pay as this agent',
   agent_not_found: 'unknown agent',
   wallet_not_found: 'unknown wallet',
@@ -39,12 +39,15 @@ const REASONS: Readonly<Record<(typeof PURCHASE_REFUSAL_CODES)[number] | 'storag
  */
 export function formatReason({ code, message, details: { reason } }: RefusalText): string {
   const ofGrant = code === 'permission_not_found' && typeof reason === 'string' ? GRANT_REASONS[reason] : undefined
-  const reasons: Readonly<Record<string, string | undefined>> = REASONS
+  const reasons: Readonly<Record<string, string | undefined>> = REFUSAL_REASONS
   return ofGrant ?? reasons[code] ?? message
 }
 
 /** Like `formatReason`, but with a capital first letter. */
 export function formatRefusal(refusal: RefusalText): string {
-  const reason = formatReason(refusal)
-  return reason.charAt(0).toUpperCase() + reason.slice(1)
+  return capitalize(formatReason(refusal))
+}
+
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -38,6 +38,7 @@ import { addSessionListRoutes } from './routes/sessions.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
+import { addViewRoutes } from './routes/views.ts'
 import { addWalletPasskeyRoutes } from './routes/wallet-passkeys.ts'
 import { addConsoleWalletRoutes } from './routes/wallets.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
@@ -71,6 +72,7 @@ const ROUTES = [
   addAuthorizationRequestRoute,
   addConsoleAgentRoutes,
   addGrantRoutes,
+  addViewRoutes,
   addWithdrawalRoutes,
   addConnectionRoutes,
   addConnectionErrorRoute,

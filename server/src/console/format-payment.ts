@@ -3,12 +3,19 @@ import { formatPurchaseSummary, type ListedPayment } from '../domain/purchases/p
 import { formatPurchase } from '../domain/purchases/format-purchase.ts'
 import { formatPaymentOfAnyKind } from '../domain/payments/format-payment.ts'
 import type { Admission, Payment } from '../domain/payments/payment.ts'
-import type { PaymentRefusal } from '../domain/refusals/refusal.ts'
+import type { ListedRefusal, PaymentRefusal } from '../domain/refusals/refusal.ts'
 import type { PaymentRecord } from '../domain/reports/timeline/get-payment-record.ts'
+import type { ListSums } from '../domain/reports/listing/count-payments.ts'
+import { timeOfId } from '../values/ids.ts'
 import { formatAmount } from '../values/money.ts'
 import { PROBLEM_CODES } from '../values/problem.ts'
-import type { ListedPayment as ListedPaymentView, Payment as PaymentView, PaymentDetail } from './contract/payments.ts'
-import type { RefusedRequest } from './contract/refusals.ts'
+import type {
+  ListedPayment as ListedPaymentView,
+  Payment as PaymentView,
+  PaymentDetail,
+  PaymentSums,
+} from './contract/payments.ts'
+import type { ListedRefusal as ListedRefusalView, RefusedRequest } from './contract/refusals.ts'
 import { formatDelivery } from './format-delivery.ts'
 
 /** Formats a payment as `/v1` does, with the reason why it is still pending, which only members see. */
@@ -20,6 +27,24 @@ export function formatPaymentRow(payment: Payment): PaymentView {
 export function formatListedPayment(payment: ListedPayment): ListedPaymentView {
   const { purchase } = payment
   return { ...formatPaymentRow(payment), purchase: purchase === null ? null : formatPurchaseSummary(purchase) }
+}
+
+export function formatListSums({
+  confirmed,
+  confirmedMicro,
+  pending,
+  pendingMicro,
+  failed,
+  since,
+}: ListSums): PaymentSums {
+  return {
+    confirmed,
+    confirmed_usdc: formatAmount(confirmedMicro),
+    pending,
+    pending_usdc: formatAmount(pendingMicro),
+    failed,
+    since: since === null ? null : timeOfId('payment', since).toISOString(),
+  }
 }
 
 /** Formats everything that we have stored about a payment, without its grant. */
@@ -83,4 +108,12 @@ export function formatRefusal(refusal: PaymentRefusal, credentials: ReadonlyMap<
     credential: credentials.get(refusal.credentialId ?? '') ?? null,
     created_at: refusal.createdAt.toISOString(),
   }
+}
+
+export function formatListedRefusal(
+  refusal: ListedRefusal,
+  credentials: ReadonlyMap<string, Credential>,
+): ListedRefusalView {
+  const { times, firstAt } = refusal
+  return { ...formatRefusal(refusal, credentials), times, first_at: firstAt.toISOString() }
 }

@@ -407,6 +407,14 @@ export const tables = {
     restored_at: column('restores.restored_at', 'timestamptz'),
     finished_at: nullable(column('restores.finished_at', 'timestamptz')),
   },
+  saved_views: {
+    workspace_id: column('saved_views.workspace_id', 'text'),
+    id: column('saved_views.id', 'text'),
+    mode: choice('saved_views.mode', ['test', 'live']),
+    name: column('saved_views.name', 'text'),
+    query: column('saved_views.query', 'text'),
+    created_at: column('saved_views.created_at', 'timestamptz'),
+  },
   schema_migrations: {
     version: column('schema_migrations.version', 'text'),
     checksum: column('schema_migrations.checksum', 'text'),

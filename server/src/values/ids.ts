@@ -17,6 +17,7 @@ const PREFIXES = {
   deposit: 'dep_',
   refusal: 'ref_',
   ownerRequest: 'owr_',
+  view: 'viw_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -62,6 +62,7 @@ const DASHBOARD_DETAILS = {
   key_limit_reached: details({ keys_max: count() }, { keys_max: 50 }),
   owner_limit_reached: details({ owners_max: count() }, { owners_max: 5 }),
   recipient_limit_reached: details({ recipients_max: count() }, { recipients_max: 1_000 }),
+  view_limit_reached: details({ views_max: count() }, { views_max: 50 }),
   wallet_cap_reached: details({ wallets_max: count() }, { wallets_max: 3 }),
   endpoint_limit_reached: details({ endpoints_max: count() }, { endpoints_max: 20 }),
   url_not_allowed: details({ reason: Type.String() }, { reason: 'host_not_public' }),

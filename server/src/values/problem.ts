@@ -248,6 +248,10 @@ export const PROBLEM_CODES = {
     'conflict',
     'The workspace has reached its limit of named recipients in this mode. Remove one first.',
   ],
+  view_limit_reached: [
+    'conflict',
+    'The workspace has reached its limit of saved views in this mode. Delete one first.',
+  ],
   faucet_not_available: [
     'not_found',
     'This server has no faucet. Get test USDC from a public faucet. Live USDC must be bought.',

@@ -29,6 +29,8 @@ export const RIGHTS = {
   manageConnections: 'admin',
   manageWebhooks: 'admin',
   labelRecipients: 'admin',
+  /** Save and delete views of the payments, which all members see. */
+  saveViews: 'admin',
   /** Invite, change and remove members who are not owners. */
   manageMembers: 'admin',
   /** The same for owners. */

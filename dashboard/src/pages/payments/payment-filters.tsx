@@ -1,19 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef } from 'react'
-import { agentsQuery, walletsQuery } from '../../api/queries.ts'
+import { useId, useState, type ReactNode } from 'react'
+import type { PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
+import { agentsQuery, recipientsQuery, walletsQuery } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { ChevronIcon } from '../../components/chevron-icon.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { formatShortAddress } from '../../format/address.ts'
+import { capitalize } from '../../format/refusal-text.ts'
 import { formatWalletChoice } from '../../format/wallet-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import type { KindFilter, PaymentSearch } from './payment-search.ts'
+import { reasonsOf, SORTS, type FieldName, type KindFilter, type PaymentSearch } from './payment-search.ts'
+import { TypedField } from './typed-field.tsx'
 
 interface PaymentFiltersProps {
   readonly search: PaymentSearch
-  readonly onChange: (name: string, value: string) => void
+  readonly onChange: (name: FieldName | 'sort' | 'group', value: string) => void
+  readonly onClear: () => void
 }
 
-/** Date fields are wide: they are side by side only if there is enough room. */
-const DATE_CELL = 'col-span-2 min-w-0 min-[22.5rem]:col-span-1'
+const SEARCH_CHARS_MAX = 200
 
 const ALL = { value: '', text: 'All' }
 
@@ -25,127 +31,167 @@ const KIND_TEXTS: Readonly<Record<KindFilter, string>> = {
 }
 const KIND_CHOICES = [ALL, ...Object.entries(KIND_TEXTS).map(([value, text]) => ({ value, text }))]
 
-/** The filters of the list. They are in the URL, so that a link shows the same list. */
-export function PaymentFilters({ search: { view, filter, fromDay, toDay }, onChange }: PaymentFiltersProps) {
-  const { slug, mode } = useWorkspace()
-  const { data: agents = [] } = useQuery(agentsQuery(slug, mode))
-  const { data: wallets = [] } = useQuery(walletsQuery(slug, mode))
-  const agentField = (
-    <SelectField
-      label="Agent"
-      value={filter.agent ?? ''}
-      choices={[
-        ALL,
-        // Payments of a deleted agent can still be filtered by its ID.
-        ...withChosen(
-          agents.map(({ id }) => ({ value: id, text: id })),
-          filter.agent,
-        ),
-      ]}
-      onChange={(value) => onChange('agent', value)}
-    />
-  )
-  if (view === 'refused') return <div className="max-w-64">{agentField}</div>
+const SORT_TEXTS: Readonly<Record<PaymentSort, string>> = {
+  newest: 'Newest first',
+  oldest: 'Oldest first',
+  largest: 'Largest first',
+  smallest: 'Smallest first',
+}
+/** The list shows the newest payments first if the URL names no order. */
+const SORT_CHOICES = SORTS.map((sort) => ({ value: sort === 'newest' ? '' : sort, text: SORT_TEXTS[sort] }))
+
+const GROUP_CHOICES = [
+  { value: '', text: 'Grouped' },
+  { value: 'none', text: 'Each request' },
+]
+
+/** The search and the filters of the list. They are in the URL, so that a link shows the same list. */
+export function PaymentFilters({ search, onChange, onClear }: PaymentFiltersProps) {
+  const { view, fields, filterCount, sort, refusals } = search
+  const [isOpen, setOpen] = useState(false)
+  const panel = useId()
+  const isRefused = view === 'refused'
   return (
-    <div className="grid grid-cols-2 items-start gap-3 lg:grid-cols-5 2xl:grid-cols-[minmax(0,2fr)_repeat(5,minmax(0,1fr))]">
-      <div className="col-span-2 lg:col-span-5 2xl:col-span-1">
-        <SearchField value={filter.q ?? ''} onChange={(value) => onChange('q', value)} />
-      </div>
-      <div className="col-span-2 min-w-0 lg:col-span-1">
-        <SelectField
-          label="Kind"
-          value={filter.kind ?? ''}
-          choices={KIND_CHOICES}
-          onChange={(value) => onChange('kind', value)}
+    <div className="grid gap-3">
+      <div className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 lg:grid-cols-1">
+        <TypedField
+          isSearch
+          name="q"
+          type="search"
+          label="Search"
+          placeholder={`Name, amount (>100), ${isRefused ? '' : 'transaction, '}address, memo, ID …`}
+          maxLength={SEARCH_CHARS_MAX}
+          value={fields.q}
+          onChange={(value) => onChange('q', value)}
         />
+        <span className="lg:hidden">
+          <Button aria-expanded={isOpen} aria-controls={panel} onClick={() => setOpen(!isOpen)}>
+            Filters{filterCount > 0 && ` (${filterCount})`}
+            <ChevronIcon className={`size-3 ${isOpen ? 'rotate-180' : ''}`} />
+          </Button>
+        </span>
       </div>
-      {agentField}
-      <SelectField
-        label="Wallet"
-        value={filter.wallet ?? ''}
-        choices={[
-          ALL,
-          ...withChosen(
-            wallets.map((wallet) => ({ value: wallet.address, text: formatWalletChoice(wallet) })),
-            filter.wallet,
-          ),
-        ]}
-        onChange={(value) => onChange('wallet', value)}
-      />
-      <div className={DATE_CELL}>
-        <TextField
-          name="from"
-          type="date"
-          label="From date"
-          value={fromDay}
-          max={toDay}
-          onChange={(event) => onChange('from', event.currentTarget.value)}
-        />
-      </div>
-      <div className={DATE_CELL}>
-        <TextField
-          name="to"
-          type="date"
-          label="To date"
-          value={toDay}
-          min={fromDay}
-          onChange={(event) => onChange('to', event.currentTarget.value)}
-        />
+      <div
+        id={panel}
+        className={`${isOpen ? 'grid' : 'hidden lg:grid'} grid-cols-1 items-start gap-3 min-[22.5rem]:grid-cols-2 lg:grid-cols-5`}
+      >
+        <ObjectFields search={search} onChange={onChange} />
+        {isRefused ? (
+          <SelectField
+            label="Show"
+            value={refusals.group ?? ''}
+            choices={GROUP_CHOICES}
+            onChange={(value) => onChange('group', value)}
+          />
+        ) : (
+          <SelectField
+            label="Sort"
+            value={sort === 'newest' ? '' : sort}
+            choices={SORT_CHOICES}
+            onChange={(value) => onChange('sort', value)}
+          />
+        )}
+        <AmountFields search={search} onChange={onChange} />
+        <DateFields search={search} onChange={onChange} />
+        {filterCount > 0 && (
+          <p className="min-[22.5rem]:pt-[1.9rem]">
+            <Button variant="quiet" onClick={onClear}>
+              Clear filters
+            </Button>
+          </p>
+        )}
       </div>
     </div>
   )
 }
 
-const TYPING_PAUSE_MS = 350
-const SEARCH_CHARS_MAX = 200
+type FieldsProps = Pick<PaymentFiltersProps, 'search' | 'onChange'>
 
-/** Searches when the user stops typing or presses Enter. */
-function SearchField({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
-  const form = useRef<HTMLFormElement>(null)
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
-  const stop = () => {
-    if (timer.current !== null) clearTimeout(timer.current)
-    timer.current = null
-  }
-  const show = useEffectEvent((text: string) => {
-    const field = form.current?.elements.namedItem('q')
-    // While the user types, the text in the field is newer than the text in the URL, so it is kept.
-    if (field instanceof HTMLInputElement && timer.current === null && field.value.trim() !== text) field.value = text
-  })
-  useEffect(() => show(value), [value])
-  const end = useEffectEvent(() => stop())
-  useEffect(() => () => end(), [])
-
-  const search = (text: string) => {
-    stop()
-    onChange(text.trim())
-  }
+/** The fields whose values are chosen from a list. */
+function ObjectFields({ search: { view, fields }, onChange }: FieldsProps) {
+  const { slug, mode } = useWorkspace()
+  const { data: agents = [] } = useQuery(agentsQuery(slug, mode))
+  const { data: wallets = [] } = useQuery(walletsQuery(slug, mode))
+  const { data: recipients = [] } = useQuery(recipientsQuery(slug, mode))
+  const reasons = Object.entries(reasonsOf(view))
+  const field = (name: FieldName, label: string, choices: readonly Choice[]): ReactNode => (
+    <SelectField
+      label={label}
+      value={fields[name]}
+      // Payments of a deleted agent or to an address without a name can still be filtered.
+      choices={[ALL, ...withChosen(choices, fields[name])]}
+      onChange={(value) => onChange(name, value)}
+    />
+  )
   return (
-    <form
-      ref={form}
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const text = new FormData(event.currentTarget).get('q')
-        if (typeof text === 'string') search(text)
-      }}
-    >
+    <>
+      {view !== 'refused' && (
+        <SelectField
+          label="Kind"
+          value={fields.kind}
+          choices={KIND_CHOICES}
+          onChange={(value) => onChange('kind', value)}
+        />
+      )}
+      {field(
+        'agent',
+        'Agent',
+        agents.map(({ id }) => ({ value: id, text: id })),
+      )}
+      {field(
+        'wallet',
+        'Wallet',
+        wallets.map((wallet) => ({ value: wallet.address, text: formatWalletChoice(wallet) })),
+      )}
+      {field(
+        'recipient',
+        'Recipient',
+        recipients.map(({ address, label }) => ({ value: address, text: label })),
+      )}
+      {reasons.length > 0 &&
+        field(
+          'reason',
+          'Reason',
+          reasons.map(([value, text]) => ({ value, text: capitalize(text) })),
+        )}
+    </>
+  )
+}
+
+function AmountFields({ search: { fields }, onChange }: FieldsProps) {
+  return (['min', 'max'] as const).map((name) => (
+    <TypedField
+      key={name}
+      name={name}
+      label={name === 'min' ? 'At least' : 'At most'}
+      unit="USDC"
+      inputMode="decimal"
+      value={fields[name]}
+      onChange={(value) => onChange(name, value)}
+    />
+  ))
+}
+
+function DateFields({ search: { fields }, onChange }: FieldsProps) {
+  return (
+    <>
       <TextField
-        name="q"
-        type="search"
-        label="Search"
-        placeholder="ID, transaction, address, idempotency key, memo or website"
-        maxLength={SEARCH_CHARS_MAX}
-        autoComplete="off"
-        spellCheck={false}
-        defaultValue={value}
-        onChange={(event) => {
-          const text = event.currentTarget.value
-          stop()
-          timer.current = setTimeout(() => search(text), TYPING_PAUSE_MS)
-        }}
+        name="from"
+        type="date"
+        label="From date"
+        value={fields.from}
+        max={fields.to}
+        onChange={(event) => onChange('from', event.currentTarget.value)}
       />
-    </form>
+      <TextField
+        name="to"
+        type="date"
+        label="To date"
+        value={fields.to}
+        min={fields.from}
+        onChange={(event) => onChange('to', event.currentTarget.value)}
+      />
+    </>
   )
 }
 
@@ -154,8 +200,10 @@ interface Choice {
   readonly text: string
 }
 
-/** Adds the chosen value if it is not in the list. */
-function withChosen(choices: readonly Choice[], chosen: string | undefined): readonly Choice[] {
-  if (chosen === undefined || choices.some(({ value }) => value === chosen)) return choices
-  return [...choices, { value: chosen, text: chosen }]
+/** Adds the chosen value if it is not in the list. The case of addresses does not matter. */
+function withChosen(choices: readonly Choice[], chosen: string): readonly Choice[] {
+  if (chosen === '' || choices.some(({ value }) => value === chosen)) return choices
+  const isAddress = /^0x[0-9a-f]{40}$/i.test(chosen)
+  const same = isAddress ? choices.find(({ value }) => value.toLowerCase() === chosen.toLowerCase()) : undefined
+  return [...choices, { value: chosen, text: same?.text ?? (isAddress ? formatShortAddress(chosen) : chosen) }]
 }

@@ -11,8 +11,10 @@ import { withParam } from '../../navigation/with-param.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
 import { PaymentList } from './payment-list.tsx'
-import { PAYMENT_VIEWS, parsePaymentSearch, withView, type View } from './payment-search.ts'
+import { ListSums } from './list-sums.tsx'
+import { PAYMENT_VIEWS, parsePaymentSearch, withoutFilters, withView, type View } from './payment-search.ts'
 import { RefusalList } from './refusal-list.tsx'
+import { SavedViews } from './saved-views.tsx'
 import { useAction } from '../../components/use-action.ts'
 
 const VIEW_TEXTS: Readonly<Record<View, string>> = {
@@ -27,9 +29,9 @@ export function PaymentsPage() {
   const { slug, mode, name } = useWorkspace()
   const [params, setParams] = useSearchParams()
   const search = parsePaymentSearch(params)
-  const { view, filter } = search
+  const { view, filter, sort } = search
   const isRejected = view === 'refused'
-  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, filter), enabled: !isRejected })
+  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, { ...filter, sort }), enabled: !isRejected })
   // The server rejects a filter that matches more than 100,000 payments.
   const input = { params: { slug }, query: { mode, ...filter } }
   const exporting = useAction({
@@ -40,6 +42,8 @@ export function PaymentsPage() {
     view === 'all' &&
     !search.isFiltered &&
     data?.pages.every(({ payments, next }) => payments.length === 0 && next === null) === true
+  const change = (next: (current: URLSearchParams) => URLSearchParams) =>
+    setParams(next, { replace: true, preventScrollReset: true })
   const segmentOf = (choice: View) => ({
     text: VIEW_TEXTS[choice],
     to: { search: withView(params, choice).toString() },
@@ -66,14 +70,23 @@ export function PaymentsPage() {
           <SegmentedLinks label="Rejected requests" segments={[segmentOf('refused')]} />
         </div>
         {!isEmpty && (
-          <PaymentFilters
-            search={search}
-            onChange={(field, value) =>
-              setParams((current) => withParam(current, field, value), { replace: true, preventScrollReset: true })
-            }
-          />
+          <>
+            <SavedViews query={search.query} />
+            <PaymentFilters
+              search={search}
+              onChange={(field, value) => change((current) => withParam(current, field, value))}
+              onClear={() => change(withoutFilters)}
+            />
+          </>
         )}
-        {isRejected ? <RefusalList search={search} /> : <PaymentList search={search} />}
+        {isRejected ? (
+          <RefusalList search={search} />
+        ) : (
+          <>
+            {!isEmpty && <ListSums filter={filter} />}
+            <PaymentList search={search} />
+          </>
+        )}
       </div>
     </>
   )

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { RefusedRequest } from '@bursar/server/src/console/contract/refusals.ts'
+import type { ListedRefusal } from '@bursar/server/src/console/contract/refusals.ts'
 import { refusalsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
@@ -10,16 +10,39 @@ import { TruncatedText } from '../../components/truncated-text.tsx'
 import { LoadMoreButton } from '../../components/load-more-button.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { formatCount } from '../../format/format-count.ts'
 import { formatResource } from '../../format/format-resource.ts'
 import { formatRefusal } from '../../format/refusal-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { RecipientText } from './recipient-text.tsx'
 
-const COLUMNS: readonly Column<RefusedRequest>[] = [
+const COLUMNS: readonly Column<ListedRefusal>[] = [
   { title: 'Amount', isNumber: true, render: ({ amount_usdc }) => <AmountText usdc={amount_usdc} /> },
-  { title: 'Created', render: ({ created_at }) => <TimeText at={created_at} isRelative /> },
-  { title: 'Reason', render: formatRefusal },
+  {
+    title: 'Created',
+    render: ({ created_at, first_at, times }) => (
+      <>
+        <TimeText at={created_at} isRelative />
+        {times > 1 && (
+          <span className="block text-[0.8125rem] text-muted">
+            first <TimeText at={first_at} isRelative />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Reason',
+    render: (refusal) => (
+      <>
+        {formatRefusal(refusal)}
+        {refusal.times > 1 && (
+          <span className="block text-[0.8125rem] font-semibold">{formatCount(refusal.times)} times</span>
+        )}
+      </>
+    ),
+  },
   {
     title: 'To',
     isLong: true,
@@ -40,10 +63,10 @@ const COLUMNS: readonly Column<RefusedRequest>[] = [
   },
 ]
 
-/** Rejected requests, newest first. */
-export function RefusalList({ search: { filter, isFiltered } }: { readonly search: PaymentSearch }) {
+/** Rejected requests, newest first. By default, identical ones are one row. */
+export function RefusalList({ search: { refusals: filter, isFiltered } }: { readonly search: PaymentSearch }) {
   const { slug, mode, to } = useWorkspace()
-  const query = useInfiniteQuery(refusalsQuery(slug, mode, filter.agent === undefined ? {} : { agent: filter.agent }))
+  const query = useInfiniteQuery(refusalsQuery(slug, mode, filter))
   const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } = query
   if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const refusals = data.pages.flatMap((page) => page.refusals)
@@ -63,10 +86,16 @@ export function RefusalList({ search: { filter, isFiltered } }: { readonly searc
       {refusals.length === 0 && !hasNextPage && (
         <EmptyState
           title="No rejected requests"
-          action={<ButtonLink to={to('payments')}>Show all payments</ButtonLink>}
+          action={
+            isFiltered ? (
+              <ButtonLink to={`${to('payments')}?status=refused`}>Show all rejected requests</ButtonLink>
+            ) : (
+              <ButtonLink to={to('payments')}>Show all payments</ButtonLink>
+            )
+          }
         >
           {isFiltered
-            ? 'No requests of this agent were rejected in the last 30 days.'
+            ? 'No rejected requests of the last 30 days match these filters.'
             : 'No requests were rejected in the last 30 days.'}
         </EmptyState>
       )}

@@ -75,7 +75,7 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
       </p>
       <CodeText text={address} what={`the address of ${label}`} />
       <p className="flex flex-wrap gap-x-4 text-sm">
-        <TextLink to={`${to('payments')}?${new URLSearchParams({ q: address })}`}>
+        <TextLink to={`${to('payments')}?${new URLSearchParams({ recipient: address })}`}>
           Payments<span className="sr-only"> to {label}</span>
         </TextLink>
         {grants.map((grant) => (

@@ -96,6 +96,7 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   withdrawal_not_found: 'Start a new withdrawal.',
   recipient_not_found: 'Nothing: this address has no name.',
   recipient_limit_reached: 'Remove the name of an address that is no longer used.',
+  view_limit_reached: 'Delete a saved view that is no longer used.',
   faucet_not_available: "Send test USDC from a public faucet, such as Circle's faucet for Base Sepolia.",
   resource_url_not_allowed: 'Check the URL. `details.reason` says what is wrong with it.',
   resource_unreachable: 'Send the same request with the same `idempotency_key` later. Nothing was paid.',

@@ -1,6 +1,7 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { PaymentSchema as PublicPaymentSchema } from '../../domain/payments/payment-schema.ts'
-import { PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
+import { FAILURE_CODES, PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from '../../domain/payments/payment.ts'
+import { PAYMENT_SORTS } from '../../domain/reports/listing/payment-order.ts'
 import { PurchaseSummarySchema } from '../../domain/purchases/purchase-summary.ts'
 import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
@@ -88,26 +89,52 @@ const PaymentDetailSchema = Type.Object({
   events: list(PaymentEventSchema),
 })
 
-export const agent = Type.Optional(Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX }))
+const agent = Type.Optional(Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX }))
 export const before = Type.Optional(Type.String({ maxLength: ID_CHARS_MAX }))
 const time = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX }))
 
-const filter = {
+const AMOUNT_CHARS_MAX = 32
+
+/** The conditions that payments and rejected requests share. */
+export const sharedFilter = {
   agent,
   wallet: Type.Optional(Type.String({ maxLength: ADDRESS_CHARS_MAX })),
-  status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
-  /** `undelivered`: the purchases that were paid, not delivered, and not marked as resolved. */
-  kind: Type.Optional(Type.Enum([...PAYMENT_KINDS, 'undelivered'])),
+  recipient: Type.Optional(Type.String({ maxLength: ADDRESS_CHARS_MAX })),
+  /** The lowest and the highest amount in USDC. */
+  min: Type.Optional(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
+  max: Type.Optional(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
   /**
-   * A payment's id, a transaction's hash, an address, an idempotency key, or part of a memo or of a purchase's host.
+   * An id, the name or address of a recipient, a hash, an amount such as `>100`, an idempotency key, or part of a memo,
+   * an agent's id or a website. Addresses and hashes may be shortened.
    */
   q: Type.Optional(Type.String({ maxLength: SEARCH_CHARS_MAX })),
-  /** Payments created at this time or later, and before `to`. */
+  /** Created at this time or later, and before `to`. */
   from: time,
   to: time,
 }
+
+const filter = {
+  ...sharedFilter,
+  status: Type.Optional(Type.Enum([...PAYMENT_STATUSES])),
+  /** Why the payment failed. */
+  reason: Type.Optional(Type.Enum([...FAILURE_CODES])),
+  /** `undelivered`: the purchases that were paid, not delivered, and not marked as resolved. */
+  kind: Type.Optional(Type.Enum([...PAYMENT_KINDS, 'undelivered'])),
+}
+const sort = Type.Optional(Type.Enum([...PAYMENT_SORTS]))
 const FilterSchema = Type.Object(filter)
-const ExportQuery = Type.Object({ mode, ...filter })
+const FilterQuery = Type.Object({ mode, ...filter })
+
+/** Counts and sums of the payments of a list. */
+const SumsSchema = Type.Object({
+  confirmed: Type.Integer(),
+  confirmed_usdc: Type.String(),
+  pending: Type.Integer(),
+  pending_usdc: Type.String(),
+  failed: Type.Integer(),
+  /** The list is too long: the sums are those of the payments that were created at this time or later. */
+  since: orNull(isoTime()),
+})
 
 export type Payment = Shape<typeof PaymentSchema>
 export type ListedPayment = Shape<typeof ListedPaymentSchema>
@@ -115,18 +142,36 @@ export type PaymentDetail = Shape<typeof PaymentDetailSchema>
 export type PaymentEvent = Shape<typeof PaymentEventSchema>
 export type Credential = Shape<typeof CredentialSchema>
 export type PaymentFilter = Shape<typeof FilterSchema>
+export type PaymentSort = NonNullable<Static<typeof sort>>
+export type PaymentSums = Shape<typeof SumsSchema>
 export type PaymentStatus = Payment['status']
 
 export const PAYMENT_ROUTES = {
-  /** Lists the payments, the newest first. */
+  /**
+   * Lists the payments, by default the newest first. `further` has payments that the search found by an index, in the
+   * part of the list that this page did not reach.
+   */
   list: {
     method: 'GET',
     url: '/console/workspaces/:slug/payments',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
-      querystring: Type.Object({ mode, ...filter, before }),
-      response: { 200: Type.Object({ payments: list(ListedPaymentSchema), next }) },
+      querystring: Type.Object({ mode, ...filter, sort, before }),
+      response: {
+        200: Type.Object({ payments: list(ListedPaymentSchema), further: list(ListedPaymentSchema), next }),
+      },
+    },
+  },
+  /** Returns counts and sums of the payments that the list with this filter has. */
+  sums: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/payments/sums',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: FilterQuery,
+      response: { 200: Type.Object({ sums: SumsSchema }) },
     },
   },
   /** Returns payments as a stream of CSV, the newest first. An export of more than 100,000 rows is rejected. */
@@ -134,7 +179,7 @@ export const PAYMENT_ROUTES = {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/export',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
-    schema: { params: SlugParams, querystring: ExportQuery },
+    schema: { params: SlugParams, querystring: FilterQuery },
   },
   /** Marks a purchase that was paid and not delivered as resolved. */
   resolve: {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
-import { agent, before, CredentialSchema } from './payments.ts'
+import { before, CredentialSchema, sharedFilter } from './payments.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A request that a limit rejected before anything was reserved. It is not a payment. */
@@ -25,7 +25,30 @@ const RefusalSchema = Type.Object({
   created_at: isoTime(),
 })
 
+/** A rejected request in a list, which may stand for several identical ones. It is the newest of them. */
+const ListedRefusalSchema = Type.Object({
+  ...RefusalSchema.properties,
+  /** How many identical requests were rejected: 1 if they are not grouped. */
+  times: Type.Integer(),
+  /** When the first of them was rejected. */
+  first_at: isoTime(),
+})
+
+/** Far above the length of any code. A code that does not exist matches nothing. */
+const CODE_CHARS_MAX = 64
+
+const filter = {
+  ...sharedFilter,
+  /** The code of the error response. */
+  reason: Type.Optional(Type.String({ maxLength: CODE_CHARS_MAX })),
+  /** `none`: every rejected request is listed. By default, identical requests are listed once. */
+  group: Type.Optional(Type.Enum(['none'])),
+}
+const FilterSchema = Type.Object(filter)
+
 export type RefusedRequest = Shape<typeof RefusalSchema>
+export type ListedRefusal = Shape<typeof ListedRefusalSchema>
+export type RefusalFilter = Shape<typeof FilterSchema>
 
 export const REFUSAL_ROUTES = {
   /** Lists the rejected requests of the last 30 days, the newest first. */
@@ -35,8 +58,8 @@ export const REFUSAL_ROUTES = {
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: {
       params: SlugParams,
-      querystring: Type.Object({ mode, agent, before }),
-      response: { 200: Type.Object({ refusals: list(RefusalSchema), next }) },
+      querystring: Type.Object({ mode, ...filter, before }),
+      response: { 200: Type.Object({ refusals: list(ListedRefusalSchema), next }) },
     },
   },
   get: {

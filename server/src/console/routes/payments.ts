@@ -1,6 +1,7 @@
 import { getGrantSummary } from '../../domain/grants/queries.ts'
 import { resolvePurchase } from '../../domain/purchases/resolve-purchase.ts'
 import { listPayments } from '../../domain/reports/listing/list-payments.ts'
+import { countPayments } from '../../domain/reports/listing/count-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'
 import type { HttpServer } from '../../http/open-http.ts'
@@ -9,8 +10,8 @@ import { PAYMENT_ROUTES } from '../contract/payments.ts'
 import { currentMembership, memberOf } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
-import { formatListedPayment, formatPaymentRecord } from '../format-payment.ts'
-import { parseNext, parsePaymentFilter } from '../parse-payment-filter.ts'
+import { formatListedPayment, formatListSums, formatPaymentRecord } from '../format-payment.ts'
+import { parsePaymentBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
 import { PaymentExports } from '../payment-exports.ts'
 import { openCsv } from '../payments-csv.ts'
 
@@ -28,14 +29,26 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
     ...PAYMENT_ROUTES.list,
     handler: async (request) => {
       const { workspace } = currentMembership(request)
-      const { items, next } = await listPayments(ctx, {
+      const { mode, sort = 'newest', before } = request.query
+      const { items, next, further } = await listPayments(ctx, {
         workspaceId: workspace.id,
-        mode: request.query.mode,
+        mode,
         filter: parsePaymentFilter(request.query),
-        before: parseNext('payment', request.query.before),
+        sort,
+        before: parsePaymentBefore(before, sort),
         limit: PAGE_PAYMENTS,
       })
-      return { payments: items.map(formatListedPayment), next }
+      return { payments: items.map(formatListedPayment), further: further.map(formatListedPayment), next }
+    },
+  })
+
+  http.route({
+    ...PAYMENT_ROUTES.sums,
+    handler: async (request) => {
+      const { workspace } = currentMembership(request)
+      const filter = parsePaymentFilter(request.query)
+      const sums = await countPayments(ctx, { workspaceId: workspace.id, mode: request.query.mode, filter })
+      return { sums: formatListSums(sums) }
     },
   })
 

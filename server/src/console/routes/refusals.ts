@@ -4,27 +4,28 @@ import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { REFUSAL_ROUTES } from '../contract/refusals.ts'
 import { currentMembership } from '../current-membership.ts'
-import { formatRefusal } from '../format-payment.ts'
-import { parseAgent, parseNext } from '../parse-payment-filter.ts'
+import { formatListedRefusal, formatRefusal } from '../format-payment.ts'
+import { parseNext, parseSharedFilter } from '../parse-payment-filter.ts'
 
 const PAGE_REFUSALS = 50
 
-/** Adds the endpoint that lists the requests of the last 30 days that a limit rejected, the newest first. */
+/** Adds the endpoints for the requests of the last 30 days that a limit rejected: the list, and one of them. */
 export function addRefusalRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
   http.route({
     ...REFUSAL_ROUTES.list,
     handler: async (request) => {
       const { workspace } = currentMembership(request)
-      const { mode, agent, before } = request.query
+      const { mode, reason, group, before } = request.query
       const { items, next } = await listRefusals(ctx, {
         workspaceId: workspace.id,
         mode,
-        agentId: parseAgent(agent),
+        filter: { ...parseSharedFilter(request.query), code: reason },
+        isGrouped: group !== 'none',
         before: parseNext('refusal', before),
         limit: PAGE_REFUSALS,
       })
       const credentials = await findCredentials(ctx, { workspaceId: workspace.id, requests: items })
-      return { refusals: items.map((refusal) => formatRefusal(refusal, credentials)), next }
+      return { refusals: items.map((refusal) => formatListedRefusal(refusal, credentials)), next }
     },
   })
 

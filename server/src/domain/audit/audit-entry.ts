@@ -59,6 +59,8 @@ export const AUDIT_ACTIONS = [
   'purchase.resolved',
   'recipient.labeled',
   'recipient.removed',
+  'view.saved',
+  'view.deleted',
   'agent.created',
   'agent.labeled',
   'agent.deleted',

@@ -88,8 +88,6 @@ describe('a payment without an active grant', () => {
   }
 
   async function listKept({ workspace, mode }: Seed) {
-    return (
-      await listRefusals(given.context, { workspaceId: workspace.id, mode, agentId: null, before: null, limit: 5 })
-    ).items
+    return (await listRefusals(given.context, { workspaceId: workspace.id, mode, before: null, limit: 5 })).items
   }
 })

@@ -57,7 +57,7 @@ describe('the responses of sellers', () => {
     const again = await pay(other, buyer, '1')
     assert.deepEqual(Buffer.from(again.answer?.bodyBase64 ?? '', 'base64'), body)
     const refusals = await waitFor('the refusals to be stored', async () => {
-      const place = { workspaceId: buyer.workspace.id, mode: 'test', agentId: null, before: null, limit: 5 } as const
+      const place = { workspaceId: buyer.workspace.id, mode: 'test', before: null, limit: 5 } as const
       const { items } = await listRefusals(given.context, place)
       return items.length === 2 && items
     })

@@ -1,5 +1,6 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
+import type { MicroUsdc } from '../../values/money.ts'
 import type { ProblemCode } from '../../values/problem.ts'
 
 /**
@@ -29,6 +30,27 @@ export interface PaymentRefusal {
   readonly code: ProblemCode
   readonly details: Readonly<Record<string, unknown>>
   readonly createdAt: Date
+}
+
+/** The newest of some identical refusals: the same agent, wallet, recipient, amount, resource and code. */
+export interface ListedRefusal extends PaymentRefusal {
+  /** How many identical refusals there are, and when the first of them happened. */
+  readonly times: number
+  readonly firstAt: Date
+}
+
+/** The conditions for the refusals in a list. A missing field sets no condition. */
+export interface RefusalFilter {
+  readonly agentId?: string | undefined
+  readonly wallet?: Address | undefined
+  readonly recipient?: Address | undefined
+  readonly code?: string | undefined
+  readonly minMicro?: MicroUsdc | undefined
+  readonly maxMicro?: MicroUsdc | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+  /** A text that a user typed. `parseSearch` decides what it means. */
+  readonly search?: string | undefined
 }
 
 /** The part of a refusal that comes from the request itself. */

@@ -4,15 +4,13 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { ProblemCode } from '../../values/problem.ts'
-import type { Scanned } from '../../db/bounded-scan.ts'
-import { readScan, scanText, textOfMode } from '../../db/bounded-scan-query.ts'
 import { DROPPED_BYTES_MAX, DROPPED_FOR_ONE_MAX } from '../stored-bytes/stored-bytes.ts'
 import { giveBackText, growText, usedText } from '../stored-bytes/stored-bytes-store.ts'
 import type { PaymentRefusal } from './refusal.ts'
 
 const { payment_refusals: refusals } = tables
 
-const REFUSAL_ROW = {
+export const REFUSAL_ROW = {
   ...pick(refusals, 'workspace_id', 'id', 'mode', 'credential_id', 'agent_id'),
   wallet_address: narrow<Address>(refusals.wallet_address),
   to_address: narrow<Address>(refusals.to_address),
@@ -22,7 +20,7 @@ const REFUSAL_ROW = {
   created_at: refusals.created_at,
 }
 
-const COLUMNS = listOf(REFUSAL_ROW)
+export const COLUMNS = listOf(REFUSAL_ROW)
 
 /**
  * Inserts a refusal, and counts its bytes. If the workspace has too many bytes of refusals in this mode, its oldest
@@ -78,37 +76,6 @@ export function findRefusal(workspaceId: string, mode: Mode, id: string): Query<
     text: `select ${COLUMNS} from payment_refusals where workspace_id = $1 and id = $2 and mode = $3`,
     values: [workspaceId, id, mode],
     read: firstOrNull(REFUSAL_ROW, toRefusal),
-  }
-}
-
-export interface RefusalScan {
-  readonly workspaceId: string
-  readonly mode: Mode
-  readonly agentId: string | null
-  /** Only refusals with a lower id than this are read. It need not be the id of a refusal. */
-  readonly below: string
-  readonly limit: number
-  readonly scanRowsMax: number
-}
-
-const listText = textOfMode('list_payment_refusals', (mode) =>
-  scanText({
-    columns: COLUMNS,
-    table: 'payment_refusals',
-    range: `workspace_id = $1 and mode = ${mode} and id < $2`,
-    filter: '($3::text is null or agent_id = $3)',
-    limit: '$4',
-    scanRowsMax: '$5',
-  }),
-)
-
-/** Lists refusals, newest first. Uses the index `payment_refusals_listed`. */
-export function listRefusalRows(scan: RefusalScan): Query<Scanned<PaymentRefusal>> {
-  const { workspaceId, mode, agentId, below, limit, scanRowsMax } = scan
-  return {
-    ...listText(mode),
-    values: [workspaceId, below, agentId, limit, scanRowsMax],
-    read: readScan(REFUSAL_ROW, toRefusal),
   }
 }
 
@@ -172,7 +139,7 @@ export function deleteSurplusRefusals({ since, lookedAtMax, keptMax, limit }: Re
   }
 }
 
-function toRefusal(row: RowOf<typeof REFUSAL_ROW>): PaymentRefusal {
+export function toRefusal(row: RowOf<typeof REFUSAL_ROW>): PaymentRefusal {
   return {
     workspaceId: row.workspace_id,
     id: row.id,

@@ -3,11 +3,14 @@ import { after, before, describe, test } from 'node:test'
 import { holdTable } from '../../../../test/support/database/hold-table.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
-import { agent, paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
+import { address, agent, paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { openContext } from '../../service.ts'
 import { createId } from '../../values/ids.ts'
+import { microUsdc } from '../../values/money.ts'
+import { OPERATOR } from '../audit/audit-entry.ts'
+import { labelRecipient } from '../recipients/label-recipient.ts'
 import type { Context } from '../context.ts'
 import type { PaymentRequest } from '../payment-requests/payment-request.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
@@ -15,8 +18,16 @@ import { DROPPED_BYTES_MAX } from '../stored-bytes/stored-bytes.ts'
 import { getOverview } from '../reports/overview/get-overview.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { getRefusal, listRefusals } from './queries.ts'
-import { REFUSAL_RETENTION_MS, REFUSALS_KEPT_MAX, type PaymentRefusal } from './refusal.ts'
+import {
+  REFUSAL_RETENTION_MS,
+  REFUSALS_KEPT_MAX,
+  type ListedRefusal,
+  type PaymentRefusal,
+  type RefusalFilter,
+} from './refusal.ts'
 import { trimRefusals } from './trim-refusals.ts'
+
+const OTHER = address('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
 
 describe('refusals of payments', () => {
   let given: TestContext
@@ -109,12 +120,78 @@ describe('refusals of payments', () => {
     )
     const agents = all.map(({ agentId }) => agentId)
     assert.deepEqual(agents.toSorted(), ['first', 'first', 'first', 'second'])
-    const request = { workspaceId: seeded.workspace.id, mode: 'test', agentId: 'first', limit: 2 } as const
+    const filter = { agentId: 'first' }
+    const request = { workspaceId: seeded.workspace.id, mode: 'test', filter, limit: 2 } as const
     const page = await listRefusals(ctx, { ...request, before: null })
     const rest = await listRefusals(ctx, { ...request, before: page.next })
     assert.deepEqual([page.items.length, page.next, rest.next], [2, page.items[1]?.id, null])
-    const ofFirst = all.filter(({ agentId }) => agentId === 'first')
-    assert.deepEqual([...page.items, ...rest.items], ofFirst)
+    const ofFirst = all.filter(({ agentId }) => agentId === 'first').map(({ id }) => id)
+    assert.deepEqual(
+      [...page.items, ...rest.items].map(({ id }) => id),
+      ofFirst,
+    )
+  })
+
+  test('refusals can be searched and filtered, and identical ones are listed once', async () => {
+    const seeded = await seed(ctx)
+    const { workspace, mode } = seeded
+    const label = { workspaceId: workspace.id, mode, address: RECIPIENT, label: 'Café Zürich', actor: OPERATOR }
+    await labelRecipient(ctx, label)
+    for (const memo of ['first', 'again', 'last']) await refuse(seeded, { amountUsdc: '11', memo })
+    await refuse(seeded, { amountUsdc: '12.5', memo: 'für Lunch', idempotencyKey: 'order-7' })
+    await refuse(seeded, { agentId: agent('nobody'), to: OTHER, amountUsdc: '11' })
+    const all = await listKept(seeded, 5)
+    const grouped = await find(seeded, {})
+    assert.deepEqual(
+      grouped.map(({ amountUsdc, agentId, times }) => [amountUsdc, agentId, times]),
+      [
+        ['11', 'nobody', 1],
+        ['12.5', seeded.agentId, 1],
+        ['11', seeded.agentId, 3],
+      ],
+    )
+    const group = grouped[2] ?? assert.fail()
+    assert.deepEqual([group.memo, group.firstAt], ['last', all[4]?.createdAt])
+    const filters: readonly (readonly [RefusalFilter, number])[] = [
+      [{ search: 'ZURICH' }, 4],
+      [{ search: 'fur lunch' }, 1],
+      [{ search: 'order-7' }, 1],
+      [{ search: 'NOBODY' }, 1],
+      [{ search: '12.5' }, 1],
+      [{ search: '>11' }, 1],
+      [{ search: '<=11' }, 4],
+      [{ search: group.id }, 1],
+      [{ search: `${OTHER.slice(0, 6)}…${OTHER.slice(-4)}` }, 1],
+      [{ search: seeded.wallet }, 5],
+      [{ search: 'nothing' }, 0],
+      [{ recipient: OTHER }, 1],
+      [{ wallet: OTHER }, 0],
+      [{ code: 'amount_too_large' }, 4],
+      [{ code: 'agent_not_found', agentId: 'nobody' }, 1],
+      [{ minMicro: microUsdc(12_000_000n) }, 1],
+      [{ maxMicro: microUsdc(11_000_000n), search: '>=11' }, 4],
+      [{ from: new Date(group.createdAt.getTime() + 60_000) }, 0],
+      [{ to: new Date(group.createdAt.getTime() + 60_000) }, 5],
+    ]
+    for (const [filter, count] of filters) {
+      const found = await find(seeded, filter)
+      assert.equal(
+        found.reduce((sum, { times }) => sum + times, 0),
+        count,
+        JSON.stringify(filter, (_, value: unknown) => String(value)),
+      )
+    }
+    // Pages have no gaps and no duplicates. A group has the place of its newest refusal.
+    const page = await listRefusals(ctx, { workspaceId: workspace.id, mode, isGrouped: true, before: null, limit: 2 })
+    const rest = await listRefusals(ctx, {
+      workspaceId: workspace.id,
+      mode,
+      isGrouped: true,
+      before: page.next,
+      limit: 2,
+    })
+    assert.deepEqual([...page.items, ...rest.items], grouped)
+    assert.equal(rest.next, null)
   })
 
   test('a refusal is not found in another workspace or mode, or by a malformed id', async () => {
@@ -216,9 +293,14 @@ describe('refusals of payments', () => {
     return outcome.refusal
   }
 
-  async function list({ workspace, mode }: Seed): Promise<readonly PaymentRefusal[]> {
-    const request = { workspaceId: workspace.id, mode, agentId: null, before: null, limit: 50 } as const
+  async function find({ workspace, mode }: Seed, filter: RefusalFilter): Promise<readonly ListedRefusal[]> {
+    const request = { workspaceId: workspace.id, mode, filter, isGrouped: true, before: null, limit: 50 } as const
     return (await listRefusals(ctx, request)).items
+  }
+
+  async function list({ workspace, mode }: Seed): Promise<readonly PaymentRefusal[]> {
+    const { items } = await listRefusals(ctx, { workspaceId: workspace.id, mode, before: null, limit: 50 })
+    return items.map(({ times: _times, firstAt: _firstAt, ...refusal }) => refusal)
   }
 
   async function readUsed({ workspace }: Seed): Promise<number> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../audit/audit-entry.ts'
 import { frozenAt } from '../../../../../test/support/context/moved-clock.ts'
@@ -20,7 +19,11 @@ import type { Context } from '../../context.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
 import { listPayments } from './list-payments.ts'
-import { parseSearch, type PaymentFilter } from './payment-filter.ts'
+import { labelRecipient } from '../../recipients/label-recipient.ts'
+import { microUsdc, parseAmount } from '../../../values/money.ts'
+import type { PaymentFilter } from './payment-filter.ts'
+import type { PaymentSort } from './payment-order.ts'
+import { countPayments } from './count-payments.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const OTHER = address('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
@@ -46,18 +49,21 @@ describe('the list of payments', () => {
     await createAgent(ctx, { workspaceId: seeded.workspace.id, mode: 'live', id: seeded.agentId, actor: OPERATOR })
     const others = await seed(ctx)
     const rows: [string, Seed, Parameters<typeof seedPayment>[2]][] = [
-      ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%' }],
-      ['failed', seeded, { at: at(-8), status: 'failed', memo: 'lunch 100 of_all' }],
+      ['oldest', seeded, { at: at(-9), status: 'confirmed', memo: 'Lunch 100%', amountUsdc: '77.89' }],
+      ['failed', seeded, { at: at(-8), status: 'failed', memo: 'lunch 100 of_all', amountUsdc: '5' }],
       ['keyed', seeded, { at: at(-7), idempotencyKey: 'order 7', memo: 'x' }],
       ['hashed', second, { at: at(-6), txHash: HASH, memo: 'order 7, again' }],
-      ['elsewhere', second, { at: at(-5), to: OTHER, memo: String.raw`back\slash` }],
-      ['newest', seeded, { at: at(-4), memo: 'drei ÄPFEL' }],
+      ['elsewhere', second, { at: at(-5), to: OTHER, memo: String.raw`back\slash`, amountUsdc: '100' }],
+      ['newest', seeded, { at: at(-4), memo: 'drei ÄPFEL', amountUsdc: '100.000001' }],
     ]
     const entries: [string, Payment][] = []
     for (const [name, of, changes] of rows) entries.push([name, await seedPayment(ctx, of, changes)])
     made = Object.fromEntries(entries)
     live = await seedPayment(ctx, { ...liveSeed, grant: await seedGrant(ctx, liveSeed) }, { at: at(-3) })
     await seedPayment(ctx, others, { at: at(-2), memo: 'lunch 100%' })
+    const by = { workspaceId: seeded.workspace.id, actor: OPERATOR }
+    await labelRecipient(ctx, { ...by, mode: 'test', address: OTHER, label: 'Café Zürich' })
+    await labelRecipient(ctx, { ...by, mode: 'live', address: RECIPIENT, label: 'Zürich of the other mode' })
   })
   after(() => given.close())
 
@@ -83,7 +89,37 @@ describe('the list of payments', () => {
     ['by an address whose checksum is wrong', () => ({ search: `0x3c${OTHER.slice(4)}` }), ['elsewhere']],
     ['by an idempotency key, and not by memos then', () => ({ search: 'order 7' }), ['keyed']],
     ['by a part of a memo, in any case', () => ({ search: 'LUNCH' }), ['failed', 'oldest']],
-    ['by a part of a memo beyond ASCII', () => ({ search: 'ÄPf' }), ['newest']],
+    ['by a part of a memo, without regard to accents', () => ({ search: 'apfel' }), ['newest']],
+    ['by the name of a recipient, in any case', () => ({ search: 'ZÜRICH' }), ['elsewhere']],
+    ['by the name of a recipient, without accents', () => ({ search: 'cafe zu' }), ['elsewhere']],
+    ['by the id of an agent', () => ({ search: 'SECOND' }), ['elsewhere', 'hashed']],
+    ['by an amount', () => ({ search: '77.89' }), ['oldest']],
+    ['by an amount that is also a part of memos', () => ({ search: '100' }), ['elsewhere', 'failed', 'oldest']],
+    ['by more than an amount', () => ({ search: '>100' }), ['newest']],
+    ['by an amount or more', () => ({ search: '>=100' }), ['newest', 'elsewhere']],
+    ['by at most an amount', () => ({ search: '<=5' }), ['hashed', 'keyed', 'failed']],
+    ['by a range of amounts', () => ({ search: '5..77.89' }), ['failed', 'oldest']],
+    [
+      'by a range of amounts within another one',
+      () => ({ search: '5..100', minMicro: usdc('50') }),
+      ['elsewhere', 'oldest'],
+    ],
+    [
+      'by the lowest and highest amount',
+      () => ({ minMicro: usdc('5'), maxMicro: usdc('77.89') }),
+      ['failed', 'oldest'],
+    ],
+    ['by a shortened address', () => ({ search: shorten(OTHER) }), ['elsewhere']],
+    ['by the first characters of an address', () => ({ search: OTHER.slice(0, 10).toLowerCase() }), ['elsewhere']],
+    ['by the last characters of an address', () => ({ search: `…${OTHER.slice(-4)}` }), ['elsewhere']],
+    ['by a shortened address of a wallet', () => ({ search: shorten(second.wallet) }), ['elsewhere', 'hashed']],
+    ['by a shortened hash', () => ({ search: shorten(HASH) }), ['hashed']],
+    ['by the first characters of a hash', () => ({ search: '0xABABAB' }), ['hashed']],
+    ['by the first characters of another hash', () => ({ search: '0xababac' }), []],
+    ['to a recipient', () => ({ recipient: OTHER }), ['elsewhere']],
+    ['to a recipient, of a status', () => ({ recipient: RECIPIENT, status: 'failed' }), ['failed']],
+    ['that failed for a reason', () => ({ failureCode: 'reverted' }), ['failed']],
+    ['that failed for another reason', () => ({ failureCode: 'replaced' }), []],
     ['by a memo with a percent sign', () => ({ search: '100%' }), ['oldest']],
     ['by a memo with an underscore', () => ({ search: '_' }), ['failed']],
     ['by a memo with a backslash', () => ({ search: '\\' }), ['elsewhere']],
@@ -145,7 +181,76 @@ describe('the list of payments', () => {
     assert.deepEqual(await read('number 5', ids[5] ?? null), { ids: [ids[4]], next: null })
   })
 
-  function list(filter: PaymentFilter, page: { before?: string | null; limit?: number; scanRowsMax?: number } = {}) {
+  for (const [sort, expected] of [
+    ['oldest', everything.toReversed()],
+    ['largest', ['newest', 'elsewhere', 'oldest', 'failed', 'hashed', 'keyed']],
+    ['smallest', ['keyed', 'hashed', 'failed', 'oldest', 'elsewhere', 'newest']],
+  ] as const) {
+    test(`the list can be sorted, ${sort} first, and its pages have no gaps and no duplicates`, async () => {
+      for (const scanRowsMax of [2, SCAN_ROWS_MAX]) {
+        assert.deepEqual(await walk({}, { sort, limit: 2, scanRowsMax }), expected)
+        // Few payments match, so indexes find them, or the page ends before it is full.
+        const page = { sort, limit: 1, scanRowsMax }
+        const of = (...wanted: string[]) => expected.filter((name) => wanted.includes(name))
+        assert.deepEqual(await walk({ minMicro: usdc('0.5'), wallet: second.wallet }, page), of('elsewhere', 'hashed'))
+        assert.deepEqual(
+          await walk({ recipient: RECIPIENT }, page),
+          expected.filter((name) => name !== 'elsewhere'),
+        )
+        assert.deepEqual(await walk({ from: at(-6) }, page), of('newest', 'elsewhere', 'hashed'))
+      }
+    })
+  }
+
+  test('what an index finds for a text is shown at once, however many rows are newer', async () => {
+    const page = await list({ search: '77.89' }, { scanRowsMax: 2 })
+    assert.deepEqual([names(page.items), names(page.further), page.next], [[], ['oldest'], made['elsewhere']?.id])
+    const named = await list({ search: 'zurich' }, { scanRowsMax: 1 })
+    assert.deepEqual([names(named.items), names(named.further)], [[], ['elsewhere']])
+    // The walk through the pages finds the same payments again, in their places.
+    assert.deepEqual(await walk({ search: '77.89' }, { limit: 1, scanRowsMax: 2 }), ['oldest'])
+  })
+
+  test('amounts, hashes and recipients are found without reading the list', async () => {
+    for (const search of ['>77', '5..78', '0xababab', shorten(OTHER), OTHER]) {
+      const { next, items } = await list({ search }, { scanRowsMax: 1 })
+      assert.ok(items.length > 0 && next === null, search)
+    }
+  })
+
+  test('the sums count failed payments apart', async () => {
+    const sum = async (filter: PaymentFilter, limits = { rowsMax: 100, scanRowsMax: 50 }) =>
+      await countPayments(ctx, { workspaceId: seeded.workspace.id, mode: 'test', filter, limits })
+    const all = { confirmed: 1, confirmedMicro: usdc('77.89'), pending: 4, pendingMicro: usdc('202.000001'), failed: 1 }
+    assert.deepEqual(await sum({ search: 'lunch' }), { ...all, pending: 0, pendingMicro: 0n, since: null })
+    assert.deepEqual(await sum({}), { ...all, since: null })
+    const few = await sum({ search: '>=5', wallet: seeded.wallet })
+    assert.deepEqual([few.confirmed, few.pending, few.failed, few.since], [1, 1, 1, null])
+    const newest = await sum({}, { rowsMax: 4, scanRowsMax: 2 })
+    assert.deepEqual([newest.confirmed, newest.pending, newest.since], [0, 4, made['keyed']?.id])
+    // What an index finds beyond these rows is part of the sums.
+    const found = await sum({ search: '77.89' }, { rowsMax: 4, scanRowsMax: 2 })
+    assert.deepEqual([found.confirmed, found.pending, found.since], [1, 0, made['keyed']?.id])
+  })
+
+  async function walk(
+    filter: PaymentFilter,
+    page: { readonly limit: number; readonly scanRowsMax: number; readonly sort?: PaymentSort },
+  ): Promise<string[]> {
+    const found: string[] = []
+    let cursor: string | null = null
+    do {
+      const { items, next }: Awaited<ReturnType<typeof list>> = await list(filter, { ...page, before: cursor })
+      found.push(...names(items))
+      cursor = next
+    } while (cursor !== null)
+    return found
+  }
+
+  function list(
+    filter: PaymentFilter,
+    page: { before?: string | null; limit?: number; scanRowsMax?: number; sort?: PaymentSort } = {},
+  ) {
     const { before: cursor = null, limit = 50, ...bound } = page
     const request = { workspaceId: seeded.workspace.id, mode: 'test', filter, before: cursor, limit } as const
     return listPayments(ctx, { ...request, ...bound })
@@ -242,18 +347,6 @@ describe('the list of payments with purchases', () => {
   }
 })
 
-describe('a search text', () => {
-  const cases: readonly (readonly [text: string, kind: ReturnType<typeof parseSearch>['kind']])[] = [
-    ['pay_01M7ZJDS8P0000000000030D0F', 'id'],
-    ['pay_01M7ZJDS8P0000000000030D0', 'text'],
-    [`0x${randomBytes(32).toString('hex')}`, 'txHash'],
-    [RECIPIENT, 'address'],
-    [RECIPIENT.slice(0, -1), 'text'],
-    ['lunch', 'text'],
-  ]
-  for (const [text, kind] of cases) test(`${text} is ${kind}`, () => assert.equal(parseSearch(text).kind, kind))
-})
-
 /** Returns the ids, newest first, of those payments from `seedManyPayments` whose number starts with `start`. */
 function expectedIds(ids: readonly string[], start: string): string[] {
   return ids.filter((_, index) => String(index + 1).startsWith(start)).toReversed()
@@ -261,6 +354,15 @@ function expectedIds(ids: readonly string[], start: string): string[] {
 
 function nth(ids: readonly string[], start: string, index: number): string | undefined {
   return expectedIds(ids, start)[index]
+}
+
+/** Shortens an address or a hash as the pages show it. */
+function shorten(text: string): string {
+  return `${text.slice(0, 6)}…${text.slice(-4)}`
+}
+
+function usdc(amount: string) {
+  return parseAmount(amount) ?? microUsdc(0n)
 }
 
 function at(minutes: number): Date {

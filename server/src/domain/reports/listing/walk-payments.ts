@@ -5,8 +5,8 @@ import type { ListedPayment } from '../../purchases/purchase-summary.ts'
 import { SCAN_ROWS_MAX } from '../../../db/bounded-scan.ts'
 import type { PaymentFilter } from './payment-filter.ts'
 import { readPaymentPage } from './read-page.ts'
-import { selectPayments } from './select-payments.ts'
-import { countPaymentRows, type PaymentSelection } from './listing-store.ts'
+import { selectPayments, type SelectedPayments } from './select-payments.ts'
+import { countFound, countSteps } from './count-payments.ts'
 import { invalidRequest } from '../../../values/invalid-request.ts'
 
 const PAGE_PAYMENTS = 500
@@ -43,15 +43,15 @@ export async function walkPayments(
     readonly limits?: typeof LIMITS
   },
 ): Promise<PaymentWalk> {
-  const selection = await selectPayments(ctx, request)
-  await checkCount(ctx, { selection, limits, signal })
+  const selected = await selectPayments(ctx, request)
+  await checkCount(ctx, { selected, limits, signal })
   let before: string | null = null
   let isOver = false
   return {
     async next() {
       while (!isOver) {
-        const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax }
-        const page: Awaited<ReturnType<typeof readPaymentPage>> = await readPaymentPage(ctx, { selection, ...bounds })
+        const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax, sort: 'newest' } as const
+        const page: Awaited<ReturnType<typeof readPaymentPage>> = await readPaymentPage(ctx, { selected, ...bounds })
         before = page.next
         isOver = before === null
         if (page.items.length > 0) return page.items
@@ -61,26 +61,23 @@ export async function walkPayments(
   }
 }
 
-/**
- * Throws if too many payments match or too many rows would have to be read. Counts in steps, so that no statement takes
- * long.
- */
+/** Throws if too many payments match or too many rows would have to be read. */
 async function checkCount(
   ctx: Pick<Context, 'db'>,
-  { selection, limits, signal }: { selection: PaymentSelection; limits: typeof LIMITS; signal: AbortSignal },
+  { selected, limits, signal }: { selected: SelectedPayments; limits: typeof LIMITS; signal: AbortSignal },
 ): Promise<void> {
   const { paymentsMax, rowsMax, scanRowsMax } = limits
-  let [payments, rows, below]: [number, number, string] = [0, 0, selection.below]
-  for (;;) {
+  signal.throwIfAborted()
+  if ((await countFound(ctx, selected)) !== null) return
+  let [payments, rows] = [0, 0]
+  for await (const step of countSteps(ctx, { selected, scanRowsMax })) {
     signal.throwIfAborted()
-    const query = countPaymentRows({ ...selection, below, scanRowsMax })
-    const step = await ctx.db.readSlow(query, selection.workspaceId)
-    payments += step.passed
+    payments += step.confirmed + step.pending + step.failed
     rows += step.lookedAt
     if (payments > paymentsMax) throw tooMany(`More than ${paymentsMax.toLocaleString('en')} payments match`)
-    if (step.oldest === null || step.lookedAt < scanRowsMax) return
-    if (rows >= rowsMax) throw tooMany(`More than ${rowsMax.toLocaleString('en')} payments would have to be read`)
-    below = step.oldest
+    const isLast = step.lookedAt < scanRowsMax
+    if (!isLast && rows >= rowsMax)
+      throw tooMany(`More than ${rowsMax.toLocaleString('en')} payments would have to be read`)
   }
 }
 
