@@ -70,6 +70,22 @@ describe('what owners do with their money', () => {
     const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()])
     assert.match(file.suggestedFilename(), /^payments-brakes-test-\d{4}-\d\d-\d\d\.csv$/)
     assert.match(await readFile(await file.path(), 'utf8'), /^\ufeff?id,created_at,status,[^]*,10,/)
+
+    await page.getByRole('searchbox', { name: 'Search' }).fill('>10')
+    await page.getByText('No payments found').waitFor()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('>=10')
+    await page.getByRole('row').filter({ hasText: '10.00' }).waitFor()
+    await button(page, 'Save view').click()
+    await page.getByLabel('Name of the view').fill('Large ones')
+    await button(page, 'Save view').click()
+    const views = page.getByRole('navigation', { name: 'Saved views' })
+    await views.getByRole('link', { name: 'Large ones' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('10.00')
+    await page.getByRole('option', { name: /^10\.00 USDC to 0x5290…9EE7/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await goTo(page, 'Payments')
+
     const refused = await pay(key, { agent_id: 'eager-bot', wallet, amount_usdc: '6' })
     assert.equal(refused.body.error.code, 'daily_cap_exceeded')
 

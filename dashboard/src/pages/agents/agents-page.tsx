@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { agentsQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { useNewForm } from '../../components/use-new-form.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentList } from './agent-list.tsx'
@@ -13,7 +13,7 @@ import { NewAgentForm } from './new-agent-form.tsx'
 export function AgentsPage() {
   const { slug, mode, name, role } = useWorkspace()
   const { data: agents, error, refetch } = useQuery(agentsQuery(slug, mode))
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useNewForm()
   const add = may(role, 'manageAgents') && !isAdding && (
     <Button variant="primary" onClick={() => setAdding(true)}>
       New agent

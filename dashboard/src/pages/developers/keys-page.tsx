@@ -12,6 +12,7 @@ import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { useNewForm } from '../../components/use-new-form.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { HeldKeys } from './held-keys.tsx'
@@ -34,7 +35,7 @@ export function KeysPage() {
   // Each new key stays visible until the user confirms that the secret is saved, even if more keys are created.
   const [issued, setIssued] = useState<readonly IssuedApiKey[]>([])
   const [hasSaved, setSaved] = useState(false)
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useNewForm()
   /**
    * Refreshes the list first, and only then shows the secret, which takes the focus. The refresh may remove the button
    * that has the focus. If the list were refreshed last, the focus could be lost.

@@ -15,6 +15,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatEventTypes } from '../../format/webhook-text.ts'
+import { useNewForm } from '../../components/use-new-form.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DeliveryLog } from './delivery-log.tsx'
@@ -57,7 +58,7 @@ export function WebhooksPage() {
   const client = useQueryClient()
   const [issued, setIssued] = useState<IssuedWebhook | null>(null)
   const [saved, setSaved] = useState<IssuedWebhook | null>(null)
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useNewForm()
   const mayWrite = may(role, 'manageWebhooks')
   const createButton = (
     <Button

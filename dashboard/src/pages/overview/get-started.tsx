@@ -16,6 +16,8 @@ interface Step {
   /** The right that the step needs. */
   readonly right: Right
   readonly parts: readonly string[]
+  /** `#new` opens the form of the page. */
+  readonly hash?: string
 }
 
 const STEPS: readonly Step[] = [
@@ -26,6 +28,7 @@ const STEPS: readonly Step[] = [
     action: 'Create a wallet',
     right: 'manageWallets',
     parts: ['wallets'],
+    hash: '#new',
   },
   {
     key: 'deposit',
@@ -42,6 +45,7 @@ const STEPS: readonly Step[] = [
     action: 'Create an agent',
     right: 'manageAgents',
     parts: ['agents'],
+    hash: '#new',
   },
   {
     key: 'grant',
@@ -58,6 +62,7 @@ const STEPS: readonly Step[] = [
     action: 'Create an API key',
     right: 'manageKeys',
     parts: ['developers', 'keys'],
+    hash: '#new',
   },
   {
     key: 'payment',
@@ -89,7 +94,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
     >
       <ol className="divide-y divide-line rounded-xl border border-line bg-surface">
         {STEPS.map((step, index) => {
-          const { key, title, meaning, action, right, parts } = step
+          const { key, title, meaning, action, right, parts, hash = '' } = step
           const isDone = steps[key]
           const isNext = step === next
           return (
@@ -107,7 +112,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
               <div className="min-w-0">
                 <h3 className={`font-semibold ${isDone ? 'text-muted' : ''}`}>
                   {isDone && <span className="sr-only">Done: </span>}
-                  {isDone || isNext ? title : <TextLink to={to(...parts)}>{title}</TextLink>}
+                  {isDone || isNext ? title : <TextLink to={to(...parts) + hash}>{title}</TextLink>}
                 </h3>
                 {!isDone && (
                   <p className="text-[0.9375rem] text-muted">
@@ -117,7 +122,7 @@ export function GetStarted({ steps }: Pick<Overview, 'steps'>) {
               </div>
               {isNext && may(role, right) && (
                 <p className="col-start-2 sm:col-start-3">
-                  <ButtonLink variant="primary" to={to(...parts)}>
+                  <ButtonLink variant="primary" to={to(...parts) + hash}>
                     {action}
                   </ButtonLink>
                 </p>

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { walletsQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
@@ -9,6 +8,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { useNewForm } from '../../components/use-new-form.ts'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -19,7 +19,7 @@ import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 export function WalletsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
   const { data: wallets, error, refetch } = useQuery(walletsQuery(slug, mode))
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useNewForm()
   const add = may(role, 'manageWallets') && !isAdding && (
     <Button variant="primary" onClick={() => setAdding(true)}>
       New wallet

@@ -13,7 +13,7 @@ const CommandPaletteDialog = lazy(
   registerLoader(async () => ({ default: (await import('./command-palette-dialog.tsx')).CommandPaletteDialog })),
 )
 
-/** Opens with Ctrl+K or Command+K. Finds pages, agents, wallets and grants by name, and most objects by ID. */
+/** Opens with Ctrl+K or Command+K. Finds pages, actions, agents, wallets, grants, recipients and payments. */
 export function CommandPalette({ workspace, mode }: CommandPaletteProps) {
   const [isOpen, setOpen] = useState(false)
   const [wasOpened, setOpened] = useState(false)

@@ -1,0 +1,29 @@
+import type { Right } from '@bursar/server/src/values/role.ts'
+
+/** Something that a member can begin from the command palette. */
+interface WorkspaceAction {
+  readonly text: string
+  /** Other words by which the action is found. */
+  readonly words: string
+  /** The page on which the action happens. `#new` opens the page's form. */
+  readonly parts: readonly string[]
+  readonly hash?: string
+  readonly needs: Right
+}
+
+export const WORKSPACE_ACTIONS: readonly WorkspaceAction[] = [
+  { text: 'New grant', words: 'create limit allow', parts: ['grants', 'new'], needs: 'manageGrants' },
+  { text: 'New agent', words: 'create', parts: ['agents'], hash: '#new', needs: 'manageAgents' },
+  { text: 'New wallet', words: 'create', parts: ['wallets'], hash: '#new', needs: 'manageWallets' },
+  { text: 'New API key', words: 'create', parts: ['developers', 'keys'], hash: '#new', needs: 'manageKeys' },
+  {
+    text: 'New webhook endpoint',
+    words: 'create',
+    parts: ['developers', 'webhooks'],
+    hash: '#new',
+    needs: 'manageWebhooks',
+  },
+  { text: 'Name a recipient', words: 'new create label', parts: ['recipients'], needs: 'labelRecipients' },
+  { text: 'Invite a member', words: 'add person team', parts: ['members'], needs: 'manageMembers' },
+  { text: 'Export payments', words: 'csv download', parts: ['payments'], needs: 'read' },
+]
