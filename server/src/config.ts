@@ -44,6 +44,8 @@ export interface Config {
    */
   readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
   readonly database: { readonly url: string; readonly connectionsMax: number }
+  /** Whether the service migrates the database when it starts. If not, it does not start on an older schema (D76). */
+  readonly migrates: boolean
   /** The keys that encrypt the secrets in the database (D74), the newest first. Only the newest one encrypts. */
   readonly encryptionKeys: readonly SealingKey[]
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
@@ -118,6 +120,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       url: reader.text('DATABASE_URL'),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
     },
+    migrates: reader.oneOf('MIGRATE', ['on', 'off'], 'on') === 'on',
     encryptionKeys: readEncryptionKeys(reader),
     enclave: {
       apiUrl: reader.secureUrl('PRIVY_API_URL', 'https://api.privy.io', production),
@@ -139,6 +142,14 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   checkSignerHost(reader, config)
   reader.finish()
   return config
+}
+
+/** Reads the only setting that a migration needs. Throws a `ConfigError` if it is missing. */
+export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
+  const reader = new Reader(environment)
+  const url = reader.text('DATABASE_URL')
+  reader.finish()
+  return url
 }
 
 /**

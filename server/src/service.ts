@@ -11,6 +11,7 @@ import type { Config } from './config.ts'
 import { Database, poolsFor } from './db/database.ts'
 import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
+import { requireSchema } from './db/require-schema.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { checkEncryptionKeys } from './domain/encryption-keys/check-encryption-keys.ts'
@@ -120,7 +121,7 @@ export interface Service {
 }
 
 /**
- * Builds the service from its configuration, applies migrations, and starts the parts that belong to its role: the
+ * Builds the service from its configuration, applies migrations unless `MIGRATE` is off, and starts the parts that belong to its role: the
  * endpoints, the background jobs, or both.
  */
 export async function openService(config: Config): Promise<Service> {
@@ -129,7 +130,8 @@ export async function openService(config: Config): Promise<Service> {
   if (config.production && config.outboundContact === null) {
     logger.warn('OUTBOUND_CONTACT is not set: requests to other servers name only BASE_URL as our contact')
   }
-  await migrate(config.database.url, clock, { logger })
+  if (config.migrates) await migrate(config.database.url, clock, { logger })
+  else await requireSchema(config.database.url, clock)
   const { context, close } = openContext(config, { clock, logger })
   const { db, chains, enclave } = context
   await checkEncryptionKeys(context, config.encryptionKeys).catch(async (error: unknown) => {

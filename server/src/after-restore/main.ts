@@ -26,7 +26,7 @@ try {
   const config = readConfig()
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger('fatal')
-  await migrate(config.database.url, clock, { logger })
+  if (config.migrates) await migrate(config.database.url, clock, { logger })
   const { context, close } = openContext(config, { clock, logger })
   try {
     await runAfterRestore(context, { confirmed, since, print })

@@ -39,23 +39,24 @@ export interface MigrateOptions {
  * once and must not change afterwards. It normally runs in one transaction. But if its first line is
  * `-- no transaction`, its statements run one by one without a transaction. Many processes may call this function at
  * the same time, even while processes of the previous version are running. The function waits for a limited time if
- * transactions of other processes hold locks that a migration needs.
+ * transactions of other processes hold locks that a migration needs. Returns the versions that were not applied before.
  */
 export async function migrate(
   databaseUrl: string,
   clock: Clock,
   { logger, patience = PATIENCE, folder }: MigrateOptions = {},
-): Promise<void> {
+): Promise<string[]> {
   const client = await connect(databaseUrl)
   try {
     await createLedger(client)
     const ledger = await readLedger(client)
-    for (const migration of await readMigrations(folder)) {
-      if (isApplied(ledger, migration)) continue
+    const missing = (await readMigrations(folder)).filter((migration) => !isApplied(ledger, migration))
+    for (const migration of missing) {
       await insist(migration, { logger, patience }, () =>
         applyOnce(client, migration, { databaseUrl, clock, tableTimeoutMs: patience.tableTimeoutMs }),
       )
     }
+    return missing.map(({ version }) => version)
   } finally {
     await client.end()
   }

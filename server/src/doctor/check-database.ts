@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import { inspectDatabase, type DatabaseFacts } from '../db/inspect-database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
@@ -17,12 +18,15 @@ const CONNECT_FAULTS: Readonly<Record<string, string>> = {
  * Checks that the database can be reached, accepts writes and has this version's schema, and that its clock agrees with
  * ours.
  */
-export async function checkDatabase(databaseUrl: string, clock: Clock): Promise<readonly Finding[]> {
+export async function checkDatabase(
+  { database, migrates }: Pick<Config, 'database' | 'migrates'>,
+  clock: Clock,
+): Promise<readonly Finding[]> {
   try {
-    const { askedAt, ...facts } = await inspectDatabase(databaseUrl, () => clock.now())
+    const { askedAt, ...facts } = await inspectDatabase(database.url, () => clock.now())
     return [
       { level: 'ok', name: 'database', observed: `PostgreSQL ${facts.serverVersion} responds` },
-      assessSchema(facts),
+      assessSchema(facts, migrates),
       assessWrites(facts),
       assessSkew('clock, compared with the database', { ours: askedAt, theirs: facts.clock }),
     ]
@@ -35,7 +39,7 @@ export async function checkDatabase(databaseUrl: string, clock: Clock): Promise<
   }
 }
 
-function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts): Finding {
+function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts, migrates: boolean): Finding {
   const name = 'schema'
   if (changed.length > 0) {
     const observed = `migrations were changed after they were applied: ${changed.join(', ')}`
@@ -47,7 +51,9 @@ function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts): Fi
   }
   if (pending.length > 0) {
     const observed = `not applied yet: ${pending.join(', ')}`
-    return { level: 'warn', name, observed, advice: 'The service applies them when it starts.' }
+    return migrates
+      ? { level: 'warn', name, observed, advice: 'The service applies them when it starts.' }
+      : { level: 'fail', name, observed, advice: 'Run "npm run migrate", because MIGRATE is off.' }
   }
   return { level: 'ok', name, observed: `up to date (${applied.at(-1) ?? 'empty'})` }
 }
@@ -55,6 +61,6 @@ function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts): Fi
 function assessWrites({ writeFault }: DatabaseFacts): Finding {
   const name = 'database writes'
   if (writeFault === null) return { level: 'ok', name, observed: 'accepted' }
-  const advice = 'Set DATABASE_URL to the primary server, with a user that owns the tables.'
+  const advice = 'Set DATABASE_URL to the primary server, with a user that may write to the tables.'
   return { level: 'fail', name, observed: `rejected (${writeFault})`, advice }
 }

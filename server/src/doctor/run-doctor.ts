@@ -44,7 +44,7 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
   let failed = false
   try {
     const checks = [
-      runCheck('database', async () => await checkDatabase(config.database.url, clock)),
+      runCheck('database', async () => await checkDatabase(config, clock)),
       runCheck('ENCRYPTION_KEY', async () => await checkSealed(db, config.encryptionKeys)),
       ...[config.chains.test, config.chains.live].flatMap((settings) => [
         ...settings.rpcUrls.map((rpcUrl, index) =>

@@ -1,0 +1,16 @@
+import type { Clock } from '../lib/clock.ts'
+import { inspectDatabase } from './inspect-database.ts'
+
+/**
+ * Throws unless the database has all migrations of this version (D76). Migrations of a newer version do not matter,
+ * because the version before works on a newer schema.
+ */
+export async function requireSchema(databaseUrl: string, clock: Clock): Promise<void> {
+  const { pending, changed } = await inspectDatabase(databaseUrl, () => clock.now())
+  if (changed.length > 0) throw new Error(`migrations were changed after they were applied: ${changed.join(', ')}`)
+  if (pending.length > 0) {
+    throw new Error(
+      `the database lacks the migrations ${pending.join(', ')}, and MIGRATE is off: run "npm run migrate"`,
+    )
+  }
+}
