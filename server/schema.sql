@@ -312,6 +312,7 @@ create table grants (
   activated_by text,
   slot smallint not null,
   x402 boolean not null default false,
+  stop_id text,
   constraint grants_pkey PRIMARY KEY (workspace_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
@@ -330,6 +331,7 @@ CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (wor
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 CREATE INDEX grants_revoked_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
+CREATE INDEX grants_stopped ON public.grants USING btree (workspace_id, mode, stop_id) WHERE ((stop_id IS NOT NULL) AND (status = 'active'::text));
 
 create table hourly_host_sums (
   workspace_id text not null,
@@ -744,6 +746,20 @@ create table sessions (
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 
+create table stops (
+  workspace_id text not null,
+  id text not null,
+  mode text not null,
+  agent_id text,
+  wallet_address text,
+  created_at timestamp with time zone not null,
+  created_by text,
+  constraint stops_pkey PRIMARY KEY (workspace_id, id),
+  constraint stops_check CHECK ((num_nonnulls(agent_id, wallet_address) <= 1)),
+  constraint stops_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+CREATE INDEX stops_of_creator ON public.stops USING btree (created_by) WHERE (created_by IS NOT NULL);
+
 create table stored_bytes (
   workspace_id text not null,
   mode text not null,
@@ -911,6 +927,7 @@ alter table deposits add constraint deposits_workspace_id_mode_wallet_address_fk
 alter table events add constraint events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table grants add constraint grants_activated_by_fkey FOREIGN KEY (activated_by) REFERENCES users(id);
 alter table grants add constraint grants_slot_fkey FOREIGN KEY (workspace_id, mode, wallet_address, slot) REFERENCES wallet_slots(workspace_id, mode, wallet_address, slot);
+alter table grants add constraint grants_stop_fkey FOREIGN KEY (workspace_id, stop_id) REFERENCES stops(workspace_id, id);
 alter table grants add constraint grants_workspace_id_mode_agent_id_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);
 alter table grants add constraint grants_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table grants add constraint grants_workspace_id_replaced_by_fkey FOREIGN KEY (workspace_id, replaced_by) REFERENCES grants(workspace_id, id);
@@ -932,6 +949,10 @@ alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KE
 alter table refresh_tokens add constraint refresh_tokens_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
 alter table saved_views add constraint saved_views_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table stops add constraint stops_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table stops add constraint stops_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table stops add constraint stops_workspace_id_mode_agent_id_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);
+alter table stops add constraint stops_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table stored_bytes add constraint stored_bytes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);

@@ -27,6 +27,8 @@ export const EVENT_TYPES = [
   'inbound.received',
   'permission.granted',
   'permission.revoked',
+  'permission.suspended',
+  'permission.resumed',
   'webhook.test',
 ]
 

@@ -29,6 +29,7 @@ const WORKSPACE_PAGES: RouteObject[] = [
   page('grants/new', async () => (await import('./pages/grants/new-grant-page.tsx')).NewGrantPage),
   page('grants/:id', async () => (await import('./pages/grants/grant-page.tsx')).GrantPage),
   page('grants/:id/replace', async () => (await import('./pages/grants/replace-grant-page.tsx')).ReplaceGrantPage),
+  page('stop', async () => (await import('./pages/workspace/stop-page.tsx')).StopPage),
   page('recipients', async () => (await import('./pages/recipients/recipients-page.tsx')).RecipientsPage),
   page('developers/keys', async () => (await import('./pages/developers/keys-page.tsx')).KeysPage),
   page('developers/webhooks', async () => (await import('./pages/developers/webhooks-page.tsx')).WebhooksPage),

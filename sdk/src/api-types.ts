@@ -673,7 +673,7 @@ export interface components {
             created_at: string;
             /** @description When the signature of the wallet's owner took effect. */
             activated_at: string | null;
-            /** @description When the grant was suspended. */
+            /** @description Since when the grant is suspended. Null if it is not. */
             suspended_at: string | null;
             /** @description When the grant was revoked. */
             revoked_at: string | null;
@@ -690,7 +690,7 @@ export interface components {
          * Event
          * @description A change, exactly as webhooks deliver it. `type` says which members `data` has. Events are kept for 30 days and never changed.
          */
-        Event: components["schemas"]["PaymentCreatedEvent"] | components["schemas"]["PaymentConfirmedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["InboundReceivedEvent"] | components["schemas"]["PermissionGrantedEvent"] | components["schemas"]["PermissionRevokedEvent"] | components["schemas"]["WebhookTestEvent"];
+        Event: components["schemas"]["PaymentCreatedEvent"] | components["schemas"]["PaymentConfirmedEvent"] | components["schemas"]["PaymentFailedEvent"] | components["schemas"]["InboundReceivedEvent"] | components["schemas"]["PermissionGrantedEvent"] | components["schemas"]["PermissionRevokedEvent"] | components["schemas"]["PermissionSuspendedEvent"] | components["schemas"]["PermissionResumedEvent"] | components["schemas"]["WebhookTestEvent"];
         /**
          * PaymentCreatedEvent
          * @description A payment was recorded.
@@ -842,6 +842,58 @@ export interface components {
              * @enum {string}
              */
             type: "permission.revoked";
+            /** @description The subject of the event, as it was at that time. */
+            data: {
+                grant: components["schemas"]["Grant"];
+            };
+        };
+        /**
+         * PermissionSuspendedEvent
+         * @description A grant was suspended: the agent cannot pay with it.
+         */
+        PermissionSuspendedEvent: {
+            /** @description `evt_` and 26 characters that sort by time. All deliveries of an event have the same id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
+            created_at: string;
+            /** @description Derived from the API key, or chosen at consent. */
+            mode: "test" | "live";
+            /** @description The slug of the workspace. */
+            account_slug: string;
+            /**
+             * @description What has happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "permission.suspended";
+            /** @description The subject of the event, as it was at that time. */
+            data: {
+                grant: components["schemas"]["Grant"];
+            };
+        };
+        /**
+         * PermissionResumedEvent
+         * @description A suspended grant allows payments again.
+         */
+        PermissionResumedEvent: {
+            /** @description `evt_` and 26 characters that sort by time. All deliveries of an event have the same id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
+            created_at: string;
+            /** @description Derived from the API key, or chosen at consent. */
+            mode: "test" | "live";
+            /** @description The slug of the workspace. */
+            account_slug: string;
+            /**
+             * @description What has happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "permission.resumed";
             /** @description The subject of the event, as it was at that time. */
             data: {
                 grant: components["schemas"]["Grant"];
@@ -2425,7 +2477,7 @@ export interface operations {
                 /** @description Events per page. */
                 limit?: number;
                 /**
-                 * @description Event types, separated by commas: payment.created, payment.confirmed, payment.failed, inbound.received, permission.granted, permission.revoked. The default is all of these types. `webhook.test` can be added.
+                 * @description Event types, separated by commas: payment.created, payment.confirmed, payment.failed, inbound.received, permission.granted, permission.revoked, permission.suspended, permission.resumed. The default is all of these types. `webhook.test` can be added.
                  * @example payment.confirmed,payment.failed
                  */
                 type?: string;

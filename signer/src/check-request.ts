@@ -53,7 +53,8 @@ export function selectSigners(decoded: Decoded, credentials: readonly Credential
   )
 }
 
-function checkExpiry({ expiresAt }: Envelope, now: Date): void {
+/** Refuses a request that has expired, or could be used for too long. */
+export function checkExpiry({ expiresAt }: Pick<Envelope, 'expiresAt'>, now: Date): void {
   const leftMs = expiresAt.getTime() - now.getTime()
   if (leftMs <= 0) {
     throw new Refusal('request_expired', 'The request has expired. Start again on the page that sent you here.')

@@ -1,5 +1,6 @@
 import { checkRequest, selectSigners } from './check-request.ts'
 import { decodeRequest, type Decoded } from './decode/request.ts'
+import { decodeResumption } from './decode/resumption.ts'
 import { describe } from './describe/describe.ts'
 import { formatFingerprint } from './describe/format.ts'
 import { fromBase64, toBase64Url } from './bytes.ts'
@@ -10,6 +11,7 @@ import { Refusal } from './refusal.ts'
 import { isRememberedKey, rememberKey } from './remembered-keys.ts'
 import { checkRemembered, rememberRecord, type Statement } from './remembered-records.ts'
 import { ask, showRefusal, showStart, showWaiting } from './show.ts'
+import { signResumption } from './sign-resumption.ts'
 import { openStore } from './store.ts'
 import { sha256, verifyAssertion } from './verify-assertion.ts'
 
@@ -113,6 +115,11 @@ async function create({ options, claims }: CreateMessage, origin: string): Promi
 async function sign(message: SignMessage, origin: string): Promise<Reply> {
   const { payload, claims } = message
   const rpId = location.hostname
+  const resumption = decodeResumption(payload)
+  if (resumption !== null) {
+    const signed = await signResumption(resumption, { ...message, origin })
+    return signed === null ? { bursar: 'canceled' } : { bursar: 'signed', assertion: signed }
+  }
   const decoded = decodeRequest(payload)
   const { credentials: confirmed, ...statement } = await findStatement(message, decoded)
   const { record } = statement

@@ -39,7 +39,9 @@ export interface CreationOptions {
 
 const TEXT_CHARS_MAX = 1_000
 const KEY_CHARS_MAX = 2_000
-const PAYLOAD_BYTES_MAX = 64 * 1024
+/** A statement that resumes grants may list thousands of them. */
+const PAYLOAD_BYTES_MAX = 2 * 1024 * 1024
+const RECORD_CHARS_MAX = 128 * 1024
 const ENTRIES_MAX = 200
 
 type Members = { readonly [member: string]: unknown }
@@ -84,13 +86,13 @@ function readCredentials(value: unknown): readonly Credential[] {
 function readRecord(value: unknown): SignedRecord {
   const { statement, assertions } = toMembers(value)
   return {
-    statement: readText(statement, 2 * PAYLOAD_BYTES_MAX),
+    statement: readText(statement, RECORD_CHARS_MAX),
     assertions: readList(assertions).map((one) => {
       const { credentialId, authenticatorData, clientDataJSON, signature } = toMembers(one)
       return {
         credentialId: readText(credentialId, KEY_CHARS_MAX),
         authenticatorData: readText(authenticatorData, KEY_CHARS_MAX),
-        clientDataJSON: readText(clientDataJSON, 4 * PAYLOAD_BYTES_MAX),
+        clientDataJSON: readText(clientDataJSON, 2 * RECORD_CHARS_MAX),
         signature: readText(signature, KEY_CHARS_MAX),
       }
     }),

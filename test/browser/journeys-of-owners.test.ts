@@ -145,7 +145,7 @@ describe('how owners keep and use their wallets', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Suspend grant' }).click()
     await page.getByRole('main').getByText('Suspended', { exact: true }).first().waitFor()
     await inspect(page, 'grant-resume')
-    await inSigner(page, button(page, 'Resume'), ['Sign the limits'])
+    await inSigner(page, button(page, 'Resume'), ['Sign and resume the grant'])
     await page.getByRole('main').getByText('Active', { exact: true }).first().waitFor()
     await page.getByRole('main').getByText('Suspended', { exact: true }).waitFor({ state: 'detached' })
     await page.getByText('Signed.').waitFor()

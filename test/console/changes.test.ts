@@ -54,6 +54,8 @@ describe('changes are sent to open pages', () => {
       ['deposits', () => announce(server.context, seeded.workspace, { type: 'inbound.received' })],
       ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.granted' })],
       ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.revoked' })],
+      ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.suspended' })],
+      ['grants', () => announce(server.context, seeded.workspace, { type: 'permission.resumed' })],
     ] as const
     for (const [kind, make] of cases) {
       await make()

@@ -37,7 +37,7 @@ interface Call {
 const TABLES = [
   ...['members', 'invitations', 'agents', 'connections', 'workspaces', 'recovery_codes', 'passkeys'],
   ...['webhook_endpoints', 'deliveries', 'events'],
-  'grants',
+  ...['grants', 'stops'],
 ]
 const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
@@ -86,6 +86,9 @@ describe('who may do what in a workspace', () => {
     ['list grants', [200, 200, 200], async () => ({ path: `${at('grants')}?mode=test` })],
     ['look at a grant', [200, 200, 200], async () => ({ path: at(`grants/${await newGrant()}`) })],
     ['suspend a grant', [200, 200, 403], async () => ({ path: at(`grants/${await newGrant()}/suspend`), body: {} })],
+    ['list stops', [200, 200, 200], async () => ({ path: `${at('stops')}?mode=test` })],
+    ['preview a stop', [200, 200, 200], async () => ({ path: `${at('stops/preview')}?mode=test` })],
+    ['stop all agents', [200, 200, 403], stopAll],
     ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
     ['disconnect an application', [200, 200, 403], disconnect],
     ['read the overview', [200, 200, 200], async () => ({ path: `${at('overview')}?mode=test&range=24h` })],
@@ -242,6 +245,11 @@ describe('who may do what in a workspace', () => {
   async function newGrant(): Promise<string> {
     const wallet = await seedWallet(server.context, { workspace, mode: 'test' })
     return (await seedGrant(server.context, { workspace, mode: 'test', agentId: await newAgent(), wallet })).id
+  }
+
+  async function stopAll(): Promise<Call> {
+    await newGrant()
+    return { path: at('stops'), body: { mode: 'test', agent_id: null, wallet: null } }
   }
 
   async function disconnect(): Promise<Call> {

@@ -32,6 +32,8 @@ import {
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
 import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusal-list-store.ts'
+import { suspendGrantsOf } from '../../server/src/domain/grants/stopped-grants-store.ts'
+import { countStoppable, countUnderWay } from '../../server/src/domain/stops/stops-store.ts'
 import { insertWalletPasskey } from '../../server/src/domain/wallets/wallet-passkeys-store.ts'
 import { insertWallet } from '../../server/src/domain/wallets/wallets-store.ts'
 import { insertReplays, listDeliveryRows } from '../../server/src/domain/webhooks/deliveries-store.ts'
@@ -89,6 +91,15 @@ const VARIANTS: readonly Query<unknown>[] = [
   ...[null, ''].flatMap((agentId) => {
     const place = { workspaceId: '', mode: 'test', agentId, now: NOW } as const
     return [listWalletRows(place, { after: null, limit: 1 }), findWalletRow(place, ZERO_ADDRESS)]
+  }),
+  ...[
+    { agentId: null, walletAddress: null },
+    { agentId: '', walletAddress: null },
+    { agentId: null, walletAddress: ZERO_ADDRESS },
+  ].flatMap((scope) => {
+    const place = { workspaceId: '', mode: 'test', ...scope } as const
+    const stop = { stopId: '', now: NOW, limit: 1 }
+    return [suspendGrantsOf(place, stop), countStoppable(place, NOW), countUnderWay(place)]
   }),
   ...[null, ZERO_ADDRESS].map((wallet) =>
     listDepositRows({ workspaceId: '', mode: 'test', wallet, before: null, limit: 1 }),

@@ -28,7 +28,7 @@ const OWN: Readonly<Record<string, string>> = {
   deposits: 'workspace_id id mode wallet_address',
   events: 'workspace_id id mode type data data_text',
   grants:
-    'workspace_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status signing_request replaces replaced_by activated_by slot x402',
+    'workspace_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status signing_request replaces replaced_by activated_by slot x402 stop_id',
   hourly_host_sums: 'workspace_id mode host is_claimed spent_micro purchases',
   hourly_payment_sums: 'workspace_id mode agent_id spent_micro confirmed failed below_id',
   invitations: 'workspace_id id secret_hash role uses_left created_by',
@@ -52,6 +52,7 @@ const OWN: Readonly<Record<string, string>> = {
   saved_views: 'workspace_id id mode query',
   server_keys: 'name key_sealed',
   sessions: 'secret_hash user_id',
+  stops: 'workspace_id id mode agent_id wallet_address created_by',
   stored_bytes: 'workspace_id mode kind used_bytes budget_bytes',
   unexplained_transfers: 'workspace_id mode wallet_address payment_id authorization_nonce',
   users: 'id user_handle',

@@ -95,6 +95,13 @@ export const SETTLED: readonly string[] = [
   ),
   // Each agent has two active grants, one for each of two wallets. It also has older grants, which were revoked, and a
   // pending grant that is to replace an active one.
+  rows('stops', 4, {
+    ...own,
+    id: idOf('stp'),
+    mode: 'mode_of(n)',
+    created_at: ago('hour'),
+    created_by: user('1'),
+  }),
   rows('grants', 16, {
     ...own,
     id: `'grt_' || n`,
@@ -112,6 +119,9 @@ export const SETTLED: readonly string[] = [
     created_at: ago('hour'),
     revoked_at: `case when n > 3 * t.size then ${now} end`,
     replaces: `case when n > 2 * t.size and n <= 3 * t.size then 'grt_' || (n - 2 * t.size) end`,
+    // A stop keeps some of the active grants suspended.
+    suspended_at: `case when n <= 2 * t.size and n % 8 = 5 then ${now} end`,
+    stop_id: `case when n <= 2 * t.size and n % 8 = 5 then 'stp_01' || lpad((1000000 - n)::text, 8, '0') || t.k end`,
   }),
   rows('payments', 40, {
     ...payment(HOT),

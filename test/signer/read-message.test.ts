@@ -57,7 +57,7 @@ describe('readMessage', () => {
     'no payload': { ...SIGN, payload: undefined },
     'an empty payload': { ...SIGN, payload: '' },
     'a payload that is not base64url': { ...SIGN, payload: 'e30=' },
-    'a payload of more than 64 KiB': { ...SIGN, payload: 'A'.repeat(90_000) },
+    'a payload of more than 2 MiB': { ...SIGN, payload: 'A'.repeat(2_900_000) },
     'no credentials': { ...SIGN, credentials: [] },
     'one credential twice': { ...SIGN, credentials: [credential, { ...credential, publicKey: 'other' }] },
     'too many credentials': {

@@ -58,20 +58,34 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   let offlineTimer: ReturnType<typeof setTimeout> | undefined
   let isRefreshing = false
   let hasMore = false
+  /** Whether a change has arrived since the last fetch began for which the page does not wait. */
+  let isUrgent = false
   let refreshableAt = Number.NEGATIVE_INFINITY
   const note = () => {
     // A fetch in progress may have started before the change, so another fetch follows it.
     if (isRefreshing) hasMore = true
     else refreshTimer ??= setTimeout(() => void run(), Math.max(0, refreshableAt - performance.now()))
   }
+  // A stop must be seen at once. Grants change rarely, because people change them, so the page does not wait.
+  const noteChange = ({ data }: MessageEvent<string>) => {
+    if (data.includes('"grants"')) {
+      refreshableAt = Number.NEGATIVE_INFINITY
+      clearTimeout(refreshTimer)
+      refreshTimer = undefined
+      isUrgent = true
+    }
+    note()
+  }
   const run = async () => {
     const startedAt = performance.now()
     isRefreshing = true
     hasMore = false
+    isUrgent = false
     await onChange()
     isRefreshing = false
     refreshTimer = undefined
-    refreshableAt = startedAt + Math.max(REFRESH_GAP_MS, REFRESH_GAP_FACTOR * (performance.now() - startedAt))
+    const gapMs = isUrgent ? 0 : Math.max(REFRESH_GAP_MS, REFRESH_GAP_FACTOR * (performance.now() - startedAt))
+    refreshableAt = startedAt + gapMs
     if (hasMore && source !== null) note()
   }
   const setLive = (isLive: boolean) => {
@@ -91,7 +105,7 @@ function listenToChanges(path: string, { onChange, onLive, onRefused }: Listener
   const open = () => {
     close()
     const opened = new EventSource(path)
-    opened.addEventListener('change', note)
+    opened.addEventListener('change', noteChange)
     // Fetch the data again, because it may have changed before the stream was open, or while the connection was lost.
     opened.addEventListener('ready', () => {
       setLive(true)

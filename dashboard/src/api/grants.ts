@@ -21,7 +21,7 @@ export async function prepareReplacement(slug: string, id: string, terms: GrantT
   return (await request('POST /console/workspaces/:slug/grants/:id/replacement', input)).grant
 }
 
-export type GrantChange = 'activate' | 'resume' | 'revoke'
+export type GrantChange = 'activate' | 'revoke'
 
 /**
  * Signs a change to a grant in the signer window, with a passkey that owns its wallet. Every call asks the server for a

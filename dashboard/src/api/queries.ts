@@ -8,6 +8,7 @@ import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pagedQuery, query, type PageStart } from './query.ts'
 import { request } from './request.ts'
+import type { StopScope } from './stops.ts'
 
 /** Everything that the pages of a workspace and of the account read. */
 
@@ -145,6 +146,18 @@ export function grantQuery(slug: string, mode: Mode, id: string) {
     ...query('GET /console/workspaces/:slug/grants/:id', input, { pick: ({ grant }) => grant, live: mode }),
     refetchInterval: TIMED_REFRESH_MS,
   }
+}
+
+/** The stops in force, the newest first. */
+export function stopsQuery(slug: string, mode: Mode) {
+  const input = { params: { slug }, query: { mode } }
+  return query('GET /console/workspaces/:slug/stops', input, { pick: ({ stops }) => stops, live: mode })
+}
+
+/** What a stop would stop now. The dialog must not show earlier numbers. */
+export function stopPreviewQuery(slug: string, mode: Mode, scope: StopScope) {
+  const input = { params: { slug }, query: { mode, ...scope } }
+  return { ...query('GET /console/workspaces/:slug/stops/preview', input, { pick: whole, live: mode }), gcTime: 0 }
 }
 
 export function walletsQuery(slug: string, mode: Mode) {

@@ -17,6 +17,8 @@ interface ConfirmDialogProps {
   readonly details?: ReactNode
   /** Called when the dialog opens. */
   readonly onOpen?: () => void
+  /** What the button that opens the dialog looks like, if not like a button of a page. Its name stays `label`. */
+  readonly trigger?: { readonly className: string; readonly children: ReactNode } | undefined
   /** The label of the button that performs the action. */
   readonly confirmLabel: string
   /** Whether the action is harmless. Its buttons are then not red. */
@@ -30,7 +32,18 @@ interface ConfirmDialogProps {
  * still running.
  */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { label, labelDetail, title, children, details, confirmLabel, isHarmless = false, onOpen, onConfirm } = props
+  const {
+    label,
+    labelDetail,
+    title,
+    children,
+    details,
+    confirmLabel,
+    isHarmless = false,
+    onOpen,
+    onConfirm,
+    trigger,
+  } = props
   const [isOpen, setOpen] = useState(false)
   const action = useAction({
     mutationFn: onConfirm,
@@ -59,10 +72,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={change}>
       <AlertDialog.Trigger
-        aria-label={labelDetail === undefined ? undefined : `${label} ${labelDetail}`}
-        className={`${buttonClass('plain')} ${isHarmless ? '' : '!text-danger'}`}
+        aria-label={labelDetail === undefined ? trigger && label : `${label} ${labelDetail}`}
+        className={trigger?.className ?? `${buttonClass('plain')} ${isHarmless ? '' : '!text-danger'}`}
       >
-        {action.isPending ? <BusyLabel label={confirmLabel} /> : label}
+        {action.isPending ? <BusyLabel label={confirmLabel} /> : (trigger?.children ?? label)}
       </AlertDialog.Trigger>
       <AlertDialogContent title={title} lead={children}>
         {details}

@@ -17,6 +17,7 @@ const LISTS_OF_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   recipient: ['recipients'],
   key: ['developers', 'keys'],
   connection: ['developers', 'connections'],
+  agents: ['stop'],
 }
 
 /** Objects whose IDs tell a person nothing. The sentence and the details of an entry say all about them. */

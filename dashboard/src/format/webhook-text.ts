@@ -11,6 +11,8 @@ export const EVENT_MEANINGS: Readonly<Record<SubscribableType, string>> = {
   'inbound.received': 'A wallet received USDC',
   'permission.granted': 'The wallet’s owner signed a grant',
   'permission.revoked': 'A grant was revoked, replaced or discarded',
+  'permission.suspended': 'A grant was suspended, alone or by a stop',
+  'permission.resumed': 'The wallet’s owner let a suspended grant pay again',
 }
 
 /** Returns `All event types`, or a list of the event types. */

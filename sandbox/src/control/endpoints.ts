@@ -31,6 +31,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     'approve?': 'boolean',
   },
   'POST /workspaces/:slug/plan': { plan: 'developer | pro | scale', 'allowance_used?': 'integer' },
+  'POST /workspaces/:slug/stop': { mode: 'test | live', 'agent_id?': 'string', 'wallet?': 'address' },
   'POST /grants/:id/sign': {},
   'POST /grants/:id/revoke': {},
   'POST /grants/:id/suspend': {},

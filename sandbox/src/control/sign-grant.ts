@@ -3,6 +3,9 @@ import type { Workspace } from '../../../server/src/domain/workspaces/workspace.
 import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
+import { issueResumeRequest } from '../../../server/src/domain/stops/issue-resume-request.ts'
+import { resumeGrants } from '../../../server/src/domain/stops/resume-grants.ts'
+import { challengeOf } from '../../../server/src/domain/stops/resume-statement.ts'
 import { serialQueue, type Enqueue } from '../chain/serial-queue.ts'
 import { walletOwnerOf } from './owners.ts'
 import type { ControlContext } from './control-context.ts'
@@ -14,7 +17,7 @@ import type { ControlContext } from './control-context.ts'
 const queues = new Map<string, Enqueue>()
 
 /**
- * Activates, revokes or resumes a grant as its owner: fetches the request to sign, signs it with the wallet passkey,
+ * Activates or revokes a grant as its owner: fetches the request to sign, signs it with the wallet passkey,
  * and submits the signature.
  */
 export async function signGrant(
@@ -35,4 +38,15 @@ export async function signGrant(
     const assertion = walletOwnerOf(control, workspace.slug).assert(request.payload)
     return await submitSignature(control.context, { workspaceId, grantId, assertion, actor: OPERATOR })
   })
+}
+
+/** Resumes a suspended grant as its owner, who signs the statement that names it. */
+export async function resumeGrant(
+  control: ControlContext,
+  { workspace: { id: workspaceId, slug }, grantId }: { workspace: Workspace; grantId: string },
+): Promise<Grant> {
+  const { payload, expiresAt } = await issueResumeRequest(control.context, { workspaceId, grantId })
+  const assertion = walletOwnerOf(control, slug).assert(challengeOf(payload))
+  const [grant] = await resumeGrants(control.context, { workspaceId, grantId, expiresAt, assertion, actor: OPERATOR })
+  return grant
 }

@@ -37,6 +37,7 @@ import { addSessionRoutes } from './routes/session.ts'
 import { addSessionListRoutes } from './routes/sessions.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
+import { addStopRoutes } from './routes/stops.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
 import { addViewRoutes } from './routes/views.ts'
 import { addWalletPasskeyRoutes } from './routes/wallet-passkeys.ts'
@@ -73,6 +74,7 @@ const ROUTES = [
   addConsoleAgentRoutes,
   addGrantRoutes,
   addViewRoutes,
+  addStopRoutes,
   addWithdrawalRoutes,
   addConnectionRoutes,
   addConnectionErrorRoute,

@@ -196,6 +196,7 @@ export const tables = {
     activated_by: nullable(column('grants.activated_by', 'text')),
     slot: column('grants.slot', 'int2'),
     x402: column('grants.x402', 'bool'),
+    stop_id: nullable(column('grants.stop_id', 'text')),
   },
   hourly_host_sums: {
     workspace_id: column('hourly_host_sums.workspace_id', 'text'),
@@ -433,6 +434,15 @@ export const tables = {
     expires_at: column('sessions.expires_at', 'timestamptz'),
     verified_at: column('sessions.verified_at', 'timestamptz'),
     device: column('sessions.device', 'text'),
+  },
+  stops: {
+    workspace_id: column('stops.workspace_id', 'text'),
+    id: column('stops.id', 'text'),
+    mode: choice('stops.mode', ['test', 'live']),
+    agent_id: nullable(column('stops.agent_id', 'text')),
+    wallet_address: nullable(column('stops.wallet_address', 'text')),
+    created_at: column('stops.created_at', 'timestamptz'),
+    created_by: nullable(column('stops.created_by', 'text')),
   },
   stored_bytes: {
     workspace_id: column('stored_bytes.workspace_id', 'text'),

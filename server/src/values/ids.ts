@@ -18,6 +18,7 @@ const PREFIXES = {
   refusal: 'ref_',
   ownerRequest: 'owr_',
   view: 'viw_',
+  stop: 'stp_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -93,7 +93,9 @@ function subjectOf(event: AnyEvent): string {
     case 'payment.failed': return event.data.payment.id
     case 'inbound.received': return event.data.deposit.id
     case 'permission.granted':
-    case 'permission.revoked': return event.data.grant.id
+    case 'permission.revoked':
+    case 'permission.suspended':
+    case 'permission.resumed': return event.data.grant.id
     case 'webhook.test': return event.data.webhook.id
     default: return event satisfies never
   }

@@ -35,6 +35,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   deposits: 10,
   'hourly-sums': 10,
   owners: 10,
+  stops: 10,
   reconciliation: 12,
   'payment-requests': 12,
   withdrawals: 13,

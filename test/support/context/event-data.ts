@@ -27,7 +27,9 @@ export function eventData(type: EventType, at: Date): Readonly<Record<string, un
       return { deposit: formatDeposit(depositAt(at)) }
     case 'permission.granted':
     case 'permission.revoked':
-      return { grant: formatGrant(grantAt(at, type === 'permission.revoked')) }
+    case 'permission.suspended':
+    case 'permission.resumed':
+      return { grant: formatGrant(grantAt(at, type)) }
     case 'webhook.test':
       return { webhook: { id: createId('endpoint', at) } }
   }
@@ -59,7 +61,8 @@ function depositAt(at: Date): Deposit {
   }
 }
 
-function grantAt(at: Date, isRevoked: boolean): Grant {
+function grantAt(at: Date, type: `permission.${string}`): Grant {
+  const isRevoked = type === 'permission.revoked'
   return {
     ...{ id: createId('grant', at), workspaceId: '', mode: 'test', agentId: 'shopper', walletAddress: RECIPIENT },
     ...{ maxPerTxMicro: AMOUNT, dailyCapMicro: AMOUNT, recipientAllowlist: [], contractAllowlist: [RECIPIENT] },
@@ -71,7 +74,7 @@ function grantAt(at: Date, isRevoked: boolean): Grant {
       signingRequest: null,
       createdAt: at,
     },
-    ...{ activatedAt: at, suspendedAt: null, revokedAt: isRevoked ? at : null },
+    ...{ activatedAt: at, suspendedAt: type === 'permission.suspended' ? at : null, revokedAt: isRevoked ? at : null },
     ...{ replaces: null, replacedBy: null, activatedBy: null },
   }
 }

@@ -16,6 +16,7 @@ import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { ItemState } from '../workspace/item-state.tsx'
+import { StopButton } from '../workspace/stop-button.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 import { AgentConnections } from './agent-connections.tsx'
@@ -65,7 +66,18 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
         actions={
           <>
             {may(role, 'manageAgents') && <AgentLabel agent={agent} />}
-            {may(role, 'manageGrants') && <ButtonLink to={newGrant}>New grant</ButtonLink>}
+            {may(role, 'manageGrants') && (
+              <>
+                <ButtonLink to={newGrant}>New grant</ButtonLink>
+                <StopButton
+                  slug={slug}
+                  mode={mode}
+                  scope={{ agent: agent.id }}
+                  label="Stop agent"
+                  title={`Stop the agent “${agent.id}”?`}
+                />
+              </>
+            )}
           </>
         }
       >

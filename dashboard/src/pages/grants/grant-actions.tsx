@@ -46,8 +46,8 @@ export function GrantActions({ grant, wallet, actions }: GrantActionsProps) {
           confirmLabel="Suspend grant"
           onConfirm={async () => void (await actions.suspend())}
         >
-          The agent can’t pay from this moment on. To let it pay again, an owner of the wallet must sign the same terms
-          again.
+          The agent can’t pay from this moment on. To let it pay again, an owner of the wallet must sign that the grant
+          is resumed.
           {grant.x402 && PURCHASES_UNDER_WAY}
         </ConfirmDialog>
       )}

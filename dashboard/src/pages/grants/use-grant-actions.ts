@@ -6,6 +6,7 @@ import { grantQuery } from '../../api/queries.ts'
 import { ApiError, hasCode } from '../../api/api-error.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { discardGrant, signGrant, suspendGrant, type GrantChange } from '../../api/grants.ts'
+import { resumeGrant } from '../../api/stops.ts'
 import { useSigner } from '../../components/use-signer.ts'
 import { useSignedWallet } from './use-signed-wallet.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -46,8 +47,11 @@ export function useGrantActions(grant: Grant, recipients: readonly Recipient[]) 
     agentName: agent_id,
     addressNames: nameRecipients(recipient_allowlist, recipients),
   }
+  const walletNames = { [wallet.toLowerCase()]: wallet_name }
   const signature = useSigner({
-    run: (signer, change: GrantChange) => {
+    run: (signer, change: GrantChange | 'resume') => {
+      if (change === 'resume')
+        return resumeGrant(signer, { slug, id, claims: { ...claims, addressNames: walletNames } })
       const sign = () => signGrant(signer, { ...signedWallet, claims }, { id, change })
       return change === 'revoke' ? endWith(sign) : sign()
     },

@@ -20,6 +20,7 @@ import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
 import { LatestPayments } from '../payments/latest-payments.tsx'
 import { ItemState } from '../workspace/item-state.tsx'
+import { StopButton } from '../workspace/stop-button.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { DepositsSection } from './deposits-section.tsx'
 import { FundingSection } from './funding-section.tsx'
@@ -69,6 +70,15 @@ export function WalletPage() {
             {may(role, 'manageWallets') && <Renaming wallet={wallet} />}
             {may(role, 'withdraw') && !mustConfirm(wallet) && (
               <ButtonLink to={to('wallets', wallet.address, 'withdraw')}>Withdraw</ButtonLink>
+            )}
+            {may(role, 'manageGrants') && (
+              <StopButton
+                slug={slug}
+                mode={mode}
+                scope={{ wallet: wallet.address }}
+                label="Stop agents"
+                title={`Stop all agents’ payments from “${wallet.name}”?`}
+              />
             )}
           </>
         }

@@ -12,6 +12,7 @@ interface WorkspaceAction {
 }
 
 export const WORKSPACE_ACTIONS: readonly WorkspaceAction[] = [
+  { text: 'Stop all agents', words: 'suspend pause emergency', parts: ['stop'], needs: 'manageGrants' },
   { text: 'New grant', words: 'create limit allow', parts: ['grants', 'new'], needs: 'manageGrants' },
   { text: 'New agent', words: 'create', parts: ['agents'], hash: '#new', needs: 'manageAgents' },
   { text: 'New wallet', words: 'create', parts: ['wallets'], hash: '#new', needs: 'manageWallets' },

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { Link, Navigate, Outlet, ScrollRestoration, useLocation, useParams } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { SessionWorkspace } from '@bursar/server/src/console/contract/session.ts'
+import { may } from '@bursar/server/src/values/role.ts'
 import { useLiveChanges } from '../../api/changes.ts'
 import { ModeBanner, ModeSwitch } from '../../components/mode-switch.tsx'
 import { NavigationProgress } from '../../components/navigation-progress.tsx'
@@ -18,6 +19,8 @@ import { CommandPalette } from './command-palette.tsx'
 import { HeldKeysBanner } from './held-keys-banner.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
 import { OutageBanner } from './outage-banner.tsx'
+import { StopButton } from './stop-button.tsx'
+import { StopsBanner } from './stops-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
@@ -39,6 +42,20 @@ export function WorkspaceLayout() {
 }
 
 const MAIN_ID = 'main'
+
+/** The button that stops all agents. Narrow screens show only its sign. */
+const STOP_TRIGGER = {
+  className:
+    'inline-flex min-h-10 shrink-0 items-center gap-2 rounded-lg border border-danger-line px-2.5 text-sm font-semibold whitespace-nowrap text-danger hover:bg-danger-soft',
+  children: (
+    <>
+      <svg viewBox="0 0 20 20" className="size-4 fill-current" aria-hidden>
+        <path d="M6.3 1.5h7.4l4.8 4.8v7.4l-4.8 4.8H6.3l-4.8-4.8V6.3z" />
+      </svg>
+      <span className="hidden xl:inline">Stop all agents</span>
+    </>
+  ),
+}
 
 function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorkspace; readonly mode: Mode }) {
   const { slug, name } = workspace
@@ -66,6 +83,15 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
           <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
             <CommandPalette workspace={workspace} mode={mode} />
             <ModeSwitch slug={slug} mode={mode} />
+            {may(workspace.role, 'manageGrants') && (
+              <StopButton
+                slug={slug}
+                mode={mode}
+                label="Stop all agents"
+                title={`Stop all agents in ${mode} mode?`}
+                trigger={STOP_TRIGGER}
+              />
+            )}
             <UserMenu />
           </span>
         </div>
@@ -87,6 +113,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
           tabIndex={-1}
           className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
         >
+          <StopsBanner workspace={workspace} mode={mode} />
           <HeldKeysBanner workspace={workspace} mode={mode} />
           <OutageBanner slug={slug} mode={mode} />
           {/* The key resets all state when the mode changes. */}

@@ -81,8 +81,13 @@ ${post(
 ${post('/grants/$OTHER/suspend')}`,
   },
   'POST /grants/:id/resume': {
-    meaning: "Resumes a suspended grant, with the owner's signature of the same terms.",
+    meaning: "Resumes a suspended grant, with the owner's signature.",
     example: post('/grants/$OTHER/resume'),
+  },
+  'POST /workspaces/:slug/stop': {
+    meaning:
+      'Stops all agents at once, as the button on the dashboard does: suspends every active grant of the mode. With `agent_id` or `wallet`, only the grants of this agent or wallet. Returns how many grants were suspended.',
+    example: post('/workspaces/$SLUG/stop', '{"mode":"test"}'),
   },
   'POST /deliveries/:id/replay': {
     meaning: 'Sends an event again, in a new delivery.',

@@ -5,11 +5,12 @@ import { formatGrant } from '../../../../server/src/domain/grants/format-grant.t
 import type { GrantChange } from '../../../../server/src/domain/grants/grant.ts'
 import { openGrant, type OpenGrantRequest } from '../../../../server/src/domain/grants/open-grant.ts'
 import { suspendGrant } from '../../../../server/src/domain/grants/suspend-grant.ts'
+import { stopAgents } from '../../../../server/src/domain/stops/stop-agents.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { Problem } from '../../../../server/src/values/problem.ts'
 import { Fields } from '../fields.ts'
 import { idIn, slugIn } from '../path-fields.ts'
-import { signGrant } from '../sign-grant.ts'
+import { resumeGrant, signGrant } from '../sign-grant.ts'
 import type { ControlContext } from '../control-context.ts'
 
 /** Adds the routes that open, sign, revoke, suspend and resume grants as the wallet's owner. */
@@ -36,7 +37,23 @@ export function addGrantRoutes(http: HttpServer, control: ControlContext): void 
   }
   addSigning('/grants/:id/sign', 'activate')
   addSigning('/grants/:id/revoke', 'revoke')
-  addSigning('/grants/:id/resume', 'resume')
+
+  http.post('/grants/:id/resume', async (request) => {
+    const grantId = idIn(request)
+    const workspace = await workspaceOf(control, grantId)
+    return { grant: formatGrant(await resumeGrant(control, { workspace, grantId })) }
+  })
+
+  http.post('/workspaces/:slug/stop', async (request) => {
+    const { id: workspaceId } = await getWorkspace(context, slugIn(request))
+    const fields = new Fields(request.body)
+    const scope = {
+      agentId: fields.has('agent_id') ? fields.agentId('agent_id') : null,
+      walletAddress: fields.has('wallet') ? fields.address('wallet') : null,
+    }
+    const { grants } = await stopAgents(context, { workspaceId, mode: fields.mode(), ...scope, actor: OPERATOR })
+    return { grants }
+  })
 
   // Suspending requires no signature, because an owner must be able to stop an agent at once (D15).
   http.post('/grants/:id/suspend', async (request) => {

@@ -21,6 +21,8 @@ const MEANINGS: Readonly<Record<EventType, Meaning>> = {
   'inbound.received': { description: 'USDC has arrived in a wallet.', subject: ['deposit', 'Deposit'] },
   'permission.granted': { description: 'A grant became active.', subject: GRANT },
   'permission.revoked': { description: 'A grant was revoked.', subject: GRANT },
+  'permission.suspended': { description: 'A grant was suspended: the agent cannot pay with it.', subject: GRANT },
+  'permission.resumed': { description: 'A suspended grant allows payments again.', subject: GRANT },
   'webhook.test': {
     description: 'A person tested one webhook endpoint. Only this endpoint receives the event.',
     subject: ['webhook', 'TestedWebhook'],

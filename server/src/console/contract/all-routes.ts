@@ -20,6 +20,7 @@ import { SESSION_ROUTES } from './session.ts'
 import { SESSION_LIST_ROUTES } from './sessions.ts'
 import { VIEW_ROUTES } from './views.ts'
 import { WALLET_ROUTES } from './wallets.ts'
+import { STOP_ROUTES } from './stops.ts'
 import { WALLET_PASSKEY_ROUTES } from './wallet-passkeys.ts'
 import { WEBHOOK_ROUTES } from './webhooks.ts'
 import { WITHDRAWAL_ROUTES } from './withdrawals.ts'
@@ -42,6 +43,7 @@ export const CONSOLE_ROUTES = [
   ...Object.values(OWNER_ROUTES),
   ...Object.values(RECIPIENT_ROUTES),
   ...Object.values(GRANT_ROUTES),
+  ...Object.values(STOP_ROUTES),
   ...Object.values(WITHDRAWAL_ROUTES),
   ...Object.values(KEY_ROUTES),
   ...Object.values(CONNECTION_ROUTES),

@@ -40,7 +40,7 @@ export const Registration = Type.Object({
 })
 
 /** The members of `AuthenticationResponseJSON` that we read. */
-const Authentication = Type.Object({
+export const Authentication = Type.Object({
   ...credential,
   response: Type.Object({
     clientDataJSON: base64url(CLIENT_DATA_CHARS_MAX),

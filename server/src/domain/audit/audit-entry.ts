@@ -69,6 +69,8 @@ export const AUDIT_ACTIONS = [
   'grant.suspended',
   'grant.resumed',
   'grant.revoked',
+  'agents.stopped',
+  'agents.resumed',
   'webhook.created',
   'webhook.changed',
   'webhook.deleted',

@@ -8,6 +8,8 @@ export const EVENT_TYPES = [
   'inbound.received',
   'permission.granted',
   'permission.revoked',
+  'permission.suspended',
+  'permission.resumed',
 ] as const
 
 /**

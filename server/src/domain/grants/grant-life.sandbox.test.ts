@@ -52,7 +52,8 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
       { ...by, action: 'grant.suspended', subject: grantId, details },
       { ...by, action: 'grant.revoked', subject: grantId, details },
     ])
-    assert.deepEqual(await listEventTypes(ctx.db, workspaceId), ['permission.granted', 'permission.revoked'])
+    const types = ['permission.granted', 'permission.revoked', 'permission.suspended']
+    assert.deepEqual(await listEventTypes(ctx.db, workspaceId), types)
     assert.equal(grant.status, 'pending')
   })
 

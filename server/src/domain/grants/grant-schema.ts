@@ -21,10 +21,10 @@ export const GrantSchema = Type.Object(
     }),
     created_at: isoTime('When the grant was created.'),
     activated_at: orNull(isoTime("When the signature of the wallet's owner took effect.")),
-    suspended_at: orNull(isoTime('When the grant was suspended.')),
+    suspended_at: orNull(isoTime('Since when the grant is suspended. Null if it is not.')),
     revoked_at: orNull(isoTime('When the grant was revoked.')),
   },
-  { description: 'With `permission.granted` and `permission.revoked`: the grant at the time of the event.' },
+  { description: 'The grant at the time of the event.' },
 )
 
 export type PublicGrant = Static<typeof GrantSchema>

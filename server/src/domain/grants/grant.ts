@@ -25,14 +25,15 @@ export interface GrantPolicy {
  * A grant lets one agent pay from one wallet under a policy (D14). It uses one slot of the wallet: rules at the enclave
  * that limit one signer. A new grant is `pending`: the slot does not have the grant's rules yet. When the owner signs
  * these rules, the grant becomes `active`. When the owner signs an empty list of rules, the grant becomes `revoked`,
- * which is final. An active grant can be suspended until the owner signs its rules again, and it can
+ * which is final. An active grant can be suspended until an owner signs that it is resumed, and it can
  * expire. Suspension and expiry do not change the status, because the enclave still has the grant's rules.
  *
  * | from      | by                         | to        |
  * | (none)    | openGrant                  | pending   |
  * | pending   | submitSignature (activate) | active    |
  * | pending   | issueSigningRequest (revoke), nothing to sign | revoked |
- * | active    | submitSignature (resume)   | active, no longer suspended |
+ * | active    | suspendGrant, stopAgents   | active, suspended |
+ * | active    | resumeGrants               | active, no longer suspended |
  * | active    | submitSignature (revoke)   | revoked   |
  *
  * The terms of a grant never change. Instead, a second, pending grant `replaces` an active one: one signature activates
@@ -79,7 +80,7 @@ export interface StoredSigningRequest extends FencedRequest {
   readonly after: SlotRules
 }
 
-export const GRANT_CHANGES = ['activate', 'revoke', 'resume'] as const
+export const GRANT_CHANGES = ['activate', 'revoke'] as const
 
 export type GrantChange = (typeof GRANT_CHANGES)[number]
 

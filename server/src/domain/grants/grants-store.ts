@@ -3,14 +3,16 @@ import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
+import { idBoundary } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import type { Grant, GrantPolicy, StoredSigningRequest } from './grant.ts'
+import type { Grant, GrantChange, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
 const { agents, grants } = tables
 
-/** A signing request as the column `signing_request` contains it. */
-interface SigningRequestJson extends Pick<StoredSigningRequest, 'change' | 'before' | 'after'> {
+/** A signing request as the column `signing_request` contains it. The version before this one also stored `resume`. */
+interface SigningRequestJson extends Pick<StoredSigningRequest, 'before' | 'after'> {
+  readonly change: GrantChange | 'resume'
   readonly expires_at: string
   readonly handed_in_by?: Actor | undefined
 }
@@ -166,13 +168,15 @@ function toJson({ expiresAt, submittedBy, ...rules }: StoredSigningRequest): str
   return JSON.stringify({ ...rules, expires_at, handed_in_by: submittedBy ?? undefined } satisfies SigningRequestJson)
 }
 
-function fromJson({ expires_at, handed_in_by, ...rules }: SigningRequestJson): StoredSigningRequest {
-  return { ...rules, expiresAt: new Date(expires_at), submittedBy: handed_in_by ?? null }
+function fromJson({ expires_at, handed_in_by, change, ...rules }: SigningRequestJson): StoredSigningRequest | null {
+  if (change === 'resume') return null
+  return { ...rules, change, expiresAt: new Date(expires_at), submittedBy: handed_in_by ?? null }
 }
 
 /**
  * pending → active, once. `activatedBy` is a person's id; null means the operator. If the replaced grant was suspended
- * at `signedSince` or later, the new grant is suspended too.
+ * at `signedSince` or later, the new grant is suspended too, by the same stop. So is a new grant that a stop since then
+ * concerns: the owner signed it without knowing of the stop. Uses the primary keys.
  */
 export function markActive(
   workspaceId: string,
@@ -183,11 +187,44 @@ export function markActive(
   return {
     name: 'mark_grant_active',
     text: `update grants g set status = 'active', activated_at = $3, activated_by = $4, signing_request = null,
-        suspended_at = coalesce(g.suspended_at, (select old.suspended_at from grants old
-          where old.workspace_id = g.workspace_id and old.id = g.replaces and old.suspended_at >= $5))
+        (suspended_at, stop_id) = (
+          select at, stop from (
+            select old.suspended_at as at, old.stop_id as stop from grants old
+            where old.workspace_id = g.workspace_id and old.id = g.replaces and old.suspended_at >= $5
+            union all
+            select s.created_at, s.id from stops s where ${stopsConcern('g')} and s.id >= $6
+          ) known order by at limit 1)
       where workspace_id = $1 and id = $2 and status = 'pending' returning ${GRANT_COLUMNS}`,
-    values: [workspaceId, id, now, activatedBy, signedSince],
+    values: [workspaceId, id, now, activatedBy, signedSince, idBoundary('stop', signedSince)],
     read: firstOrNull(GRANT_ROW, toGrant),
+  }
+}
+
+/**
+ * Returns the SQL condition that `stops s` is in force and concerns a grant, although it may not have suspended it. Uses
+ * the index `grants_stopped`.
+ */
+function stopsConcern(grant: string): string {
+  return `s.workspace_id = ${grant}.workspace_id and s.mode = ${grant}.mode
+              and (s.agent_id is null or s.agent_id = ${grant}.agent_id)
+              and (s.wallet_address is null or s.wallet_address = ${grant}.wallet_address)
+              and exists (select 1 from grants o where o.workspace_id = s.workspace_id and o.mode = s.mode
+                and o.stop_id = s.id and o.status = 'active' and o.suspended_at is not null)`
+}
+
+/**
+ * Returns whether the grant that `grant` is to replace was suspended at this time or later, or a stop that concerns
+ * `grant` was made since then. Uses the primary keys.
+ */
+export function isStoppedSince({ workspaceId, id }: Grant, since: Date): Query<boolean> {
+  return {
+    name: 'is_grant_stopped_since',
+    text: `select exists (select 1 from grants old
+          where old.workspace_id = g.workspace_id and old.id = g.replaces and old.suspended_at >= $3)
+        or exists (select 1 from stops s where ${stopsConcern('g')} and s.id >= $4) as stopped
+      from grants g where g.workspace_id = $1 and g.id = $2`,
+    values: [workspaceId, id, since, idBoundary('stop', since)],
+    read: one({ stopped: computed.bool }, (row) => row.stopped),
   }
 }
 
@@ -248,25 +285,14 @@ export function listLiveGrants(
   }
 }
 
-/** Ends the suspension of an active grant, once, unless it was suspended at `signedSince` or later. */
-export function markResumed(workspaceId: string, id: string, signedSince: Date): Query<Grant | null> {
-  return {
-    name: 'mark_grant_resumed',
-    text: `update grants set suspended_at = null, signing_request = null
-      where workspace_id = $1 and id = $2 and status = 'active' and suspended_at < $3 returning ${GRANT_COLUMNS}`,
-    values: [workspaceId, id, signedSince],
-    read: firstOrNull(GRANT_ROW, toGrant),
-  }
-}
-
-/** Suspends an active grant, once. */
-export function markSuspended(workspaceId: string, id: string, now: Date): Query<boolean> {
+/** Suspends an active grant, once. Returns null if it was not changed. */
+export function markSuspended(workspaceId: string, id: string, now: Date): Query<Grant | null> {
   return {
     name: 'mark_grant_suspended',
-    text: `update grants set suspended_at = $3
-      where workspace_id = $1 and id = $2 and status = 'active' and suspended_at is null`,
+    text: `update grants set suspended_at = $3, stop_id = null
+      where workspace_id = $1 and id = $2 and status = 'active' and suspended_at is null returning ${GRANT_COLUMNS}`,
     values: [workspaceId, id, now],
-    read: changed,
+    read: firstOrNull(GRANT_ROW, toGrant),
   }
 }
 

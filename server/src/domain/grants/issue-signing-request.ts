@@ -11,7 +11,6 @@ import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 import { getWalletAndSlot, type GrantPlace } from './get-wallet-and-slot.ts'
 import { readSlot, type SlotReading } from './read-slot.ts'
 import { findSubmittedRequest, reconcileGrant } from './reconcile-grant.ts'
-import type { StatusChange } from './record-change.ts'
 import { grantRevoked } from './grant-problems.ts'
 import { saveSigningRequest } from './grants-store.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
@@ -23,7 +22,7 @@ export interface IssuedRequest {
 }
 
 /**
- * Prepares the enclave request that activates, revokes or resumes a grant, for an owner to sign. It contains all rules
+ * Prepares the enclave request that activates or revokes a grant, for an owner to sign. It contains all rules
  * of the grant's slot, so the owner signs the terms themselves (decision 0034). A request that was prepared before is
  * returned again while at least half of its time is left.
  *
@@ -31,8 +30,8 @@ export interface IssuedRequest {
  * returned. This happens after a crash between the enclave's response and the record of it, or when a pending grant is
  * dropped.
  *
- * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `grant_not_active`, `grant_not_suspended`,
- * `signer_not_configured`, `signer_change_under_way`, `signing_request_stale`; 400 for a grant that has expired.
+ * Errors: 404; 409 `grant_revoked`, `grant_not_pending`, `signer_not_configured`, `signer_change_under_way`,
+ * `signing_request_stale`; 400 for a grant that has expired.
  */
 export async function issueSigningRequest(
   ctx: Context,
@@ -42,12 +41,8 @@ export async function issueSigningRequest(
   checkStatus(grant, change)
   const place = await getWalletAndSlot(ctx, grant)
   const reading = await readSlot(ctx, { grant, slot: place.slot, change })
-  if (change !== 'resume' && reading.isDone) {
+  if (reading.isDone) {
     return { grant: await recordCurrentState(ctx, { grant, ...place, change, actor }), request: null }
-  }
-  if (change === 'resume' && reading.enforcedInstead !== null) {
-    const replacement = { grant: reading.enforcedInstead, ...place, change: 'activate', actor } as const
-    throw grantRevoked({ replacedBy: (await recordCurrentState(ctx, replacement)).id })
   }
   if (ctx.signer === null) throw problem('signer_not_configured')
   const request = await prepareRequest(ctx, { grant, ...place, change, ...reading })
@@ -60,8 +55,6 @@ export async function issueSigningRequest(
 function checkStatus(grant: Grant, change: GrantChange): void {
   if (grant.status === 'revoked') throw grantRevoked(grant)
   if (change === 'activate' && grant.status !== 'pending') throw problem('grant_not_pending')
-  if (change === 'resume' && grant.status !== 'active') throw problem('grant_not_active')
-  if (change === 'resume' && grant.suspendedAt === null) throw problem('grant_not_suspended')
 }
 
 interface RequestedChange extends GrantPlace {
@@ -112,7 +105,7 @@ async function prepareRequest(
  */
 async function recordCurrentState(
   ctx: Context,
-  { grant, wallet, slot, change, actor }: RequestedChange & { change: StatusChange; actor: Actor },
+  { grant, wallet, slot, change, actor }: RequestedChange & { actor: Actor },
 ): Promise<Grant> {
   return await withSignerLease(ctx, { wallet, signed: findSubmittedRequest(grant, change) }, async (lease) => {
     const { before: rules, isDone } = await readSlot(ctx, { grant, slot, change })

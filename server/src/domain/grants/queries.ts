@@ -4,7 +4,7 @@ import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { issuedAt } from '../wallets/signing-fence.ts'
 import type { Grant, GrantSummary, StoredSigningRequest } from './grant.ts'
-import { findGrant } from './grants-store.ts'
+import { findGrant, isStoppedSince } from './grants-store.ts'
 import { findNoSpendableReason, type NoSpendableReason } from './missing-grant-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
@@ -19,18 +19,16 @@ export async function getGrant(
 }
 
 /**
- * Returns whether a grant was suspended after the owner was shown the request. The signature would silently end that
- * suspension. For a resume, this is `grant` itself, and for every other change the grant that `grant` is to replace.
+ * Returns whether the grant that `grant` is to replace was suspended after the owner was shown the request, or a stop
+ * was made since then that concerns `grant`. The signature would silently end that suspension or stop.
  */
 export async function isOutdated(
   ctx: Pick<Context, 'db'>,
   grant: Grant,
   request: StoredSigningRequest,
 ): Promise<boolean> {
-  const id = request.change === 'resume' ? grant.id : grant.replaces
-  const suspended = id === null ? null : await ctx.db.read(findGrant(grant.workspaceId, id))
-  const suspendedAt = suspended?.suspendedAt ?? null
-  return suspendedAt !== null && suspendedAt >= issuedAt(request)
+  if (request.change !== 'activate') return false
+  return await ctx.db.read(isStoppedSince(grant, issuedAt(request)))
 }
 
 /** Returns a grant of the workspace as the user `userId` sees it, or throws 404 `not_found`. */

@@ -12,8 +12,6 @@ export interface SlotReading {
   readonly after: SlotRules
   /** Whether there is nothing to sign, because the enclave is already in the state that the change leads to. */
   readonly isDone: boolean
-  /** Another grant of the same slot that the enclave enforces now. Null if there is none. */
-  readonly enforcedInstead: Grant | null
 }
 
 /** Reads a slot's rules at the enclave, and computes the rules after the change. */
@@ -24,7 +22,7 @@ export async function readSlot(
   const [others, before] = await Promise.all([ctx.db.read(listOthersInSlot(grant)), ctx.enclave.readRules(slot)])
   const enforcedInstead = others.find((other) => isEnforced(before, other)) ?? null
   const after = change === 'revoke' ? [] : rulesOf(ctx, grant)
-  return { before, after, isDone: isDone(before, { grant, change, enforcedInstead }), enforcedInstead }
+  return { before, after, isDone: isDone(before, { grant, change, enforcedInstead }) }
 }
 
 function isDone(
@@ -37,17 +35,7 @@ function isDone(
   return change === 'revoke' && (enforcedInstead !== null || (grant.status === 'pending' && !isEnforced(rules, grant)))
 }
 
-/**
- * Returns whether the rules show that an owner has signed this change. The rules never show a resume, because it does
- * not change them.
- */
+/** Returns whether the rules show that an owner has signed this change. */
 export function isInEffect(rules: SlotRules, { grant, change }: { grant: Grant; change: GrantChange }): boolean {
-  switch (change) {
-    case 'activate':
-      return isEnforced(rules, grant)
-    case 'resume':
-      return false
-    case 'revoke':
-      return rules.length === 0
-  }
+  return change === 'activate' ? isEnforced(rules, grant) : rules.length === 0
 }

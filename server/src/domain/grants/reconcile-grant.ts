@@ -8,7 +8,7 @@ import { getGrant } from './queries.ts'
 import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
 import { rulesOf } from './grant-rules.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
-import { recordChange, type StatusChange } from './record-change.ts'
+import { recordChange } from './record-change.ts'
 
 /**
  * Records a change of a grant that the enclave has already made and that we have not recorded yet. The change is
@@ -22,7 +22,7 @@ import { recordChange, type StatusChange } from './record-change.ts'
 export async function reconcileGrant(
   ctx: Pick<Context, 'db' | 'clock' | 'enclave' | 'logger' | 'chains'>,
   lease: SignerLease,
-  found: { grant: Grant; slot: WalletSlot; change: StatusChange; rules: SlotRules; foundBy: Actor },
+  found: { grant: Grant; slot: WalletSlot; change: GrantChange; rules: SlotRules; foundBy: Actor },
 ): Promise<Grant> {
   const { slot, change, rules, foundBy } = found
   const grant = await getGrant(ctx, { workspaceId: found.grant.workspaceId, grantId: found.grant.id })

@@ -4,24 +4,22 @@ import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { signerChangeUnderWay, type SignerLease } from '../wallets/with-signer-lease.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { grantRevoked } from './grant-problems.ts'
 import { endUnenforced, markActive, markGrantRevoked } from './grants-store.ts'
 
-/** The changes that give a grant another status. */
-export type StatusChange = Exclude<GrantChange, 'resume'>
-
 export interface RecordedChange {
   readonly grant: Grant
-  readonly change: StatusChange
+  readonly change: GrantChange
   /** The slot's rules at the enclave, read while holding the lease. */
   readonly rules: SlotRules
   readonly actor: Actor
   /**
-   * When the owner was shown what they signed. If the grant that is replaced was suspended after this time, the new
-   * grant starts suspended.
+   * When the owner was shown what they signed. If the grant that is replaced was suspended after this time, or a stop
+   * that concerns the new grant was made since then, the new grant starts suspended.
    */
   readonly signedSince: Date
 }
@@ -44,7 +42,9 @@ export async function recordChange(
   const activatedBy = actor.kind === 'user' ? actor.id : null
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
-    const [isOurs, ended, after] = await transaction.batch([
+    // With the workspace's lock, a stop either sees the activated grant, or is seen here.
+    const [, isOurs, ended, after] = await transaction.batch([
+      lockWorkspace(workspaceId),
       holdsSignerLease(wallet, until),
       endUnenforced(grant, { enforced, replacedBy: isActivation ? id : null, now }),
       isActivation

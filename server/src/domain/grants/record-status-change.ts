@@ -2,6 +2,7 @@ import type { Query } from '../../db/query.ts'
 import { createId } from '../../values/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { DomainEvent, EventType } from '../events/event.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { formatGrant } from './format-grant.ts'
 import type { Grant } from './grant.ts'
@@ -16,14 +17,7 @@ export function recordStatusChange(
   { now, actor, eventId = createId('event', now) }: { now: Date; actor: Actor; eventId?: string },
 ): readonly Query<unknown>[] {
   const isActive = grant.status === 'active'
-  const event = {
-    id: eventId,
-    workspaceId: grant.workspaceId,
-    mode: grant.mode,
-    type: isActive ? 'permission.granted' : 'permission.revoked',
-    createdAt: now,
-    data: { grant: formatGrant(grant) },
-  } as const
+  const event = grantEvent(isActive ? 'permission.granted' : 'permission.revoked', grant, now)
   const entry = {
     logId: grant.workspaceId,
     createdAt: now,
@@ -32,7 +26,17 @@ export function recordStatusChange(
     subject: grant.id,
     details: describeGrant(grant),
   } as const
-  return [...appendEvent(event), insertAuditEntry(entry)]
+  return [...appendEvent({ ...event, id: eventId }), insertAuditEntry(entry)]
+}
+
+/** Returns an event about a grant. */
+export function grantEvent(
+  type: Extract<EventType, `permission.${string}`>,
+  grant: Grant,
+  createdAt: Date,
+): DomainEvent {
+  const { workspaceId, mode } = grant
+  return { id: createId('event', createdAt), workspaceId, mode, type, createdAt, data: { grant: formatGrant(grant) } }
 }
 
 /** Returns the details that every audit entry about a grant contains. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readAudit } from '../../../../test/support/context/audit.ts'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
   changeUnsigned,
@@ -10,7 +9,6 @@ import {
   openActive,
   openNext,
   openOwned,
-  openPair,
   openPending,
   readFates,
   signChange,
@@ -25,12 +23,10 @@ import { createAgent } from '../agents/create-agent.ts'
 import type { Context } from '../context.ts'
 import { listSlots } from '../wallets/slots-store.ts'
 import { rulesOf } from './grant-rules.ts'
-import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { openGrant } from './open-grant.ts'
 import { submitSignature } from './submit-signature.ts'
-import { suspendGrant } from './suspend-grant.ts'
 
 /** More than the connections of a test's database, so some grants wait for a connection. */
 const SLOTS = 10
@@ -155,57 +151,6 @@ describe('a grant is the content of a slot', () => {
     await assert.rejects(issueSigningRequest(blind, asked), { code: 'signer_not_configured' })
   })
 
-  describe('a suspended grant', () => {
-    test('is resumed by a signature of the same terms, which is one audit entry and no event', async () => {
-      const { owned, grant } = await openSuspended()
-      const resumed = await signChange(ctx, owned, { grantId: grant.id, change: 'resume' })
-      assert.deepEqual([resumed.status, resumed.suspendedAt, resumed.signingRequest], ['active', null, null])
-      assert.deepEqual(await listEnforced(ctx, owned), [grant.id])
-      const actions = (await readAudit(ctx.db, owned.workspaceId)).map((row) => row['action'])
-      assert.deepEqual(actions.slice(-3), ['grant.activated', 'grant.suspended', 'grant.resumed'])
-      await assert.rejects(ask(owned, grant.id, 'resume'), { status: 409, code: 'grant_not_suspended' })
-    })
-
-    test('stays suspended if it is suspended again: the earlier signature does not end that', async () => {
-      const { owned, grant } = await openSuspended()
-      const early = await ask(owned, grant.id, 'resume')
-      assert.equal((await submit(owned, grant.id, early)).suspendedAt, null)
-      await suspend(owned, grant.id)
-      await assert.rejects(submit(owned, grant.id, early), { status: 409 })
-      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
-    })
-
-    test('stays suspended after a lost response, until the same signature is submitted again', async () => {
-      const { owned, grant } = await openSuspended()
-      const payload = await ask(owned, grant.id, 'resume')
-      enclave.proxy.loseChange()
-      await assert.rejects(submit(owned, grant.id, payload), { name: 'EnclaveUnavailable' })
-      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
-      assert.equal((await submit(owned, grant.id, payload)).suspendedAt, null)
-    })
-
-    test('is resumed by its owner only, and not while it waits for its first signature', async () => {
-      const { owned, grant } = await openSuspended()
-      const payload = await ask(owned, grant.id, 'resume')
-      const stranger = (await openOwned(ctx)).owner
-      await assert.rejects(submit(owned, grant.id, payload, stranger), NO_SIGNATURE)
-      assert.notEqual((await read(owned, grant.id)).suspendedAt, null)
-      const next = await openNext(ctx, owned, grant)
-      await assert.rejects(ask(owned, next.id, 'resume'), { status: 409, code: 'grant_not_active' })
-    })
-
-    test('is not brought back by a resume once its replacement is in force, though nobody recorded that', async () => {
-      const { owned, old, next } = await openPair(ctx)
-      await suspend(owned, old.id)
-      await signDirectly(owned, next, rulesOf(ctx, next))
-      await assert.rejects(ask(owned, old.id, 'resume'), { code: 'grant_revoked', details: { replaced_by: next.id } })
-      assert.deepEqual(await readFates(ctx, owned, [old, next]), [
-        ['revoked', next.id],
-        ['active', null],
-      ])
-    })
-  })
-
   describe('a policy that was changed behind our back', () => {
     test('makes a request stale that was prepared before', async () => {
       const owned = await openOwned(ctx)
@@ -255,17 +200,6 @@ describe('a grant is the content of a slot', () => {
     })
   })
 
-  async function openSuspended(): Promise<{ owned: Owned; grant: Grant }> {
-    const owned = await openOwned(ctx)
-    const grant = await openActive(ctx, owned)
-    await suspend(owned, grant.id)
-    return { owned, grant }
-  }
-
-  async function suspend({ workspaceId, actor }: Owned, grantId: string): Promise<void> {
-    await suspendGrant(ctx, { workspaceId, grantId, actor })
-  }
-
   async function ask({ workspaceId, actor }: Owned, grantId: string, change: GrantChange): Promise<Uint8Array> {
     const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change, actor })
     assert.ok(request !== null, 'there is something to sign')
@@ -274,10 +208,6 @@ describe('a grant is the content of a slot', () => {
 
   async function submit({ workspaceId, owner, actor }: Owned, grantId: string, payload: Uint8Array, by = owner) {
     return await submitSignature(ctx, { workspaceId, grantId, assertion: by.assert(payload), actor })
-  }
-
-  function read({ workspaceId }: Owned, grantId: string): Promise<Grant> {
-    return getGrant(ctx, { workspaceId, grantId })
   }
 
   /** Signs rules for the grant's slot as the owner, and sends them to the enclave without the service. */

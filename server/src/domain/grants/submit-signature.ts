@@ -2,24 +2,21 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { RequestToSign } from '../../enclave/enclave.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
-import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Pause } from '../wallets/read-back.ts'
 import { sendSignedRequest } from '../wallets/send-signed-request.ts'
 import { issuedAt } from '../wallets/signing-fence.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
-import { holdsSignerLease } from '../wallets/wallets-store.ts'
-import { signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
+import { withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { getGrant, isOutdated } from './queries.ts'
 import type { Grant, StoredSigningRequest } from './grant.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { getWalletAndSlot } from './get-wallet-and-slot.ts'
 import { isInEffect } from './read-slot.ts'
 import { recordChange } from './record-change.ts'
-import { describeGrant } from './record-status-change.ts'
 import { grantRevoked } from './grant-problems.ts'
-import { markResumed, markSubmitted } from './grants-store.ts'
+import { markSubmitted } from './grants-store.ts'
 
 /**
  * Sends the owner's signature to the enclave and records the result. The service verifies the signature first, and the
@@ -79,7 +76,6 @@ function isSameRequest(left: StoredSigningRequest, right: StoredSigningRequest):
 function checkSameResult(grant: Grant, { change }: StoredSigningRequest): Grant {
   const isSame = {
     activate: grant.status === 'active',
-    resume: grant.status === 'active' && grant.suspendedAt === null,
     revoke: grant.status === 'revoked',
   }
   if (isSame[change]) return grant
@@ -119,34 +115,6 @@ async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): P
     })
   }
   const signedSince = issuedAt(request)
-  if (change === 'resume') return await recordResume(ctx, lease, { grant, actor, signedSince })
   const by = isDone ? (request.submittedBy ?? actor) : actor
   return await recordChange(ctx, lease, { grant, change, rules: after, actor: by, signedSince })
-}
-
-/**
- * Records that the owner has signed a suspended grant's terms again, so that it is no longer suspended. If the grant
- * was suspended only after the owner had been shown the terms to sign, it stays suspended: 409 `signing_request_stale`.
- *
- * Throws unless the lease on the wallet's grants is still ours.
- */
-async function recordResume(
-  ctx: Pick<Context, 'db' | 'clock'>,
-  { wallet, until }: SignerLease,
-  { grant, actor, signedSince }: { grant: Grant; actor: Actor; signedSince: Date },
-): Promise<Grant> {
-  const { workspaceId, id } = grant
-  return await ctx.db.transaction(async (transaction) => {
-    const now = ctx.clock.now()
-    const [isOurs, resumed] = await transaction.batch([
-      holdsSignerLease(wallet, until),
-      markResumed(workspaceId, id, signedSince),
-    ])
-    if (!isOurs) throw signerChangeUnderWay(now)
-    if (resumed === null) throw problem('signing_request_stale')
-    const details = describeGrant(resumed)
-    const entry = { logId: workspaceId, createdAt: now, actor, action: 'grant.resumed', subject: id, details } as const
-    await transaction.commit([insertAuditEntry(entry)])
-    return resumed
-  })
 }

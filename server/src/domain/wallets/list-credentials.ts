@@ -7,7 +7,10 @@ import type { Wallet } from './wallet.ts'
 /**
  * Lists the passkeys that may sign for a wallet. The wallet must belong to wallet passkeys, not to a sign-in passkey.
  */
-export async function listOwnerCredentials(ctx: Pick<Context, 'db'>, wallet: Wallet): Promise<OwnerCredential[]> {
+export async function listOwnerCredentials(
+  ctx: Pick<Context, 'db'>,
+  wallet: Pick<Wallet, 'workspaceId' | 'mode' | 'address'>,
+): Promise<OwnerCredential[]> {
   const owners = await ctx.db.read(listOwners(wallet))
   return owners.map(({ credentialId, publicKeyCose, name }) => ({
     id: credentialId,

@@ -6,7 +6,7 @@ import type { Context, RelyingParty } from '../context.ts'
 import { checkCounter } from '../passkeys/check-counter.ts'
 import { listOwners } from './wallet-owners-store.ts'
 import { advanceWalletCounter } from './wallet-passkeys-store.ts'
-import type { OwnerPasskey, Wallet } from './wallet.ts'
+import type { OwnerPasskey, Wallet, WalletPasskey } from './wallet.ts'
 
 /**
  * Returns the passkey's public key in the form that the enclave expects: its SPKI encoding in base64. Throws 400 unless
@@ -42,10 +42,31 @@ export async function checkOwnerSignature(
     assertion,
   }: { wallet: Wallet; challenge: Uint8Array; requestedAt: Date; assertion: AuthenticationResponseJSON },
 ): Promise<void> {
-  if (ctx.signer === null) throw problem('signer_not_configured')
   const owners = await ctx.db.read(listOwners(wallet))
   const owner = owners.find(({ credentialId }) => credentialId === assertion.id)
-  if (owner === undefined) throw problem('signature_invalid')
+  await checkPasskeySignature(ctx, { passkey: owner ?? null, challenge, requestedAt, assertion })
+}
+
+/**
+ * Does what `checkOwnerSignature` does for a passkey of which the caller knows that it owns the wallets concerned. If
+ * `passkey` is null, none does: 400 `signature_invalid`.
+ */
+export async function checkPasskeySignature(
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'signer'>,
+  {
+    passkey: owner,
+    challenge,
+    requestedAt,
+    assertion,
+  }: {
+    passkey: WalletPasskey | null
+    challenge: Uint8Array
+    requestedAt: Date
+    assertion: AuthenticationResponseJSON
+  },
+): Promise<void> {
+  if (ctx.signer === null) throw problem('signer_not_configured')
+  if (owner === null) throw problem('signature_invalid')
   if (signsAnotherRequest(assertion, challenge)) throw problem('signing_request_stale')
   const counter = await verifySignature({ owner, site: ctx.signer, challenge, assertion })
   const use = { counter, now: ctx.clock.now(), requestedAt }

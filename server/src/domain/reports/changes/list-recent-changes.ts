@@ -22,6 +22,8 @@ const KINDS = {
   'inbound.received': 'deposits',
   'permission.granted': 'grants',
   'permission.revoked': 'grants',
+  'permission.suspended': 'grants',
+  'permission.resumed': 'grants',
 } as const satisfies Partial<Record<EventType, ChangeKind>>
 
 /** Lists the changes of the last 30 seconds that are visible now: in each place, the newest of each type. */

@@ -1,0 +1,97 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { problem } from '../../values/problem.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import { insertAuditEntry } from '../audit/audit-store.ts'
+import type { Context } from '../context.ts'
+import type { Grant } from '../grants/grant.ts'
+import { describeGrant, grantEvent } from '../grants/record-status-change.ts'
+import { lockGrantsInOrder, markResumed } from '../grants/stopped-grants-store.ts'
+import { checkPasskeySignature } from '../wallets/owner-passkey.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
+import { listOwners } from '../wallets/wallet-owners-store.ts'
+import { appendEvents } from '../webhooks/append-event.ts'
+import { challengeOf, formatStatement } from './resume-statement.ts'
+import { selectSuspended, walletOf, type Resumed, type Suspended } from './select-suspended.ts'
+
+/** One statement resumes at most this many grants, so that the events of few grants are in memory at once. */
+const GRANTS_PER_STEP = 500
+
+/**
+ * Resumes suspended grants with the signature of a passkey that owns their wallets (D87). The signature covers each
+ * grant, its terms, and when it was suspended. So a signature works once: a grant that is suspended again is not resumed
+ * by it. The enclave is not called, because it knows nothing of a suspension. Returns the resumed grants.
+ *
+ * Errors: those of `selectSuspended`; 400 `signature_invalid`; 409 `signing_request_expired`, `signing_request_stale` if
+ * a grant was suspended, resumed or ended since the statement was made; 409 `signer_not_configured`,
+ * `wallet_passkey_counter_went_back`.
+ */
+export async function resumeGrants(
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'signer'>,
+  {
+    workspaceId,
+    expiresAt,
+    assertion,
+    actor,
+    ...resumed
+  }: Resumed & { workspaceId: string; expiresAt: Date; assertion: AuthenticationResponseJSON; actor: Actor },
+): Promise<readonly [Grant, ...Grant[]]> {
+  const leftMs = expiresAt.getTime() - ctx.clock.now().getTime()
+  if (leftMs <= 0) throw problem('signing_request_expired')
+  // Another process, whose clock may be ahead of ours, may have made the statement.
+  if (leftMs > SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS) throw problem('signing_request_stale')
+  const suspended = await selectSuspended(ctx, { ...resumed, workspaceId, credentialId: assertion.id })
+  const { stop, grants } = suspended
+  // A stop's grants are selected by this passkey, so it owns all of their wallets if it owns the first.
+  const owners = await ctx.db.read(listOwners(walletOf(grants[0])))
+  const statement = formatStatement(grants, { workspaceId, stopId: stop?.id ?? null, expiresAt })
+  await checkPasskeySignature(ctx, {
+    passkey: owners.find(({ credentialId }) => credentialId === assertion.id) ?? null,
+    challenge: challengeOf(statement),
+    requestedAt: new Date(expiresAt.getTime() - SIGNING_REQUEST_MS),
+    assertion,
+  })
+  return await recordResumption(ctx, { ...suspended, workspaceId, credentialId: assertion.id, actor })
+}
+
+async function recordResumption(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  {
+    workspaceId,
+    stop,
+    grants,
+    credentialId,
+    actor,
+  }: Suspended & { workspaceId: string; credentialId: string; actor: Actor },
+): Promise<[Grant, ...Grant[]]> {
+  return await ctx.db.transaction(async (transaction) => {
+    const now = ctx.clock.now()
+    const resumed: Grant[] = []
+    for (let start = 0; start < grants.length; start += GRANTS_PER_STEP) {
+      const step = grants.slice(start, start + GRANTS_PER_STEP)
+      const ids = step.map(({ id }) => id)
+      const [, changed] = await transaction.batch([lockGrantsInOrder(workspaceId, ids), markResumed(workspaceId, step)])
+      if (changed.length < step.length) throw problem('signing_request_stale')
+      await transaction.batch(appendEvents(changed.map((grant) => grantEvent('permission.resumed', grant, now))))
+      resumed.push(...changed)
+    }
+    const entry = { logId: workspaceId, createdAt: now, actor } as const
+    const [first, ...others] = resumed
+    if (first === undefined) throw new Error('there was nothing to resume')
+    await transaction.commit([
+      stop === null
+        ? insertAuditEntry({
+            ...entry,
+            action: 'grant.resumed',
+            subject: first.id,
+            details: { ...describeGrant(first), credential_id: credentialId },
+          })
+        : insertAuditEntry({
+            ...entry,
+            action: 'agents.resumed',
+            subject: stop.id,
+            details: { mode: stop.mode, grants: resumed.length, credential_id: credentialId },
+          }),
+    ])
+    return [first, ...others]
+  })
+}
