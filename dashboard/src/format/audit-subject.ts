@@ -21,7 +21,7 @@ const LISTS_OF_ACTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Objects whose IDs tell a person nothing. The sentence and the details of an entry say all about them. */
-const UNNAMED_NOUNS: readonly string[] = ['invitation', 'plan', 'workspace']
+const UNNAMED_NOUNS: readonly string[] = ['invitation', 'plan', 'workspace', 'view', 'agents']
 
 /** Returns whether an entry shows its subject. It does not show an actor who acted on themselves a second time. */
 export function showsSubject({ action, actor, subject }: Pick<AuditEntry, 'action' | 'actor' | 'subject'>): boolean {

@@ -137,7 +137,7 @@ describe('migrate, while another process is working', () => {
     return client
   }
 
-  function start(patience: NonNullable<MigrateOptions['patience']>): Promise<void> {
+  function start(patience: NonNullable<MigrateOptions['patience']>): Promise<unknown> {
     const warn = (line: object): void => {
       warnings.push(line)
     }
@@ -145,7 +145,7 @@ describe('migrate, while another process is working', () => {
   }
 
   /** Applies the migrations of an older version of the service, which has only the first `count` files. */
-  async function applyFirst(count: number): Promise<void> {
+  async function applyFirst(count: number): Promise<unknown> {
     const { folder, remove } = await writeSampleMigrations(count)
     await migrate(fresh.url, createClock(), { folder })
     await remove()

@@ -62,7 +62,7 @@ describe('migrate', () => {
     })
   })
 
-  function run(offsetMs = 0): Promise<void> {
+  function run(offsetMs = 0): Promise<unknown> {
     return migrate(fresh.url, createClock(offsetMs), { folder: sample.folder })
   }
 
