@@ -111,6 +111,10 @@ describe('the parts of the dashboard that every page has', () => {
     await page.getByRole('option', { name: 'desk-bot' }).waitFor()
     await page.keyboard.press('Enter')
     await heading(page, 'desk-bot').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('create agent')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Agent ID').waitFor()
   })
 
   test('one of many agents is selected by typing a part of its id', async () => {

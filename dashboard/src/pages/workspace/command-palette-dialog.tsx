@@ -128,8 +128,9 @@ function useFoundPayments(text: string, { slug, mode, recipients }: PaymentSearc
     return () => clearTimeout(timer)
   }, [text])
   const isSearched = query.length >= SEARCH_CHARS_MIN && query === text.trim()
-  const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, { q: query }), enabled: isSearched })
-  const page = isSearched ? data?.pages[0] : undefined
+  const found = useInfiniteQuery({ ...paymentsQuery(slug, mode, { q: query }), enabled: isSearched })
+  // While the results load, the query still has those of the text before.
+  const page = isSearched && !found.isPlaceholderData ? found.data?.pages[0] : undefined
   return [...(page?.payments ?? []), ...(page?.further ?? [])].slice(0, PAYMENTS_SHOWN_MAX).map((payment) => ({
     text: `${formatAmount(payment.amount_usdc)} USDC to ${payeeOf(payment, recipients)}`,
     detail: `payment, ${formatDate(payment.created_at)}`,

@@ -12,14 +12,14 @@ interface WorkspaceAction {
 }
 
 export const WORKSPACE_ACTIONS: readonly WorkspaceAction[] = [
-  { text: 'Stop all agents', words: 'suspend pause emergency', parts: ['stop'], needs: 'manageGrants' },
-  { text: 'New grant', words: 'create limit allow', parts: ['grants', 'new'], needs: 'manageGrants' },
-  { text: 'New agent', words: 'create', parts: ['agents'], hash: '#new', needs: 'manageAgents' },
-  { text: 'New wallet', words: 'create', parts: ['wallets'], hash: '#new', needs: 'manageWallets' },
-  { text: 'New API key', words: 'create', parts: ['developers', 'keys'], hash: '#new', needs: 'manageKeys' },
+  { text: 'Stop all agents', words: 'suspend pause emergency stop agents', parts: ['stop'], needs: 'manageGrants' },
+  { text: 'New grant', words: 'create grant limit allow', parts: ['grants', 'new'], needs: 'manageGrants' },
+  { text: 'New agent', words: 'create agent', parts: ['agents'], hash: '#new', needs: 'manageAgents' },
+  { text: 'New wallet', words: 'create wallet', parts: ['wallets'], hash: '#new', needs: 'manageWallets' },
+  { text: 'New API key', words: 'create API key', parts: ['developers', 'keys'], hash: '#new', needs: 'manageKeys' },
   {
     text: 'New webhook endpoint',
-    words: 'create',
+    words: 'create webhook endpoint',
     parts: ['developers', 'webhooks'],
     hash: '#new',
     needs: 'manageWebhooks',
