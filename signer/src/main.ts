@@ -2,6 +2,7 @@ import { checkRequest, selectSigners } from './check-request.ts'
 import { decodeRequest, type Decoded } from './decode/request.ts'
 import { decodeResumption } from './decode/resumption.ts'
 import { describe } from './describe/describe.ts'
+import { listShownKeys } from './describe/describe-owners.ts'
 import { formatFingerprint } from './describe/format.ts'
 import { fromBase64, toBase64Url } from './bytes.ts'
 import { findRecord, type Credential } from './find-record.ts'
@@ -10,6 +11,7 @@ import { readMessage, type Message } from './read-message.ts'
 import { Refusal } from './refusal.ts'
 import { isRememberedKey, rememberKey } from './remembered-keys.ts'
 import { checkRemembered, rememberRecord, type Statement } from './remembered-records.ts'
+import { findRemembered, rememberRequest } from './remembered-requests.ts'
 import { ask, showRefusal, showStart, showWaiting } from './show.ts'
 import { signResumption } from './sign-resumption.ts'
 import { openStore } from './store.ts'
@@ -126,14 +128,15 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   checkRemembered(store, statement)
   if (decoded.kind !== 'record') checkRequest(decoded, record, new Date())
   const credentials = selectSigners(decoded, confirmed)
-  const named = decoded.kind === 'owners' ? decoded.publicKeys : []
+  const remembered = findRemembered(store, decoded)
+  const named = decoded.kind === 'owners' ? listShownKeys(decoded.publicKeys, { claims, remembered }) : []
   const keys = {
     fingerprints: await fingerprint(named),
     signing: credentials.length === 1 ? (credentials[0]?.publicKey ?? null) : null,
     created,
     remembered: named.filter((key) => isRememberedKey(store, key)),
   }
-  const description = describe(decoded, { record, claims, keys })
+  const description = describe(decoded, { record, claims, keys, remembered })
   const expiresAt = decoded.kind === 'record' ? null : decoded.expiresAt
   // Only a grant concerns an agent, so only a grant is shown with the agent's name.
   const shown = decoded.kind === 'policy' ? claims : { ...claims, agentName: null }
@@ -151,6 +154,7 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   }
   rememberRecord(store, statement)
   rememberKey(store, publicKey)
+  rememberRequest(store, { decoded, payload, signedAt: new Date() })
   return { bursar: 'signed', assertion }
 }
 

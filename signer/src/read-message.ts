@@ -9,6 +9,9 @@ export interface Claims {
   readonly workspace: string | null
   readonly walletName: string | null
   readonly agentName: string | null
+  /** The grant's 24-hour limit, and the limit that is in force now. Only the service enforces it. */
+  readonly dailyLimit: string | null
+  readonly dailyLimitBefore: string | null
   /** Names of addresses, by the address in lower case. */
   readonly addressNames: ReadonlyMap<string, string>
   /** Names of passkeys, by their public key (base64 SPKI). */
@@ -116,11 +119,13 @@ function readCreationOptions(value: unknown): CreationOptions {
 }
 
 function readClaims(value: unknown): Claims {
-  const { workspace, walletName, agentName, addressNames, keyNames, before } = toMembers(value ?? {})
+  const { workspace, walletName, agentName, addressNames, keyNames, before, ...limits } = toMembers(value ?? {})
   return {
     workspace: readOptionalName(workspace),
     walletName: readOptionalName(walletName),
     agentName: readOptionalName(agentName),
+    dailyLimit: readOptionalName(limits['dailyLimit']),
+    dailyLimitBefore: readOptionalName(limits['dailyLimitBefore']),
     addressNames: readNames(addressNames, (address) => address.toLowerCase()),
     keyNames: readNames(keyNames, (key) => key),
     before: before === null || before === undefined ? undefined : (before as Json),

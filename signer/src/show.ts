@@ -1,5 +1,6 @@
+import { checksumAddress } from './describe/checksum-address.ts'
 import { formatTimeLeft } from './describe/format.ts'
-import type { Description, Fact, Line } from './describe/description.ts'
+import type { Description, Fact, Line, Note } from './describe/description.ts'
 import type { Claims } from './read-message.ts'
 
 const COUNTDOWN_MS = 10_000
@@ -8,6 +9,8 @@ const COUNTDOWN_MS = 10_000
  * sign.
  */
 const UNTIL_ENABLED_MS = 500
+/** The least height of the bar with the buttons, which covers the end of the page. */
+const BAR_PX_MIN = 60
 const QUOTATION_MARK = /[\p{Quotation_Mark}\u{2BA}\u{2033}]/gu
 /** The pattern is a group, so that `split` keeps the addresses. */
 const ADDRESS = /(0x[0-9a-f]{40})/i
@@ -47,26 +50,43 @@ export function showRefusal({ origin, message }: { origin: string; message: stri
 
 /** Shows a request, and returns whether the person wants to continue. */
 export async function ask({ origin, claims, description, expiresAt = null }: Question): Promise<boolean> {
-  const { title, summary, facts, warnings, button } = description
+  const { title, summary, source = null, facts, warnings, notes = [], button } = description
   const confirm = element('button', { className: 'primary' }, button)
   confirm.disabled = true
   const cancel = element('button', {}, 'Cancel')
-  const left = expiresAt === null ? null : element('p', { className: 'quiet' })
+  const left = element('span', {})
   const showLeft = (): void => {
-    if (left === null || expiresAt === null) return
-    left.textContent = `This request expires in ${formatTimeLeft(expiresAt, new Date())}.`
+    left.textContent = expiresAt === null ? '' : `Request expires in ${formatTimeLeft(expiresAt, new Date())}.`
   }
   showLeft()
+  const more = element('span', { className: 'more' }, 'More below')
+  // Screen readers read the whole page in any case.
+  more.setAttribute('aria-hidden', 'true')
+  const end = element('div', { className: 'end' })
   replacePage(
     heading(title),
     asker(origin),
-    paragraph(summary),
-    factList(facts),
+    element('p', { className: 'summary' }, ...markAddresses(summary)),
     ...warnings.map((text) => element('p', { className: 'warning' }, text)),
+    ...(source === null ? [] : [element('p', { className: 'quiet' }, source)]),
+    factList(facts),
     ...claimed(claims),
-    ...(left === null ? [] : [left]),
-    element('div', { className: 'buttons' }, confirm, cancel),
+    ...noteList(notes),
+    end,
+    element(
+      'div',
+      { className: 'bar' },
+      element('p', { className: 'quiet' }, left, more),
+      element('div', { className: 'buttons' }, confirm, cancel),
+    ),
   )
+  const reading = new IntersectionObserver(
+    (entries) => {
+      more.hidden = entries.some(({ isIntersecting }) => isIntersecting)
+    },
+    { rootMargin: `0px 0px -${BAR_PX_MIN}px 0px` },
+  )
+  reading.observe(end)
   const countdown = setInterval(showLeft, COUNTDOWN_MS)
   const enabling = setTimeout(() => {
     confirm.disabled = false
@@ -83,6 +103,7 @@ export async function ask({ origin, claims, description, expiresAt = null }: Que
   } finally {
     clearInterval(countdown)
     clearTimeout(enabling)
+    reading.disconnect()
   }
 }
 
@@ -90,26 +111,48 @@ function asker(origin: string): HTMLElement {
   return element('p', { className: 'quiet' }, 'The request comes from ', element('strong', {}, origin))
 }
 
-/** Shows the names from the service separately, so that nobody mistakes them for part of the signed request. */
-function claimed({ workspace, walletName, agentName }: Claims): readonly HTMLElement[] {
+/** Shows what the service says separately, so that nobody mistakes it for part of the signed request. */
+function claimed({ workspace, walletName, agentName, dailyLimit, dailyLimitBefore }: Claims): readonly HTMLElement[] {
+  const until = dailyLimitBefore === null || dailyLimitBefore === dailyLimit ? '' : `, until now ${dailyLimitBefore}`
+  // The limit belongs to the grant of the agent.
+  const limit = agentName === null || dailyLimit === null ? null : `${dailyLimit}${until} (not signed)`
   const said = [
     { label: 'Agent', value: agentName },
+    { label: '24-hour limit', value: limit },
     { label: 'Wallet', value: walletName },
     { label: 'Workspace', value: workspace },
   ].flatMap(({ label, value }) => (value === null || value === '' ? [] : [{ label, lines: [{ text: value }] }]))
   if (said.length === 0) return []
-  const title = element('h2', {}, 'Names given by the service (not checked by this page)')
+  const title = element('h2', {}, 'The service says (not checked here)')
   return [element('section', { className: 'claims' }, title, factList(said))]
 }
 
+/** Shows the notes behind one line, which says how many there are and what the most important one is about. */
+function noteList(notes: readonly Note[]): readonly HTMLElement[] {
+  const [first] = notes
+  if (first === undefined) return []
+  const count = notes.length === 1 ? '1 note' : `${notes.length} notes`
+  const line = element('summary', {}, `${count}: ${first.headline}`)
+  return [element('details', {}, line, ...notes.map(({ text }) => paragraph(text)))]
+}
+
 function factList(facts: readonly Fact[]): HTMLElement {
-  const rows = facts.map(({ label, lines, before }) => {
-    const old =
-      before === undefined
-        ? []
-        : [element('div', { className: 'before' }, 'Until now, according to the service:', ...before.map(showLine))]
-    return element('div', {}, element('dt', {}, label), element('dd', {}, ...lines.map(showLine), ...old))
-  })
+  const earlier = (title: string, lines: readonly Line[] | undefined): readonly HTMLElement[] =>
+    lines === undefined ? [] : [element('div', { className: 'before' }, title, ...lines.map(showLine))]
+  const rows = facts.map(({ label, lines, seen, before }) =>
+    element(
+      'div',
+      { className: seen === undefined && before === undefined ? '' : 'changed' },
+      element('dt', {}, label),
+      element(
+        'dd',
+        {},
+        ...lines.map(showLine),
+        ...earlier('Before: ', seen),
+        ...earlier('Until now, according to the service: ', before),
+      ),
+    ),
+  )
   return element('dl', {}, ...rows)
 }
 
@@ -126,9 +169,17 @@ function unquote(name: string): string {
   return name.replaceAll(QUOTATION_MARK, '’')
 }
 
-/** Addresses are in a monospaced font, so that they can be compared. */
+/** Shows addresses with their checksum and in a monospaced font, so that they can be compared. */
 function markAddresses(text: string): readonly (HTMLElement | string)[] {
-  return text.split(ADDRESS).map((part, index) => (index % 2 === 1 ? element('code', {}, part) : part))
+  return text.split(ADDRESS).map((part, index) => (index % 2 === 1 ? showAddress(part) : part))
+}
+
+/** Two halves, so that a line can end in the middle of the address only. */
+function showAddress(text: string): HTMLElement {
+  const address = checksumAddress(text)
+  const middle = address.length / 2
+  const half = (part: string): HTMLElement => element('span', {}, part)
+  return element('code', {}, half(address.slice(0, middle)), half(address.slice(middle)))
 }
 
 function heading(text: string): HTMLElement {
@@ -155,7 +206,7 @@ function element<Name extends keyof HTMLElementTagNameMap>(
   ...children: readonly (HTMLElement | string)[]
 ): HTMLElementTagNameMap[Name] {
   const made = document.createElement(name)
-  if (className !== undefined) made.className = className
+  if (className !== undefined && className !== '') made.className = className
   made.append(...children)
   return made
 }

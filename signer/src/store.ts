@@ -1,5 +1,5 @@
 /** The part of `localStorage` that this page uses. */
-export type Store = Pick<Storage, 'getItem' | 'setItem' | 'key' | 'length'>
+export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
 /**
  * Returns the storage for what the page remembers between visits. If the browser lets this page store nothing, for
@@ -10,6 +10,7 @@ export function openStore(openStorage: () => Store): Store {
   const memory: Store = {
     getItem: (name) => own.get(name) ?? null,
     setItem: (name, value) => void own.set(name, value),
+    removeItem: (name) => void own.delete(name),
     key: (index) => [...own.keys()][index] ?? null,
     get length() {
       return own.size

@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { loadPublicKey } from '../../sandbox/src/enclave/public-key.ts'
 import { verifySignature } from '../../sandbox/src/enclave/verify-signature.ts'
+import { parseAddress } from '../../server/src/values/address.ts'
 import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import {
   createRequests,
@@ -29,6 +30,8 @@ import {
 } from '../support/browser/signer-fixture.ts'
 
 const { request, transfer } = createRequests(() => new Date(Date.now() + 5 * 60_000))
+const DAILY = '50.00 USDC, until now 20.00 USDC (not signed)'
+const SMALL_PHONE = { width: 360, height: 640 }
 const FILES = readFileSync(new URL('../../signer/SHA256SUMS', import.meta.url), 'utf8')
   .trim()
   .split('\n')
@@ -93,6 +96,7 @@ describe('the signer page', () => {
       await button(signer, confirmLabel).waitFor()
       await look?.()
       await inspectPage(signer, `signer-${name}`)
+      await assertInSight(confirmLabel)
       await confirm(signer, title, confirmLabel)
     })
     const used = credentials.find(({ id }) => id === reply.assertion?.id)
@@ -100,6 +104,13 @@ describe('the signer page', () => {
     assertAccepted(reply, payload, used)
     await heading(signer, 'Bursar signer').waitFor()
     return reply
+  }
+
+  /** Checks that a button of the request can be pressed on a small phone without scrolling. */
+  async function assertInSight(name: string): Promise<void> {
+    await signer.setViewportSize(SMALL_PHONE)
+    const box = await button(signer, name).boundingBox()
+    assert.ok(box !== null && box.y > 0 && box.y + box.height <= SMALL_PHONE.height, JSON.stringify(box))
   }
 
   const text = async (): Promise<string> => await signer.getByRole('main').innerText()
@@ -110,6 +121,7 @@ describe('the signer page', () => {
     await heading(signer, 'Create a wallet passkey').waitFor()
     assert.ok((await text()).includes(`The request comes from ${fixture.openerUrl}`))
     await inspectPage(signer, 'signer-create')
+    await assertInSight('Create the passkey')
     await button(signer, 'Cancel').click()
     assert.equal((await reply).bursar, 'canceled')
     passkey = await fixture.create()
@@ -129,14 +141,18 @@ describe('the signer page', () => {
       title: 'Let an agent pay from your wallet',
       confirmLabel: 'Sign the limits',
       name: 'grant',
-      claims: { addressNames: { [RECIPIENT]: 'Office shop\nWallet 0x00' } },
+      claims: {
+        addressNames: { [RECIPIENT]: 'Office shop\nWallet 0x00' },
+        dailyLimit: '50.00 USDC',
+        dailyLimitBefore: '20.00 USDC',
+      },
       look: async () => {
         const facts = await signer.locator('dl').first().innerText()
         for (const fact of [WALLET, '10.00 USDC', RECIPIENT, 'The service calls it “Office shop Wallet 0x00”']) {
           assert.ok(facts.includes(fact), `${fact} in ${facts}`)
         }
         const said = await signer.locator('.claims').innerText()
-        for (const claim of ['Names given by the service', 'Acme', 'Treasury', 'buyer']) assert.ok(said.includes(claim))
+        for (const claim of ['The service says', 'Acme', 'Treasury', 'buyer', DAILY]) assert.ok(said.includes(claim))
         assert.ok(!facts.includes('buyer'))
       },
     })
@@ -153,6 +169,8 @@ describe('the signer page', () => {
       look: async () => {
         assert.match(await text(), /10\.00 USDC\s+Until now, according to the service:\s+5\.00 USDC/)
         assert.match(await text(), /Until now, according to the service:\s+anybody/)
+        // The grant before was signed in this browser, so the page can say what it was without the service.
+        assert.match(await text(), /The service says that other terms are in force than those signed last/)
       },
     })
   })
@@ -174,7 +192,8 @@ describe('the signer page', () => {
       confirmLabel: 'Sign the limits',
       name: 'many-recipients',
       look: async () => {
-        for (const recipient of recipients) assert.ok((await text()).includes(recipient))
+        const shown = await text()
+        for (const recipient of recipients) assert.ok(shown.includes(parseAddress(recipient) ?? ''), recipient)
       },
     })
   })

@@ -5,15 +5,11 @@ import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import { decodeRequest } from '../../signer/src/decode/request.ts'
 import { describe as describeRequest } from '../../signer/src/describe/describe.ts'
 import type { Description } from '../../signer/src/describe/description.ts'
-import {
-  formatAmount,
-  formatFingerprint,
-  formatTime,
-  formatTimeLeft,
-  isUsdc,
-} from '../../signer/src/describe/format.ts'
+import { formatTime } from '../../signer/src/describe/format.ts'
 import type { KnownKeys } from '../../signer/src/describe/describe-owners.ts'
 import { readMessage } from '../../signer/src/read-message.ts'
+import { findRemembered, rememberRequest, type Remembered } from '../../signer/src/remembered-requests.ts'
+import { openStore } from '../../signer/src/store.ts'
 import {
   authorization,
   CONDITIONS,
@@ -36,12 +32,32 @@ import {
 const OTHER_TOKEN = '0x3333333333333333333333333333333333333333'
 const NO_KEYS: KnownKeys = { fingerprints: new Map(), signing: null, created: [], remembered: [] }
 
-function show(value: Json, { claims = {}, keys = NO_KEYS }: { claims?: object; keys?: KnownKeys } = {}): Description {
+interface Known {
+  readonly claims?: object
+  readonly keys?: KnownKeys
+  /** A request that was signed in this browser before. */
+  readonly signed?: Json
+}
+
+const SIGNED_AT = new Date('2026-11-12T14:03:00Z')
+
+function show(value: Json, { claims = {}, keys = NO_KEYS, signed }: Known = {}): Description {
   const payload = Buffer.from(canonicalJson(value))
   const credentials = [{ id: 'AQ', publicKey: 'key' }]
   const message = readMessage({ bursar: 'sign', payload: payload.toString('base64url'), credentials, claims })
   assert.ok(message.kind === 'sign')
-  return describeRequest(decodeRequest(payload), { record: RECORD, claims: message.claims, keys })
+  const remembered = signed === undefined ? null : remember(signed, value)
+  return describeRequest(decodeRequest(payload), { record: RECORD, claims: message.claims, keys, remembered })
+}
+
+/** Returns what this browser remembers for the request `value`, after `signed` was signed in it. */
+function remember(signed: Json, value: Json): Remembered | null {
+  const store = openStore(() => {
+    throw new Error('no storage')
+  })
+  const payload = new Uint8Array(Buffer.from(canonicalJson(signed)))
+  rememberRequest(store, { decoded: decodeRequest(payload), payload, signedAt: SIGNED_AT })
+  return findRemembered(store, decodeRequest(Buffer.from(canonicalJson(value))))
 }
 
 /** Returns the texts of a fact, without the names that the service gives to addresses and keys. */
@@ -59,6 +75,17 @@ function beforeOf({ facts }: Description, label: string): string | undefined {
     .join('\n')
 }
 
+function seenOf({ facts }: Description, label: string): string | undefined {
+  return facts
+    .find((fact) => fact.label === label)
+    ?.seen?.map(({ text }) => text)
+    .join('\n')
+}
+
+function headlinesOf({ notes = [] }: Description): readonly string[] {
+  return notes.map(({ headline }) => headline)
+}
+
 const { chain, token, native, amount, recipient, time } = CONDITIONS
 const withConditions = (...conditions: Json[]): Json => request({ body: { rules: [{ ...rule([]), conditions }] } })
 const owners = (...keys: string[]): Json =>
@@ -68,19 +95,25 @@ describe('what the page shows of a grant', () => {
   test('all its terms', () => {
     const shown = show(request())
     assert.equal(shown.title, 'Let an agent pay from your wallet')
-    assert.match(shown.summary, /up to 10\.00 USDC in each payment/)
+    const ends = formatTime(new Date('2027-01-15T08:00:00Z'))
+    assert.equal(
+      shown.summary,
+      `An agent may send up to 10.00 USDC in each payment to 1 recipient, until ${ends}, without asking you again.`,
+    )
     const terms = ['Wallet', 'At most in one payment', 'Recipients (1)', 'Ends', 'Network'].map((label) =>
       textOf(shown, label),
     )
-    assert.deepEqual(terms, [WALLET, '10.00 USDC', RECIPIENT, 'January 15, 2027 at 8:00 AM UTC', 'Base'])
-    assert.equal(shown.warnings.length, 1)
+    assert.deepEqual(terms, [WALLET, '10.00 USDC', RECIPIENT, ends, 'Base'])
+    assert.deepEqual(shown.warnings, [])
+    assert.deepEqual(headlinesOf(shown), ['only the service enforces the 24-hour limit'])
   })
 
   test('whether it allows purchases, and what that means', () => {
     assert.equal(textOf(show(request()), 'Purchases'), 'not allowed')
     const shown = show(request({ body: { rules: [rule(), purchaseRule()] } }))
-    assert.equal(textOf(shown, 'Purchases'), 'allowed, under the same per-payment limit, recipients and end date')
-    assert.ok(shown.warnings.some((warning) => warning.includes('does not end authorizations')))
+    assert.equal(textOf(shown, 'Purchases'), 'allowed, within the same limits')
+    assert.match(shown.summary, /, purchases included,/)
+    assert.ok(shown.notes?.some(({ text }) => text.includes('does not end authorizations')))
     const changed = show(request({ body: { rules: [rule(), purchaseRule()] } }), { claims: { before: [rule()] } })
     assert.equal(beforeOf(changed, 'Purchases'), 'not allowed')
   })
@@ -88,7 +121,9 @@ describe('what the page shows of a grant', () => {
   test('what is missing to limit it', () => {
     const shown = show(withConditions(chain, token, native, amount))
     assert.deepEqual([textOf(shown, 'Recipients'), textOf(shown, 'Ends')], ['anybody', 'when you revoke it'])
-    assert.equal(shown.warnings.length, 3)
+    assert.match(shown.summary, /to anybody, with no end date,/)
+    assert.deepEqual(shown.warnings, ['The agent may pay anybody. This is safer with a list of recipients.'])
+    assert.deepEqual(headlinesOf(shown), ['only the service enforces the 24-hour limit', 'the grant has no end date'])
   })
 
   test('every one of 100 recipients, and their number', () => {
@@ -134,8 +169,52 @@ describe('what the page shows of a grant', () => {
       beforeOf(shown, 'Recipients (1)'),
       `1 recipient\n${RECIPIENT} will be added\n${WALLET} will be removed`,
     )
-    assert.equal(beforeOf(shown, 'Ends'), 'November 14, 2023 at 10:13 PM UTC')
+    assert.equal(beforeOf(shown, 'Ends'), formatTime(new Date('2023-11-14T22:13:20Z')))
     assert.equal(beforeOf(shown, 'Network'), undefined)
+  })
+
+  const raised = [chain, token, native, onCall('transfer.amount', 'lte', '5000000'), recipient, time]
+  const before = { before: [rule(raised)] }
+
+  test('what was signed in this browser before, and not what the service says about it', () => {
+    const shown = show(request(), { claims: before, signed: request({ body: { rules: [rule(raised)] } }) })
+    assert.equal(shown.title, 'Change what an agent may pay')
+    assert.deepEqual(
+      [seenOf(shown, 'At most in one payment'), beforeOf(shown, 'At most in one payment')],
+      ['5.00 USDC', undefined],
+    )
+    assert.equal(shown.facts[0]?.label, 'At most in one payment')
+    assert.equal(shown.source, `“Before” is what was signed in this browser on ${formatTime(SIGNED_AT)}.`)
+    assert.deepEqual(shown.warnings, [])
+  })
+
+  test('both, and a warning, if the service says something else than what was signed in this browser', () => {
+    const shown = show(request(), {
+      claims: { before: [rule()] },
+      signed: request({ body: { rules: [rule(raised)] } }),
+    })
+    assert.equal(shown.title, 'Change what an agent may pay')
+    assert.equal(seenOf(shown, 'At most in one payment'), '5.00 USDC')
+    assert.match(shown.warnings.join(), /The service says that other terms are in force than those signed last/)
+    const other = rule([chain, token, native, onCall('transfer.amount', 'lte', '7000000'), recipient, time])
+    const third = show(request(), { claims: { before: [other] }, signed: request({ body: { rules: [rule(raised)] } }) })
+    assert.deepEqual(
+      [seenOf(third, 'At most in one payment'), beforeOf(third, 'At most in one payment')],
+      ['5.00 USDC', '7.00 USDC'],
+    )
+  })
+
+  test('the same terms again, only if they were signed in this browser before', () => {
+    const claims = { before: [rule()] }
+    assert.equal(show(request(), { claims, signed: request() }).title, 'Sign the same terms again')
+    assert.equal(show(request(), { claims }).title, 'Change what an agent may pay')
+  })
+
+  test('a grant in a place that another grant had before', () => {
+    const shown = show(request(), { signed: request({ body: { rules: [rule(raised)] } }) })
+    assert.equal(shown.title, 'Let an agent pay from your wallet')
+    assert.ok(shown.facts.every(({ seen }) => seen === undefined))
+    assert.ok(headlinesOf(shown).includes('other terms were signed here before'))
   })
 
   test('a token and a chain other than those that the service says are in force', () => {
@@ -164,6 +243,22 @@ describe('what the page shows of a grant', () => {
   test('its revocation', () => {
     const shown = show(request({ body: { rules: [] } }))
     assert.deepEqual([shown.title, textOf(shown, 'Wallet')], ['Revoke a grant', WALLET])
+    assert.equal(textOf(shown, 'The grant allowed'), 'This page has not seen the terms of the grant.')
+  })
+
+  test('what a revoked grant allowed: as signed in this browser, or else as the service says', () => {
+    const end = request({ body: { rules: [] } })
+    const allowed = `Up to 5.00 USDC in each payment to 1 recipient, until ${formatTime(new Date('2027-01-15T08:00:00Z'))}`
+    const signed = request({ body: { rules: [rule(raised)] } })
+    const label = 'The grant allowed'
+    const texts = [show(end, { claims: before, signed }), show(end, { claims: before }), show(end, { signed })].map(
+      (shown) => [seenOf(shown, label), beforeOf(shown, label)],
+    )
+    assert.deepEqual(texts, [
+      [allowed, undefined],
+      [undefined, allowed],
+      [allowed, undefined],
+    ])
   })
 
   test('the service’s names apart from the addresses', () => {
@@ -202,8 +297,8 @@ describe('what the page shows of everything else', () => {
     assert.deepEqual(terms, [
       '1.25 USDC',
       RECIPIENT,
-      'January 1, 1970 at 12:00 AM UTC',
-      'January 15, 2027 at 8:00 AM UTC',
+      formatTime(new Date(0)),
+      formatTime(new Date('2027-01-15T08:00:00Z')),
     ])
     const endless = show(authorization({ message: { validBefore: `0x${'f'.repeat(64)}` } }))
     assert.equal(textOf(endless, 'Before'), 'without an end')
@@ -212,7 +307,7 @@ describe('what the page shows of everything else', () => {
 
   test('a wallet record', () => {
     const shown = show(RECORD_STATEMENT)
-    assert.deepEqual([textOf(shown, 'Wallet'), textOf(shown, 'Grants at the same time, at most')], [WALLET, '2'])
+    assert.deepEqual([textOf(shown, 'Wallet'), textOf(shown, 'At the same time')], [WALLET, 'at most 2 grants'])
   })
 
   test('a list of signers', () => {
@@ -234,10 +329,20 @@ describe('what the page shows of everything else', () => {
     })
     assert.match(shown.summary, /any one of these 2 passkeys is enough to control/)
     assert.equal(textOf(shown, 'Passkey 1'), 'Fingerprint AAAA (the passkey that you sign with)')
-    assert.deepEqual(shown.facts.at(-1)?.lines, [
+    assert.deepEqual(shown.facts.find(({ label }) => label === 'Passkey 2')?.lines, [
       { text: 'Fingerprint BBBB (not known to this page)', claim: 'created on this page just now' },
     ])
     assert.equal(shown.warnings.length, 1)
+  })
+
+  test('which passkey is no longer an owner, as signed in this browser or as the service says', () => {
+    const keys = { ...NO_KEYS, fingerprints, signing: KEY }
+    const label = 'Not an owner after this'
+    const text = 'Fingerprint BBBB (not known to this page)'
+    const names = { keyNames: { [KEY]: 'Phone', [OTHER_KEY]: 'Laptop' } }
+    assert.equal(textOf(show(owners(KEY), { keys, signed: owners(KEY, OTHER_KEY) }), label), text)
+    assert.equal(textOf(show(owners(KEY), { keys, claims: names }), label), text)
+    assert.equal(textOf(show(owners(KEY, OTHER_KEY), { keys, claims: names }), label), undefined)
   })
 
   test('a list of owners that this browser has seen', () => {
@@ -247,47 +352,5 @@ describe('what the page shows of everything else', () => {
     assert.equal(textOf(shown, 'Passkey 2'), 'Fingerprint BBBB (created on this page just now)')
     assert.deepEqual(shown.warnings, [])
     assert.match(show(owners(KEY), { keys }).summary, /one passkey alone controls/)
-  })
-})
-
-describe('figures', () => {
-  for (const [micro, text] of [
-    [0n, '0.00'],
-    [1n, '0.000001'],
-    [10_000n, '0.01'],
-    [1_250_000n, '1.25'],
-    [1_234_567n, '1.234567'],
-    [1_234_567_890_100n, '1,234,567.8901'],
-    [2n ** 256n - 1n, `${(2n ** 256n / 1_000_000n).toLocaleString('en')}.639935`],
-  ] as const) {
-    test(`${micro} is ${text}`, () => assert.equal(formatAmount(micro), text))
-  }
-
-  test('the sandbox’s USDC is called so on this computer only', () => {
-    const local = usdcAddress.toLowerCase()
-    const place = globalThis as { location?: { hostname: string } }
-    assert.equal(isUsdc(8453n, local), false)
-    try {
-      place.location = { hostname: 'signer.localhost' }
-      assert.equal(isUsdc(8453n, local), true)
-      place.location = { hostname: 'localhost.example' }
-      assert.equal(isUsdc(8453n, local), false)
-    } finally {
-      delete place.location
-    }
-  })
-
-  test('times are in UTC, with their year', () => {
-    assert.equal(formatTime(new Date(8_640_000_000_000_000)), 'September 13, 275760 at 12:00 AM UTC')
-  })
-
-  test('the time that is left is rounded up', () => {
-    const now = new Date(0)
-    const texts = [-1, 1, 60_000, 60_001].map((ms) => formatTimeLeft(new Date(ms), now))
-    assert.deepEqual(texts, ['less than a minute', 'less than a minute', 'less than a minute', '2 minutes'])
-  })
-
-  test('fingerprints can be compared by two people', () => {
-    assert.equal(formatFingerprint(Uint8Array.from({ length: 32 }, (_, byte) => byte)), '0001 0203 0405 0607')
   })
 })

@@ -3,12 +3,14 @@ import { describe, test } from 'node:test'
 import { createSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import { decodeRecord } from '../../signer/src/decode/record.ts'
+import { decodeRequest } from '../../signer/src/decode/request.ts'
 import { findRecord, type Credential, type SignedRecord } from '../../signer/src/find-record.ts'
 import { Refusal, type RefusalCode } from '../../signer/src/refusal.ts'
 import { isRememberedKey, rememberKey } from '../../signer/src/remembered-keys.ts'
 import { checkRemembered, rememberRecord, type Statement } from '../../signer/src/remembered-records.ts'
+import { findRemembered, rememberRequest } from '../../signer/src/remembered-requests.ts'
 import { openStore, type Store } from '../../signer/src/store.ts'
-import { RECIPIENT, RECORD_STATEMENT } from './sample-requests.ts'
+import { ENCLAVE, NOW, RECIPIENT, RECORD_STATEMENT, request } from './sample-requests.ts'
 
 const RP_ID = 'signer.localhost'
 const owner = createPasskey()
@@ -154,5 +156,35 @@ describe('what a browser remembers', () => {
     rememberKey(store, owner.publicKeySpki)
     assert.equal(isRememberedKey(store, owner.publicKeySpki), true)
     assert.equal(isRememberedKey(store, other.publicKeySpki), false)
+  })
+
+  const readRequest = (changes: Record<string, Json> = {}) => {
+    const payload = new Uint8Array(Buffer.from(canonicalJson(request(changes))))
+    return { decoded: decodeRequest(payload), payload }
+  }
+
+  test('the last request for a policy is known, and no request for another one', () => {
+    const store = open()
+    const first = readRequest()
+    rememberRequest(store, { ...first, signedAt: NOW })
+    const otherPolicy = readRequest({ url: `${ENCLAVE}/v1/policies/policy2` })
+    assert.equal(findRemembered(store, otherPolicy.decoded), null)
+    const later = new Date(NOW.getTime() + 1)
+    rememberRequest(store, { ...readRequest({ body: { rules: [] } }), signedAt: later })
+    assert.deepEqual(findRemembered(store, first.decoded), { signedAt: later, terms: null, publicKeys: [] })
+  })
+
+  test('if there is no room for a request, the one before is forgotten too', () => {
+    const store = open()
+    const signed = readRequest()
+    rememberRequest(store, { ...signed, signedAt: NOW })
+    const full: Store = {
+      ...store,
+      setItem: () => {
+        throw new DOMException('full', 'QuotaExceededError')
+      },
+    }
+    rememberRequest(full, { ...signed, signedAt: NOW })
+    assert.equal(findRemembered(store, signed.decoded), null)
   })
 })

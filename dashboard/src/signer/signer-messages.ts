@@ -32,6 +32,9 @@ export interface Claims {
   readonly workspace?: string
   readonly walletName?: string
   readonly agentName?: string | null
+  /** The grant's 24-hour limit as a text, and the limit that is in force now. No signature covers it. */
+  readonly dailyLimit?: string
+  readonly dailyLimitBefore?: string | null
   /** The labels of recipients, by address in lower case. */
   readonly addressNames?: Readonly<Record<string, string>>
   /** The names of wallet passkeys, by public key (base64 SPKI). */

@@ -1,5 +1,6 @@
 import type { WalletRecord } from '../decode/record.ts'
 import type { Claims } from '../read-message.ts'
+import type { Remembered } from '../remembered-requests.ts'
 import type { Description, Line } from './description.ts'
 
 /** Fingerprints of public keys (base64 SPKI), and which of the keys this page knows without asking the service. */
@@ -16,8 +17,14 @@ export interface KnownKeys {
 /** Describes the complete list of passkeys that own the wallet after the change. */
 export function describeOwners(
   publicKeys: readonly string[],
-  { record, claims, keys }: { record: WalletRecord; claims: Claims; keys: KnownKeys },
+  {
+    record,
+    claims,
+    keys,
+    remembered,
+  }: { record: WalletRecord; claims: Claims; keys: KnownKeys; remembered: Remembered | null },
 ): Description {
+  const removed = listShownKeys(publicKeys, { claims, remembered }).slice(publicKeys.length)
   const hasUnknown = publicKeys.some((key) => nameKnownKey(key, keys) === null)
   return {
     title: 'Change the passkeys of the wallet',
@@ -26,11 +33,14 @@ export function describeOwners(
         ? 'After this, one passkey alone controls the wallet and everything in it.'
         : `After this, any one of these ${publicKeys.length} passkeys is enough to control the wallet and everything in it.`,
     facts: [
-      { label: 'Wallet', lines: [{ text: record.address }] },
       ...publicKeys.map((key, index) => ({
         label: `Passkey ${index + 1}`,
         lines: [describeKey(key, { claims, keys })],
       })),
+      ...(removed.length === 0
+        ? []
+        : [{ label: 'Not an owner after this', lines: removed.map((key) => describeKey(key, { claims, keys })) }]),
+      { label: 'Wallet', lines: [{ text: record.address }] },
     ],
     warnings: hasUnknown
       ? [
@@ -39,6 +49,18 @@ export function describeOwners(
       : [],
     button: 'Sign the change',
   }
+}
+
+/**
+ * Lists the passkeys that are shown: first the new owners, then those that may have owned the wallet until now. These
+ * are the owners that were signed last in this browser, and those that the service names. They are shown only to say
+ * which of them is removed.
+ */
+export function listShownKeys(
+  publicKeys: readonly string[],
+  { claims, remembered }: { claims: Claims; remembered: Remembered | null },
+): readonly string[] {
+  return [...new Set([...publicKeys, ...(remembered?.publicKeys ?? []), ...claims.keyNames.keys()])]
 }
 
 function describeKey(key: string, { claims, keys }: { claims: Claims; keys: KnownKeys }): Line {

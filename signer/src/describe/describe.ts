@@ -3,30 +3,39 @@ import type { WalletRecord } from '../decode/record.ts'
 import type { Transfer } from '../decode/transfer.ts'
 import type { TransferAuthorization } from '../decode/typed-data.ts'
 import type { Claims } from '../read-message.ts'
+import type { Remembered } from '../remembered-requests.ts'
 import { describeOwners, type KnownKeys } from './describe-owners.ts'
-import { describeTerms } from './describe-terms.ts'
+import { describeEnd, describeTerms } from './describe-terms.ts'
 import type { Description, Fact } from './description.ts'
 import { formatChain, formatTime, formatTokenAmount, isUsdc } from './format.ts'
 import { nameAddress } from './name-address.ts'
 
 const TIME_SECONDS_MAX = 8_640_000_000_000n
 
+/** What this page knows beside the bytes that are signed. */
+export interface DescribeContext {
+  readonly record: WalletRecord
+  readonly claims: Claims
+  readonly keys: KnownKeys
+  /** What was signed last in this browser for the same policy or list of owners. */
+  readonly remembered: Remembered | null
+}
+
 /** Describes a decoded request in words and figures. */
-export function describe(
-  decoded: Decoded,
-  { record, claims, keys }: { record: WalletRecord; claims: Claims; keys: KnownKeys },
-): Description {
+export function describe(decoded: Decoded, { record, claims, keys, remembered }: DescribeContext): Description {
   switch (decoded.kind) {
     case 'record':
       return describeRecord(decoded.record)
     case 'policy':
-      return decoded.terms === null ? describeEnd(record) : describeTerms(decoded.terms, { record, claims })
+      return decoded.terms === null
+        ? describeEnd({ record, claims, remembered })
+        : describeTerms(decoded.terms, { record, claims, remembered })
     case 'transfer':
       return describeTransfer(decoded.transfer, claims)
     case 'authorization':
       return describeAuthorization(decoded.authorization, claims)
     case 'owners':
-      return describeOwners(decoded.publicKeys, { record, claims, keys })
+      return describeOwners(decoded.publicKeys, { record, claims, keys, remembered })
     case 'signers':
       return describeSigners(decoded.slots.length, record)
   }
@@ -36,20 +45,17 @@ function describeRecord({ address, policies }: WalletRecord): Description {
   const grants = policies.length === 1 ? '1 grant' : `${policies.length} grants`
   return {
     title: 'Confirm a wallet',
-    summary: `You confirm that this is your wallet's address, and that the wallet can have up to ${grants} at the same time. Before every later signature for this wallet, this page checks that the request is for this address.`,
-    facts: [fact('Wallet', address), fact('Grants at the same time, at most', String(policies.length))],
-    warnings: ['Sign only if you have just created or moved this wallet, or have just added your passkey to it.'],
-    button: 'Confirm the wallet',
-  }
-}
-
-function describeEnd(record: WalletRecord): Description {
-  return {
-    title: 'Revoke a grant',
-    summary: 'After this, the agent can no longer pay with this grant.',
-    facts: [fact('Wallet', record.address)],
+    summary:
+      'You confirm that this is the address of your wallet. Sign only if you have just created or moved this wallet, or have just added your passkey to it.',
+    facts: [fact('Wallet', address), fact('At the same time', `at most ${grants}`)],
     warnings: [],
-    button: 'Sign and revoke the grant',
+    notes: [
+      {
+        headline: 'this page checks later requests against it',
+        text: 'Before every later signature for this wallet, this page checks that the request is for this address.',
+      },
+    ],
+    button: 'Confirm the wallet',
   }
 }
 
@@ -58,11 +64,11 @@ function describeTransfer({ chainId, token, from, to, amount }: Transfer, claims
     title: 'Withdraw from the wallet',
     summary: `Sends ${formatTokenAmount(amount, chainId, token)} from the wallet now. This signature allows a single transfer.`,
     facts: [
-      fact('Amount', formatTokenAmount(amount, chainId, token)),
       { label: 'To', lines: [nameAddress(to, claims)] },
-      fact('From wallet', from),
+      fact('Amount', formatTokenAmount(amount, chainId, token)),
       fact('Network', formatChain(chainId)),
       ...tokenFacts(chainId, token),
+      fact('From wallet', from),
     ],
     warnings: tokenWarnings(chainId, token),
     button: 'Sign the withdrawal',

@@ -39,8 +39,20 @@ export function formatTokenAmount(amount: bigint, chainId: bigint, token: string
   return isUsdc(chainId, token) ? `${formatAmount(amount)} USDC` : `${formatAmount(amount)} of the token below`
 }
 
-export function formatTime(time: Date): string {
-  return `${new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`
+/**
+ * Formats a time as the dashboard does, with the time zone: `12 Nov 2026, 14:03 CET`. The time zone is that of the
+ * browser, unless another one is named.
+ */
+export function formatTime(time: Date, timeZone?: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    ...(timeZone === undefined ? {} : { timeZone }),
+  }).format(time)
 }
 
 export function formatTimeLeft(expiresAt: Date, now: Date): string {

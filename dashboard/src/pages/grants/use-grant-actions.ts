@@ -1,9 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
 import { grantQuery } from '../../api/queries.ts'
 import { ApiError, hasCode } from '../../api/api-error.ts'
+import { formatAmount } from '../../format/amount.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { discardGrant, signGrant, suspendGrant, type GrantChange } from '../../api/grants.ts'
 import { resumeGrant } from '../../api/stops.ts'
@@ -20,9 +21,10 @@ export interface Superseded {
 
 /** The actions on a grant. All of them refresh the data of the page, even if they fail. */
 export function useGrantActions(grant: Grant, recipients: readonly Recipient[]) {
-  const { id, agent_id, wallet, wallet_name, recipient_allowlist } = grant
+  const { id, agent_id, wallet, wallet_name, recipient_allowlist, daily_cap_usdc, replaces } = grant
   const { slug, mode } = useWorkspace()
   const client = useQueryClient()
+  const { data: old } = useQuery({ ...grantQuery(slug, mode, replaces ?? ''), enabled: replaces !== null })
   const store = (changed: Grant) => client.setQueryData(grantQuery(slug, mode, id).queryKey, changed)
   // Another user may have changed the grant meanwhile.
   const refresh = () => client.invalidateQueries({ queryKey: liveKey(slug, mode) })
@@ -45,6 +47,8 @@ export function useGrantActions(grant: Grant, recipients: readonly Recipient[]) 
   const claims = {
     ...signedWallet.claims,
     agentName: agent_id,
+    dailyLimit: `${formatAmount(daily_cap_usdc)} USDC`,
+    dailyLimitBefore: old === undefined ? null : `${formatAmount(old.daily_cap_usdc)} USDC`,
     addressNames: nameRecipients(recipient_allowlist, recipients),
   }
   const walletNames = { [wallet.toLowerCase()]: wallet_name }
