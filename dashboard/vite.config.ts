@@ -1,15 +1,22 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
+import { START_SHELL } from './src/components/start-shell.ts'
 
 /** Matches a module of a page. The group is the folder of the page, for example `payments`. */
 const PAGE_MODULE = /\/src\/pages\/(\w+)\//
+
+/** Writes what a page shows before its code has arrived into `index.html`. */
+const startShell: Plugin = {
+  name: 'start-shell',
+  transformIndexHtml: (html) => html.replace('<div id="root"></div>', () => `<div id="root">${START_SHELL}</div>`),
+}
 
 // The server sends a strict Content Security Policy with every page: nothing inline, and nothing from other origins.
 // oxlint-disable-next-line import/no-default-export -- Vite takes its configuration from the default export.
 export default defineConfig({
   base: '/',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), startShell],
   build: {
     outDir: 'dist',
     assetsDir: 'assets',

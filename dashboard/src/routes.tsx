@@ -1,15 +1,11 @@
 import type { RouteObject } from 'react-router'
-import { Loading } from './components/loading.tsx'
 import { RequireSession } from './components/require-session.tsx'
+import { StartFallback } from './components/start-fallback.tsx'
 import { CenteredCardLayout } from './components/centered-card-layout.tsx'
 import { registerLoader } from './navigation/page-loader.ts'
-import { ConsentPage } from './pages/consent/consent-page.tsx'
 import { FailurePage, PageFailure } from './pages/failure-page.tsx'
-import { InvitationPage } from './pages/invitation-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
-import { RecoverPage } from './pages/recover-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
-import { SignUpPage } from './pages/sign-up-page.tsx'
 
 /**
  * The pages of a workspace. In the URL, their paths follow the slug and the mode. The code of a page is loaded when the
@@ -50,22 +46,22 @@ const WORKSPACE_PAGES: RouteObject[] = [
 export const ROUTES: RouteObject[] = [
   {
     ErrorBoundary: FailurePage,
-    HydrateFallback: Loading,
+    HydrateFallback: StartFallback,
     children: [
       {
         Component: CenteredCardLayout,
         children: [
           { path: '/sign-in', Component: SignInPage },
-          { path: '/sign-up', Component: SignUpPage },
-          { path: '/recover', Component: RecoverPage },
-          { path: '/invite/:token', Component: InvitationPage },
+          page('/sign-up', async () => (await import('./pages/sign-up-page.tsx')).SignUpPage),
+          page('/recover', async () => (await import('./pages/recover-page.tsx')).RecoverPage),
+          page('/invite/:token', async () => (await import('./pages/invitation-page.tsx')).InvitationPage),
           { path: '*', Component: NotFoundPage },
         ],
       },
       {
         Component: RequireSession,
         children: [
-          { path: '/consent', Component: ConsentPage },
+          page('/consent', async () => (await import('./pages/consent/consent-page.tsx')).ConsentPage),
           {
             lazy: {
               Component: registerLoader(async () => (await import('./components/app-shell-layout.tsx')).AppShellLayout),

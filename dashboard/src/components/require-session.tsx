@@ -4,8 +4,8 @@ import { Navigate, Outlet, useLocation } from 'react-router'
 import { sessionQuery } from '../api/session.ts'
 import { withNext } from '../navigation/next-path.ts'
 import { ErrorNotice } from './error-notice.tsx'
-import { Loading } from './loading.tsx'
 import { SessionContext } from './session-context.ts'
+import { StartFallback } from './start-fallback.tsx'
 import { Wordmark } from './wordmark.tsx'
 
 /** Navigation state of the sign-in page: whether a session has just ended. */
@@ -30,13 +30,7 @@ export function RequireSession() {
       </SessionContext>
     )
   }
-  if (error === null) {
-    return (
-      <div className="mx-auto w-full max-w-xl p-6">
-        <Loading />
-      </div>
-    )
-  }
+  if (error === null) return <StartFallback />
   return (
     <>
       <header className="border-b border-line bg-surface">
