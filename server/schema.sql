@@ -367,6 +367,29 @@ create table hourly_payment_sums (
   constraint hourly_payment_sums_spent_micro_check CHECK ((spent_micro >= (0)::numeric))
 );
 
+create table hourly_sums (
+  workspace_id text not null,
+  mode text not null,
+  part text not null,
+  hour timestamp with time zone not null,
+  name text not null,
+  spent_micro numeric(30,0) not null,
+  confirmed integer not null,
+  failed integer not null,
+  below_id text,
+  constraint hourly_sums_pkey PRIMARY KEY (workspace_id, mode, part, hour, name),
+  constraint hourly_sums_check CHECK (((confirmed + failed) > 0)),
+  constraint hourly_sums_check1 CHECK (((confirmed = 0) = (spent_micro = (0)::numeric))),
+  constraint hourly_sums_check2 CHECK (((part = 'all'::text) = (below_id IS NOT NULL))),
+  constraint hourly_sums_check3 CHECK (((part = ANY (ARRAY['all'::text, 'withdrawal'::text])) = (name = ''::text))),
+  constraint hourly_sums_confirmed_check CHECK ((confirmed >= 0)),
+  constraint hourly_sums_failed_check CHECK ((failed >= 0)),
+  constraint hourly_sums_hour_check CHECK ((mod(EXTRACT(epoch FROM hour), (3600)::numeric) = (0)::numeric)),
+  constraint hourly_sums_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint hourly_sums_part_check CHECK ((part = ANY (ARRAY['all'::text, 'agent'::text, 'wallet'::text, 'recipient'::text, 'host'::text, 'claimed_host'::text, 'withdrawal'::text]))),
+  constraint hourly_sums_spent_micro_check CHECK ((spent_micro >= (0)::numeric))
+);
+
 create table invitations (
   workspace_id text not null,
   id text not null,
@@ -811,6 +834,17 @@ create table users (
 );
 CREATE INDEX users_never_joined ON public.users USING btree (created_at) WHERE (joined_at IS NULL);
 
+create table wallet_balances (
+  workspace_id text not null,
+  mode text not null,
+  wallet_address text not null,
+  balance_micro numeric(78,0) not null,
+  block_number bigint not null,
+  read_at timestamp with time zone not null,
+  constraint wallet_balances_pkey PRIMARY KEY (workspace_id, mode, wallet_address),
+  constraint wallet_balances_balance_micro_check CHECK ((balance_micro >= (0)::numeric))
+) with (fillfactor=50);
+
 create table wallet_owners (
   workspace_id text not null,
   mode text not null,
@@ -934,6 +968,7 @@ alter table grants add constraint grants_workspace_id_replaced_by_fkey FOREIGN K
 alter table grants add constraint grants_workspace_id_replaces_fkey FOREIGN KEY (workspace_id, replaces) REFERENCES grants(workspace_id, id);
 alter table hourly_host_sums add constraint hourly_host_sums_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table hourly_payment_sums add constraint hourly_payment_sums_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table hourly_sums add constraint hourly_sums_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table invitations add constraint invitations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table members add constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -957,6 +992,7 @@ alter table stored_bytes add constraint stored_bytes_workspace_id_fkey FOREIGN K
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table unexplained_transfers add constraint unexplained_transfers_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);
+alter table wallet_balances add constraint wallet_balances_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table wallet_owners add constraint wallet_owners_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES wallet_passkeys(credential_id);
 alter table wallet_owners add constraint wallet_owners_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table wallet_passkeys add constraint wallet_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -36,6 +36,7 @@ import { SharedReads } from './lib/shared-reads.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchAuthorizations } from './jobs/watch-authorizations.ts'
+import { watchBalances } from './jobs/watch-balances.ts'
 import { watchChain } from './jobs/watch-chain.ts'
 import { watchDeposits } from './jobs/watch-deposits.ts'
 import { sendWebhooks } from './jobs/send-webhooks.ts'
@@ -214,6 +215,8 @@ function startJobs(context: Context, { encryptionKeys }: Config): Loop[] {
     reconcilePayments(context, { holder }),
     sumPayments(context, { mode: 'test', holder }),
     sumPayments(context, { mode: 'live', holder }),
+    watchBalances(context, { mode: 'test', holder }),
+    watchBalances(context, { mode: 'live', holder }),
     compareLedgers(context, { mode: 'test', holder }),
     compareLedgers(context, { mode: 'live', holder }),
     cleanUp(context, { holder }),

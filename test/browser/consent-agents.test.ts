@@ -54,7 +54,7 @@ describe('choosing the agent and the wallet on the consent page, in a browser', 
   test("the page shows the agent's current limits: earlier payments reduce the remaining amount", async () => {
     const page = await enterOwner()
     await openConsent(page, app.start().url)
-    const whole = { 'Remaining now': '100 USDC', '24-hour limit': '100 USDC', 'Per-payment limit': '10 USDC' }
+    const whole = { 'Left of it now': '100 USDC', '24-hour limit': '100 USDC', 'Per-payment limit': '10 USDC' }
     assert.deepEqual(await readLimits(page), whole)
 
     const { keys, wallets, agent_id } = fixture.host.workspace
@@ -62,7 +62,7 @@ describe('choosing the agent and the wallet on the consent page, in a browser', 
     const paid = await call(fixture.host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: payment })
     assert.equal(paid.status, 201, paid.text)
     await page.reload()
-    assert.deepEqual(await readLimits(page), { ...whole, 'Remaining now': '98.5 USDC' })
+    assert.deepEqual(await readLimits(page), { ...whole, 'Left of it now': '98.5 USDC' })
     await page.getByRole('listitem').filter({ hasText: wallets.test }).waitFor()
     await page.getByRole('radio', { name: /^Live/ }).check()
     await page.getByRole('listitem').filter({ hasText: wallets.live }).waitFor()

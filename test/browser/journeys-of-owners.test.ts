@@ -44,7 +44,7 @@ describe('how owners keep and use their wallets', () => {
     await page.getByRole('row').filter({ hasText: 'Savings' }).getByText('At risk').waitFor()
     await inspect(page, 'wallets-at-risk')
     await goTo(page, 'Overview')
-    await page.getByText('At risk:').waitFor()
+    await page.getByText('Wallets with a single passkey').waitFor()
     await inspect(page, 'overview-at-risk')
 
     await page.goto(walletPage)

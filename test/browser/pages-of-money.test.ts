@@ -39,8 +39,8 @@ describe('the pages about money, in both themes and at every width', () => {
 
   type Text = string | RegExp
   const pages: readonly (readonly [name: string, path: () => string, title: Text, content?: Text])[] = [
-    ['overview', () => '', 'Overview', /^Purchases by website/],
-    ['overview-undelivered', () => '?range=24h', 'Overview', 'Paid, not delivered:'],
+    ['overview', () => '', 'Overview', 'Paid, not delivered'],
+    ['overview-websites', () => '?period=today&by=host', 'Overview', /^localhost:\d+/],
     ['overview-live-empty', () => '../live', 'Overview'],
     ['payments', () => 'payments', 'Payments'],
     ['payments-bought', () => 'payments?kind=x402', 'Payments', /^localhost:\d+$/],

@@ -96,12 +96,12 @@ describe('the state of agents and grants, as the dashboard shows it', () => {
     const stopped = page.getByRole('list', { name: 'Wallets and limits of stopped-bot' }).getByRole('listitem')
     await stopped.getByText('Suspended', { exact: true }).waitFor()
     await stopped.getByText('any recipient').waitFor()
-    assert.equal(await stopped.getByText('Remaining now').count(), 0)
+    assert.equal(await stopped.getByText('Left of it now').count(), 0)
     await inspectPage(page, 'consent-suspended')
     await agents.selectOption('late-bot')
     await page.getByText('“late-bot” can’t spend now, because its grant has expired.').waitFor()
     await page.getByText('The grant expired on').waitFor()
-    assert.equal(await page.getByText('Remaining now').count(), 0)
+    assert.equal(await page.getByText('Left of it now').count(), 0)
   })
 
   test('a new grant ends in 30 days, and asks for its recipients', async () => {

@@ -103,7 +103,7 @@ const BODIES: Bodies = {
 }
 
 /** The values of the query parameters that some endpoints require. */
-const QUERY: Readonly<Record<string, string>> = { mode: 'test', range: '7d' }
+const QUERY: Readonly<Record<string, string>> = { mode: 'test', period: 'today', zone: 'UTC', by: 'agent' }
 
 /** Every endpoint of the dashboard, as the contract declares it. */
 export const ENDPOINTS: readonly Endpoint[] = CONSOLE_ROUTES.map((route) => {

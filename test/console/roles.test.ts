@@ -39,6 +39,7 @@ const TABLES = [
   ...['webhook_endpoints', 'deliveries', 'events'],
   ...['grants', 'stops'],
 ]
+const SPENDING = 'mode=test&period=today&zone=UTC&by=agent'
 const HOOK = { mode: 'test', url: 'https://hooks.example/x', events: ['payment.confirmed'] } as const
 const REFUSALS: Readonly<Record<number, ProblemType>> = { 401: 'unauthenticated', 403: 'forbidden', 404: 'not_found' }
 
@@ -91,7 +92,10 @@ describe('who may do what in a workspace', () => {
     ['stop all agents', [200, 200, 403], stopAll],
     ['list connections', [200, 200, 200], async () => ({ path: at('connections') })],
     ['disconnect an application', [200, 200, 403], disconnect],
-    ['read the overview', [200, 200, 200], async () => ({ path: `${at('overview')}?mode=test&range=24h` })],
+    ['read the overview', [200, 200, 200], async () => ({ path: `${at('overview')}?mode=test` })],
+    ['read the spending', [200, 200, 200], async () => ({ path: `${at('overview/spending')}?${SPENDING}` })],
+    ['read the funds', [200, 200, 200], async () => ({ path: `${at('overview/funds')}?mode=test` })],
+    ['read what waits', [200, 200, 200], async () => ({ path: `${at('overview/waiting')}?mode=test` })],
     ['list payments', [200, 200, 200], async () => ({ path: `${at('payments')}?mode=test` })],
     ['list rejected requests', [200, 200, 200], async () => ({ path: `${at('refusals')}?mode=test` })],
     ['list webhooks', [200, 200, 200], async () => ({ path: `${at('webhooks')}?mode=test` })],

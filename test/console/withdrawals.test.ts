@@ -68,8 +68,9 @@ describe('withdrawals in the dashboard', () => {
     const [head = '', line = ''] = csv.text.split('\r\n')
     assert.ok(head.endsWith(',grant_id,kind,resource,delivery'), head)
     assert.ok(line.startsWith(`${id},`) && line.endsWith(',,withdrawal,,'), line)
-    const { overview } = await browser.ask<{ overview: Wire }>('GET', `${at('overview')}?mode=test&range=24h`)
-    assert.deepEqual([overview['withdrawn_usdc'], overview['spent_usdc'], overview['spend']], ['1.5', '0', []])
+    const query = 'mode=test&period=today&zone=UTC&by=agent'
+    const { spending } = await browser.ask<{ spending: Wire }>('GET', `${at('overview/spending')}?${query}`)
+    assert.deepEqual([spending['withdrawn_usdc'], spending['spent_usdc'], spending['agents']], ['1.5', '0', []])
 
     // A withdrawal is not a payment of an agent, so no credential of an agent can read it.
     const read = await send(server.url, { method: 'GET', path: `/v1/payments/${id}`, key: seeded.key })

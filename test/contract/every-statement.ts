@@ -17,12 +17,10 @@ import {
   listPaymentRows,
 } from '../../server/src/domain/reports/listing/listing-store.ts'
 import { PAYMENT_SORTS } from '../../server/src/domain/reports/listing/payment-order.ts'
-import {
-  countRefusals,
-  findSteps,
-  listFullestCaps,
-  sumSpend,
-} from '../../server/src/domain/reports/overview/overview-store.ts'
+import { listRepeatedRefusals, listUnsignedGrants } from '../../server/src/domain/reports/conditions/facts-store.ts'
+import { listActiveGrants, listWalletBalances } from '../../server/src/domain/reports/funds/funds-store.ts'
+import { findSteps } from '../../server/src/domain/reports/overview/overview-store.ts'
+import { countRefusals, sumSpending } from '../../server/src/domain/reports/spending/spending-store.ts'
 import { deleteSumsSince, listSumProgress, sumHour } from '../../server/src/domain/hourly-sums/hourly-sums-store.ts'
 import {
   listLedgerDepositsOfAgent,
@@ -30,7 +28,7 @@ import {
   listLedgerWithdrawals,
 } from '../../server/src/domain/reports/ledger/ledger-store.ts'
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
-import { countUndelivered, sumSpendByHost } from '../../server/src/domain/purchases/purchase-sums-store.ts'
+import { countUndelivered } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusal-list-store.ts'
 import { suspendGrantsOf } from '../../server/src/domain/grants/stopped-grants-store.ts'
 import { countStoppable, countUnderWay } from '../../server/src/domain/stops/stops-store.ts'
@@ -136,14 +134,19 @@ const VARIANTS: readonly Query<unknown>[] = [
       listPaidAddresses(place, { head: '', limit: 1 }),
       listNewestPayments('', mode, 1),
       listRefusalRows({ ...selection, code: null, isGrouped: true, pageBelow: '' }),
-      sumSpend({ ...place, barStarts: [], end: NOW, agentsMax: 1 }),
+      sumSpending({
+        ...{ ...place, boundaries: [NOW], splitHours: [], unsummed: [], sumsFrom: NOW, by: 'agent', agentId: null },
+        ...{ agentsMax: 1, rowsMax: 1, paymentsMax: 1 },
+      }),
       listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
       sumHour({ ...place, hour: NOW, keptSince: NOW }),
       deleteSumsSince({ workspaceId: '', mode, since: NOW }),
-      countRefusals('', mode, '', ''),
-      listFullestCaps({ ...place, now: NOW, windowStart: NOW }),
+      countRefusals({ workspaceId: '', mode, agentId: null }, '', ''),
+      listRepeatedRefusals({ workspaceId: '', mode }, { from: '', readMax: 1, timesMin: 1, limit: 1 }),
+      listUnsignedGrants({ workspaceId: '', mode }, { userId: '', limit: 1, now: NOW }),
+      listActiveGrants({ workspaceId: '', mode }, { windowStart: NOW, limit: 1 }),
+      listWalletBalances({ workspaceId: '', mode }, { limit: 1, heldSince: NOW, overdueBefore: NOW, overdueMax: 1 }),
       findSteps('', mode),
-      sumSpendByHost({ workspaceId: '', mode }, { since: NOW, hostsMax: 1 }),
       countUndelivered({ workspaceId: '', mode }, { from: '', rowsMax: 1, now: NOW }),
     ]
   }),

@@ -158,6 +158,9 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
       NUMBERS.map((amount) => ({ data: toWord(amount) })),
       ({ amountMicro }) => amountMicro,
     ),
+  // The contract may report any uint256.
+  'wallet_balances.balance_micro': () => NUMBERS,
+  'wallet_balances.block_number': counts,
   'deposits.tx_hash': () =>
     readLogs(
       HEXES.map((transactionHash) => ({ transactionHash })),

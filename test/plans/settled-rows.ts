@@ -172,6 +172,50 @@ export const SETTLED: readonly string[] = [
     spent_micro: '5',
     purchases: '1',
   }),
+  // The same hours, with a sum for each of several agents, recipients, wallets and hosts.
+  ...['all', 'withdrawal'].map((part) =>
+    rows(
+      'hourly_sums',
+      8,
+      {
+        ...own,
+        mode: `'test'`,
+        part: `'${part}'`,
+        hour: `${now} - (25 + n) * interval '1 hour'`,
+        name: `''`,
+        spent_micro: '5',
+        confirmed: '1',
+        failed: '0',
+        below_id: part === 'all' ? `'pay_01' || lpad((1000000 - 60 * (24 + n))::text, 8, '0')` : 'null',
+      },
+      'where n <= 8',
+    ),
+  ),
+  ...[
+    ['agent', agent],
+    ['wallet', wallet(ref(1))],
+    ['recipient', wallet(ref(1))],
+    ['host', `'seller' || ${ref(1)} || '.example'`],
+  ].map(([part = '', name = '']) =>
+    rows('hourly_sums', 8, {
+      ...own,
+      mode: 'mode_of(n)',
+      part: `'${part}'`,
+      hour: `${now} - (26 + (n - 1) / t.size) * interval '1 hour'`,
+      name,
+      spent_micro: '5',
+      confirmed: '1',
+      failed: '0',
+    }),
+  ),
+  rows('wallet_balances', 2, {
+    ...own,
+    mode: 'mode_of(n)',
+    wallet_address: wallet('n'),
+    balance_micro: '1000000',
+    block_number: '999000',
+    read_at: now,
+  }),
   rows('purchases', 40, {
     ...own,
     mode: 'mode_of(n)',

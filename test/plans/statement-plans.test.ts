@@ -113,7 +113,6 @@ describe('the plans of all statements, for a huge workspace among small ones', (
     ['sessions_by_end', 'delete_ended_sessions'],
     ['events_by_type', 'list_newest_events'],
     ['purchases_undelivered', 'count_undelivered_purchases_test'],
-    ['purchases_by_time', 'sum_spend_by_host_test'],
   ] as const) {
     test(`the test finds that ${name} has lost the index ${index}`, async () => {
       assert.notDeepEqual(await findFaults(get(name), `drop index ${index}`), [])

@@ -13,10 +13,12 @@ const DAY_START_ID = idOfHoursAgo(24)
 /** The lowest id that an audit entry of the last 15 minutes can have. */
 const LATELY_ID = `adt_01${`${1_000_000 - 15}`.padStart(8, '0')}`
 
-const MONTH_START = at(-30 * 24 * 60)
-
-/** The starts of the bars of a chart of 30 days, in their order. */
-const DAYS = listOf(...Array.from({ length: 30 }, (_, day) => at((day - 30) * 24 * 60)))
+/** The period before of 30 days, then the days of a chart of 30 days, then its end, in their order. */
+const DAYS = listOf(
+  at(-60 * 24 * 60),
+  at(-30 * 24 * 60),
+  ...Array.from({ length: 31 }, (_, day) => at((day - 30) * 24 * 60)),
+)
 
 /**
  * The workspaces, modes, wallets and agents of two requests. Both requests use the values of the same payment in the
@@ -239,15 +241,35 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   mark_grant_submitted: () => ({ 4: 'activate', 5: at(0) }),
   mark_owner_request_done: () => ({ 3: '{}' }),
   record_payment_lookup: () => ({ 9: null }),
+  save_wallet_balances: (sample) => ({
+    2: listOf(get(sample, 'wallets', 'address')),
+    3: '{1000000}',
+    4: '{999001}',
+    5: at(0),
+    6: at(-1),
+  }),
   replace_payment_hash: () => ({ 4: `0x${'f'.repeat(64)}`, 7: null }),
-  ...Object.fromEntries(
-    ['test', 'live'].map((mode) => [`sum_spend_by_host_${mode}`, () => ({ 2: MONTH_START, 3: '5' })]),
-  ),
   ...Object.fromEntries(
     ['test', 'live'].flatMap((mode) => [
       [`list_sum_progress_${mode}`, () => ({ 1: '', 3: idOfHoursAgo(31 * 24), 4: idOfHoursAgo(1) })],
       [`sum_hour_${mode}`, () => ({ 2: at(-120), 3: idOfHoursAgo(2), 4: idOfHoursAgo(1), 5: at(-31 * 24 * 60) })],
-      [`sum_spend_${mode}`, () => ({ 2: idOfHoursAgo(30 * 24), 3: idOfHoursAgo(0), 4: DAYS, 5: '5', 6: at(0) })],
+      [
+        `sum_spending_${mode}`,
+        () => ({
+          ...{ 2: DAYS, 3: '{}', 4: listOf(idOfHoursAgo(30)), 5: listOf(idOfHoursAgo(29)), 6: idOfHoursAgo(60 * 24) },
+          ...{
+            7: idOfHoursAgo(0),
+            8: 'host',
+            9: at(-60 * 24 * 60),
+            10: at(0),
+            11: '6',
+            12: '100',
+            13: '100000',
+            14: null,
+          },
+        }),
+      ],
+      [`list_repeated_refusals_${mode}`, () => ({ 2: `ref_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`, 4: '3' })],
     ]),
   ),
   update_webhook_endpoint: () => ({ 5: null, 6: null, 7: null }),
@@ -261,25 +283,29 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   count_equal_payments: 'a wallet has few pending payments at a time',
   find_free_slot: 'the grants of a workspace, which an owner signed one by one',
   find_similar_pending: 'the pending payments of a workspace',
+  list_active_grants_live: 'the active grants of a workspace',
+  list_active_grants_test: 'the active grants of a workspace',
   list_agents: 'the agents of a workspace',
   list_api_key_summaries: 'the API keys of a workspace',
   list_connection_errors: 'the connections that failed lately',
   list_connections: 'the connections of a workspace',
-  list_fullest_caps_live: 'the active grants of a workspace, to find the fullest',
-  list_fullest_caps_test: 'the active grants of a workspace, to find the fullest',
   list_grant_summaries: 'the grants of a workspace, which an owner signed one by one',
   list_members: 'the members of a workspace, ordered by their names',
   list_open_invitations: 'the invitations of a workspace',
   find_wallet_like: 'the wallets of a workspace',
   list_payment_refusals_live: 'the rejected requests of a workspace, of which at most 10,000 are kept',
   list_payment_refusals_test: 'the rejected requests of a workspace, of which at most 10,000 are kept',
+  list_repeated_refusals_live: 'the refusals of a day, to find those that repeat',
+  list_repeated_refusals_test: 'the refusals of a day, to find those that repeat',
   list_recipients: 'the recipients of a workspace, ordered by their labels',
+  list_wallet_balances_live: 'the wallets of a workspace, ordered by their age',
+  list_wallet_balances_test: 'the wallets of a workspace, ordered by their age',
   list_wallet_budgets: 'the wallets of a workspace',
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
-  sum_spend_live: 'the sums of each agent and bar, of which a few agents are shown',
-  sum_spend_test: 'the sums of each agent and bar, of which a few agents are shown',
+  sum_spending_live: 'the sums of each name and bar, of which a few names are shown',
+  sum_spending_test: 'the sums of each name and bar, of which a few names are shown',
 }
 
 /** Statements that no request waits for and that may read a table from its start, because they read few rows. */

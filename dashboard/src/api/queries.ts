@@ -1,12 +1,13 @@
+import type { Input } from '@bursar/server/src/console/contract/all-routes.ts'
 import type { AuditFilter } from '@bursar/server/src/console/contract/audit.ts'
 import type { Delivery, DeliveryQuery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
-import type { Range } from '@bursar/server/src/console/contract/overview.ts'
 import type { PaymentDetail, PaymentFilter, PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
 import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { pagedQuery, query, type PageStart } from './query.ts'
+import { readerZone } from './reader-zone.ts'
 import { request } from './request.ts'
 import type { StopScope } from './stops.ts'
 
@@ -232,23 +233,43 @@ export function refusalQuery(slug: string, mode: Mode, id: string) {
   return query('GET /console/workspaces/:slug/refusals/:id', input, { pick: ({ refusal }) => refusal, live: mode })
 }
 
-export function overviewQuery(slug: string, mode: Mode, range: Range) {
-  const input = { params: { slug }, query: { mode, range } }
-  return queryOptions({
+export function overviewQuery(slug: string, mode: Mode) {
+  const input = { params: { slug }, query: { mode } }
+  return {
     ...query('GET /console/workspaces/:slug/overview', input, { pick: ({ overview }) => overview, live: mode }),
+    refetchInterval: TIMED_REFRESH_MS,
+  }
+}
+
+export type SpendingChoice = Omit<Input<'GET /console/workspaces/:slug/overview/spending'>['query'], 'mode' | 'zone'>
+
+/** What was spent in a calendar period of the reader's time zone, and in the period before. */
+export function spendingQuery(slug: string, mode: Mode, choice: SpendingChoice) {
+  const input = { params: { slug }, query: { mode, zone: readerZone(), ...choice } }
+  return queryOptions({
+    ...query('GET /console/workspaces/:slug/overview/spending', input, {
+      pick: ({ spending }) => spending,
+      live: mode,
+    }),
     refetchInterval: TIMED_REFRESH_MS,
     placeholderData: keepPreviousData,
   })
 }
 
-/**
- * What was spent on each host in the last 30 days. A change does not cause a new fetch, because the server's query is
- * slow.
- */
-export function hostsQuery(slug: string, mode: Mode) {
+/** What each wallet holds, and how much of it agents can still spend. */
+export function fundsQuery(slug: string, mode: Mode) {
   const input = { params: { slug }, query: { mode } }
   return {
-    ...query('GET /console/workspaces/:slug/overview/hosts', input, { pick: whole }),
+    ...query('GET /console/workspaces/:slug/overview/funds', input, { pick: ({ wallets }) => wallets, live: mode }),
+    refetchInterval: TIMED_REFRESH_MS,
+  }
+}
+
+/** How many grants wait for the user's signature. */
+export function waitingQuery(slug: string, mode: Mode) {
+  const input = { params: { slug }, query: { mode } }
+  return {
+    ...query('GET /console/workspaces/:slug/overview/waiting', input, { pick: whole, live: mode }),
     refetchInterval: TIMED_REFRESH_MS,
   }
 }

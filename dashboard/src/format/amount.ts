@@ -1,3 +1,5 @@
+import { formatRounded } from '@bursar/server/src/values/money.ts'
+
 const DECIMALS_MIN = 2
 
 /** Formats an amount of USDC: `1234.5` as `1,234.50`. Works on text, so that no digit is lost to rounding. */
@@ -25,4 +27,19 @@ export function toPermille(part: string, whole: string): number {
   if (wholeMicro <= 0n) return 0
   const permille = (toMicro(part) * 1_000n) / wholeMicro
   return Number(permille > 1_000n ? 1_000n : permille)
+}
+
+/** Formats an amount of USDC with two decimals: `7165.601444` as `7,165.60`. The exact amount must be reachable. */
+export function roundAmount(usdc: string): string {
+  return formatRounded(toMicro(usdc))
+}
+
+/** The lower of two amounts. */
+export function lowerAmount(left: string, right: string): string {
+  return toMicro(left) <= toMicro(right) ? left : right
+}
+
+/** The sum of amounts. */
+export function sumAmounts(amounts: readonly string[]): string {
+  return fromMicro(amounts.reduce((sum, usdc) => sum + toMicro(usdc), 0n))
 }

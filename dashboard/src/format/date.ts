@@ -1,5 +1,6 @@
 // Dates are always formatted in English, like the rest of the page, whatever the browser's language.
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
+const CALENDAR_DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 const SECOND = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
@@ -42,6 +43,11 @@ export function formatRelativeTime(iso: string, nowMs: number): string {
   if (!(age > -5 * MINUTE_MS && age < DAY_MS)) return formatTime(iso)
   if (age < MINUTE_MS) return 'just now'
   return age < HOUR_MS ? `${Math.floor(age / MINUTE_MS)} min ago` : `${Math.floor(age / HOUR_MS)} h ago`
+}
+
+/** Calendar days such as `2026-11-01`, which belong to no time zone, without repeating what they share: `1–30 Nov 2026`. */
+export function formatDays({ from, to }: { readonly from: string; readonly to: string }): string {
+  return CALENDAR_DAY.formatRange(new Date(`${from}T00:00:00Z`), new Date(`${to}T00:00:00Z`))
 }
 
 function formatWith(format: Intl.DateTimeFormat, iso: string): string {

@@ -2,25 +2,39 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listTicks } from './list-ticks.ts'
 
-const HOUR_MS = 3_600_000
-const NOW = Date.parse('2026-11-21T15:00:00.000Z')
+/** The starts of consecutive local days, or of the hours of a day, and the end of the last one. */
+function bars(count: number, step: 'day' | 'hour'): [string[], string] {
+  const at = (bar: number) => (step === 'day' ? new Date(2026, 10, 1 + bar) : new Date(2026, 10, 1, bar)).toISOString()
+  return [Array.from({ length: count }, (_, bar) => at(bar)), at(count)]
+}
 
-test('a day gets a few round hours of local time', () => {
-  const ticks = listTicks(NOW - 24 * HOUR_MS, NOW)
-  assert.equal(ticks.length, 4)
-  for (const { atMs, text } of ticks) {
-    assert.match(text, /^(00|06|12|18):00$/)
-    assert.ok(atMs >= NOW - 24 * HOUR_MS && atMs < NOW)
-  }
+test('the hours of a day have a label every six hours, and one at the end', () => {
+  assert.deepEqual(
+    listTicks(...bars(24, 'hour')).map(({ part, text }) => [part, text]),
+    [
+      [0, '00:00'],
+      [0.25, '06:00'],
+      [0.5, '12:00'],
+      [0.75, '18:00'],
+      [1, '00:00'],
+    ],
+  )
 })
 
-for (const days of [7, 30]) {
-  test(`${days} days get a few local midnights`, () => {
-    const ticks = listTicks(NOW - days * 24 * HOUR_MS, NOW)
-    assert.ok(ticks.length >= 2 && ticks.length <= 4, `${ticks.length}`)
-    for (const { atMs, text } of ticks) {
-      assert.equal(new Date(atMs).getHours(), 0)
-      assert.match(text, /^\d{1,2} (Oct|Nov)$/)
-    }
+test('a month has a few labels, and its first and its last day are among them', () => {
+  const ticks = listTicks(...bars(30, 'day'))
+  assert.deepEqual(
+    ticks.map(({ text }) => text),
+    ['1 Nov', '9 Nov', '17 Nov', '25 Nov', '30 Nov'],
+  )
+  assert.equal(ticks.at(-1)?.part, 29.5 / 30)
+})
+
+for (const count of [1, 2, 7, 31, 92]) {
+  test(`${count} days have labels that do not overlap`, () => {
+    const ticks = listTicks(...bars(count, 'day'))
+    assert.ok(ticks.length >= 1 && ticks.length <= 7, `${ticks.length}`)
+    const gaps = ticks.slice(1).map(({ part }, index) => part - (ticks[index]?.part ?? 0))
+    assert.ok(gaps.every((gap) => gap > 0.11))
   })
 }

@@ -1,48 +1,38 @@
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const TICKS_MAX = 4
+const TICKS_MAX = 5
+const HOURS_APART = 6
+const DAY_MS = 24 * 3_600_000
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 interface Tick {
-  readonly atMs: number
+  /** The place on the axis, from 0 to 1. */
+  readonly part: number
   readonly text: string
 }
 
-/** A few round times in the user's time zone for an axis: hours for a single day, otherwise days. */
-export function listTicks(fromMs: number, toMs: number): readonly Tick[] {
-  return toMs - fromMs <= DAY_MS ? listHours(fromMs, toMs) : listDays(fromMs, toMs)
+/**
+ * A few labels for the axis of bars that begin at these times, in the user's time zone: round hours if the bars are
+ * hours, otherwise days. The last day always has a label, so that the axis shows where it ends.
+ */
+export function listTicks(barsAt: readonly string[], end: string): readonly Tick[] {
+  const starts = barsAt.map((at) => new Date(at))
+  const [first = new Date(end)] = starts
+  const isOneDay = starts.length > 1 && new Date(end).getTime() - first.getTime() <= DAY_MS + 2 * 3_600_000
+  if (isOneDay) return listHours([...starts, new Date(end)])
+  const apart = Math.max(1, Math.ceil((starts.length - 1) / (TICKS_MAX - 1)))
+  const last = starts.length - 1
+  return starts
+    .map((at, bar) => ({ at, bar }))
+    .filter(({ bar }) => bar === last || (bar % apart === 0 && last - bar > apart / 2))
+    .map(({ at, bar }) => ({ part: (bar + 0.5) / starts.length, text: DAY.format(at) }))
 }
 
-const HOURS_APART = 6
-
-function listHours(fromMs: number, toMs: number): readonly Tick[] {
-  const ticks: Tick[] = []
-  for (const at = new Date(fromMs); at.getTime() < toMs; at.setTime(at.getTime() + HOUR_MS)) {
-    at.setMinutes(0, 0, 0)
-    const atMs = at.getTime()
-    if (atMs >= fromMs && at.getHours() % HOURS_APART === 0) ticks.push({ atMs, text: CLOCK.format(at) })
-  }
-  return ticks
-}
-
-/**
- * A day gets no label if it is too close to an end of the axis for the label to fit: closer than this part of the axis.
- */
-const EDGE_PART = 0.03
-
-/**
- * Counts calendar days instead of adding 24 hours, because days with a daylight saving change are longer or shorter.
- */
-function listDays(fromMs: number, toMs: number): readonly Tick[] {
-  const daysApart = Math.ceil((toMs - fromMs) / DAY_MS / TICKS_MAX)
-  const at = new Date(fromMs)
-  at.setHours(24, 0, 0, 0)
-  const ticks: Tick[] = []
-  for (; at.getTime() < toMs; at.setDate(at.getDate() + daysApart)) {
-    const part = (at.getTime() - fromMs) / (toMs - fromMs)
-    if (part > EDGE_PART && part < 1 - EDGE_PART) ticks.push({ atMs: at.getTime(), text: DAY.format(at) })
-  }
-  return ticks
+/** Labels every sixth hour, and the end of the day. */
+function listHours(hours: readonly Date[]): readonly Tick[] {
+  const last = hours.length - 1
+  return hours
+    .map((at, hour) => ({ at, hour }))
+    .filter(({ at, hour }) => hour === last || (at.getHours() % HOURS_APART === 0 && at.getMinutes() === 0))
+    .map(({ at, hour }) => ({ part: hour / last, text: CLOCK.format(at) }))
 }

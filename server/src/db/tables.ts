@@ -217,6 +217,17 @@ export const tables = {
     failed: column('hourly_payment_sums.failed', 'int4'),
     below_id: column('hourly_payment_sums.below_id', 'text'),
   },
+  hourly_sums: {
+    workspace_id: column('hourly_sums.workspace_id', 'text'),
+    mode: choice('hourly_sums.mode', ['test', 'live']),
+    part: choice('hourly_sums.part', ['all', 'agent', 'wallet', 'recipient', 'host', 'claimed_host', 'withdrawal']),
+    hour: column('hourly_sums.hour', 'timestamptz'),
+    name: column('hourly_sums.name', 'text'),
+    spent_micro: column('hourly_sums.spent_micro', 'numeric'),
+    confirmed: column('hourly_sums.confirmed', 'int4'),
+    failed: column('hourly_sums.failed', 'int4'),
+    below_id: nullable(column('hourly_sums.below_id', 'text')),
+  },
   invitations: {
     workspace_id: column('invitations.workspace_id', 'text'),
     id: column('invitations.id', 'text'),
@@ -471,6 +482,14 @@ export const tables = {
     user_handle: column('users.user_handle', 'bytea'),
     created_at: column('users.created_at', 'timestamptz'),
     joined_at: nullable(column('users.joined_at', 'timestamptz')),
+  },
+  wallet_balances: {
+    workspace_id: column('wallet_balances.workspace_id', 'text'),
+    mode: column('wallet_balances.mode', 'text'),
+    wallet_address: column('wallet_balances.wallet_address', 'text'),
+    balance_micro: column('wallet_balances.balance_micro', 'numeric'),
+    block_number: column('wallet_balances.block_number', 'int8'),
+    read_at: column('wallet_balances.read_at', 'timestamptz'),
   },
   wallet_owners: {
     workspace_id: column('wallet_owners.workspace_id', 'text'),

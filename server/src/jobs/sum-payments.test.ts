@@ -17,7 +17,7 @@ test('one of two processes sums; a workspace that cannot be summed is logged, an
   const at = new Date(given.clock.now().getTime() - HOURS_5_MS)
   for (const each of seeded) await seedPayment(ctx, each, { at, status: 'confirmed' })
   const [failing = '', ...others] = seeded.map(({ workspace }) => workspace.id)
-  await readRows(ctx.db, `alter table hourly_payment_sums add constraint fault check (workspace_id <> '${failing}')`)
+  await readRows(ctx.db, `alter table hourly_sums add constraint fault check (workspace_id <> '${failing}')`)
 
   const logged: unknown[] = []
   const logger = Object.assign(createLogger('silent'), { warn: (fields: unknown) => logged.push(fields) })
@@ -30,7 +30,7 @@ test('one of two processes sums; a workspace that cannot be summed is logged, an
     await given.close()
   })
   const listSummed = async () => {
-    const rows = await readRows(ctx.db, 'select workspace_id from hourly_payment_sums order by workspace_id')
+    const rows = await readRows(ctx.db, `select workspace_id from hourly_sums where part = 'all' order by workspace_id`)
     return rows.map(({ workspace_id: id }) => String(id))
   }
   await waitFor('the sums', async () => (await listSummed()).length === 2 && logged.length > 0)

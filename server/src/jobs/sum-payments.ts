@@ -5,7 +5,7 @@ import type { Mode } from '../values/mode.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
 const INTERVAL_MS = 10 * 60_000
-/** Longer than a page of workspaces takes, even after an upgrade, when all hours of the last 31 days are summed. */
+/** Longer than a page of workspaces takes, even after an upgrade, when all hours of the last 100 days are summed. */
 const LEASE_MS = 30 * 60_000
 const WORKSPACES_PER_PAGE = 200
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { AMOUNT_USDC_MAX, formatAmount, parseAmount } from './money.ts'
+import { AMOUNT_USDC_MAX, formatAmount, formatRounded, parseAmount } from './money.ts'
 
 const MICRO_MAX = AMOUNT_USDC_MAX * 1_000_000n
 
@@ -84,3 +84,17 @@ function toMicro(text: string): bigint {
   const places = point === -1 ? 0 : text.length - point - 1
   return BigInt(text.replace('.', '')) * 10n ** BigInt(6 - places)
 }
+
+test('an amount is rounded to two decimals for people, and is never shown as none', () => {
+  const cases = [
+    [0n, '0.00'],
+    [1n, '<0.01'],
+    [4_999n, '<0.01'],
+    [5_000n, '0.01'],
+    [7_165_601_444n, '7,165.60'],
+    [2_187_918_638n, '2,187.92'],
+    [999_995_000n, '1,000.00'],
+    [1_234_567_890_000_000n, '1,234,567,890.00'],
+  ] as const
+  for (const [micro, text] of cases) assert.equal(formatRounded(micro), text)
+})

@@ -40,3 +40,17 @@ export function formatAmount(amountMicro: bigint): string {
   const fraction = (absolute % MICRO_PER_USDC).toString().padStart(6, '0').replace(/0+$/, '')
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
 }
+
+const MICRO_PER_CENT = MICRO_PER_USDC / 100n
+
+/**
+ * Formats micro-USDC with two decimals, for people: `7165601444n` is `"7,165.60"`. Half a cent is rounded up. An amount
+ * that would round to nothing is `"<0.01"`, so that it is not mistaken for none. The exact amount must be shown or
+ * reachable beside it.
+ */
+export function formatRounded(amountMicro: bigint): string {
+  const cents = (amountMicro + MICRO_PER_CENT / 2n) / MICRO_PER_CENT
+  if (cents === 0n && amountMicro > 0n) return '<0.01'
+  const whole = (cents / 100n).toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
+  return `${whole}.${(cents % 100n).toString().padStart(2, '0')}`
+}

@@ -89,6 +89,7 @@ const DASHBOARD_FLOORS = [
   ['components'],
   ['pages'],
   ['pages/workspace'],
+  ['pages/spending'],
   ['pages/account', 'pages/developers', 'pages/recipients'],
   ['pages/payments'],
   ['pages/grants'],

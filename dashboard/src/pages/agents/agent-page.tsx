@@ -22,6 +22,7 @@ import { AgentBadge } from './agent-badge.tsx'
 import { AgentConnections } from './agent-connections.tsx'
 import { AgentLabel } from './agent-label.tsx'
 import { AgentDeletion } from './agent-deletion.tsx'
+import { AgentSpending } from './agent-spending.tsx'
 import { LimitCard } from './limit-card.tsx'
 
 export function AgentPage() {
@@ -90,6 +91,7 @@ function AgentDetail({ agent }: { readonly agent: Agent }) {
           <Limits grants={grants} newGrant={may(role, 'manageGrants') ? newGrant : null} />
         )}
       </Section>
+      {agent.state !== 'no_grant' && <AgentSpending agentId={agent.id} />}
       <LatestPayments filter={{ agent: agent.id }} />
       <AgentConnections agentId={agent.id} />
       {may(role, 'manageAgents') && <AgentDeletion agentId={agent.id} />}

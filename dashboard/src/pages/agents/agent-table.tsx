@@ -1,9 +1,10 @@
 import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { RoundedNumber } from '../../components/amount-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
-import { formatAmount } from '../../format/amount.ts'
 import { WalletText } from '../workspace/wallet-text.tsx'
+import { useSpendable } from '../workspace/use-spendable.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { AgentBadge } from './agent-badge.tsx'
 
@@ -44,7 +45,9 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
 
 const WALLETS_SHOWN_MAX = 3
 
+/** What the agent can still spend from each wallet: never more than the wallet has. */
 function Remaining({ agent }: { readonly agent: Agent }) {
+  const spendable = useSpendable()
   if (agent.wallets.length === 0) {
     return (
       <span className="text-muted max-md:sr-only">
@@ -59,10 +62,12 @@ function Remaining({ agent }: { readonly agent: Agent }) {
     <ul className="grid gap-0.5">
       {shown.map(({ address, remaining_24h_usdc, daily_cap_usdc }) => (
         <li key={address}>
-          <span className="font-semibold tabular-nums">{formatAmount(remaining_24h_usdc)}</span>
+          <span className="font-semibold tabular-nums">
+            <RoundedNumber usdc={spendable(remaining_24h_usdc, address).usdc} />
+          </span>
           <span className="text-muted">
             {' '}
-            <span className="md:hidden">remaining </span>of {formatAmount(daily_cap_usdc)} USDC from{' '}
+            <span className="md:hidden">remaining </span>of <RoundedNumber usdc={daily_cap_usdc} /> USDC from{' '}
             <span className="inline-block max-w-48 truncate align-bottom">
               <WalletText address={address} />
             </span>

@@ -82,10 +82,10 @@ function WalletLimits({ grant, recipients, isBuying }: WalletLimitsProps) {
         </span>
       </p>
       <dl className="grid gap-x-6 gap-y-3 px-4 pt-3.5 pb-2 sm:flex sm:flex-wrap sm:gap-x-8">
-        {state === 'active' && remaining_24h_usdc !== null && (
-          <Limit term="Remaining now" amount={remaining_24h_usdc} />
-        )}
         <Limit term="24-hour limit" amount={daily_cap_usdc} />
+        {state === 'active' && remaining_24h_usdc !== null && (
+          <Limit term="Left of it now" amount={remaining_24h_usdc} />
+        )}
         <Limit term="Per-payment limit" amount={max_per_tx_usdc} />
       </dl>
       <div className="grid gap-2 px-4 pb-3.5 text-sm">

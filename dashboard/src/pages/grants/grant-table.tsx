@@ -1,9 +1,9 @@
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { AmountText } from '../../components/amount-text.tsx'
+import { AmountText, RoundedNumber } from '../../components/amount-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
-import { formatAmount } from '../../format/amount.ts'
+import { useSpendable } from '../workspace/use-spendable.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
 
@@ -87,14 +87,21 @@ function PerPayment({ grant }: { readonly grant: Grant }) {
   )
 }
 
+/** What can still be spent, which is never more than the wallet has, of the limit. */
 function DailyLimit({ grant }: { readonly grant: Grant }) {
-  const isActive = grant.state === 'active' && grant.remaining_24h_usdc !== null
+  const spendable = useSpendable()
+  const { state, remaining_24h_usdc, daily_cap_usdc, wallet } = grant
+  const isActive = state === 'active' && remaining_24h_usdc !== null
   return (
     <span className="tabular-nums">
-      {isActive && <span className="whitespace-nowrap">{formatAmount(grant.remaining_24h_usdc)} left</span>}{' '}
+      {isActive && (
+        <span className="whitespace-nowrap">
+          <RoundedNumber usdc={spendable(remaining_24h_usdc, wallet).usdc} /> left
+        </span>
+      )}{' '}
       <span className={`whitespace-nowrap ${isActive ? 'text-[0.85em] text-muted md:block' : ''}`}>
         {isActive && 'of '}
-        {formatAmount(grant.daily_cap_usdc)} <span className="text-[0.85em] text-muted">USDC</span>
+        <RoundedNumber usdc={daily_cap_usdc} /> <span className="text-[0.85em] text-muted">USDC</span>
       </span>
       <span className="text-[0.85em] text-muted md:hidden"> in 24 hours</span>
     </span>

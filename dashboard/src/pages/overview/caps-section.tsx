@@ -1,19 +1,21 @@
 import { Link } from 'react-router'
-import type { GrantState } from '@bursar/server/src/console/contract/grants.ts'
 import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { Section } from '../../components/section.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
+import { GrantBadge } from '../grants/grant-badge.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-const STOPPED: Readonly<Partial<Record<GrantState, string>>> = { suspended: 'Suspended', expired: 'Expired' }
-
 /** How much of each 24-hour limit is used, the highest share first. */
-export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
+export function CapsSection({ caps, caps_count }: Pick<Overview, 'caps' | 'caps_count'>) {
   const { to } = useWorkspace()
   return (
-    <Section title="24-hour limits" actions={<TextLink to={to('grants')}>All grants</TextLink>}>
+    <Section
+      title={
+        caps.length < caps_count ? `24-hour limits: the ${caps.length} most used of ${caps_count}` : '24-hour limits'
+      }
+      actions={<TextLink to={to('grants')}>All grants</TextLink>}
+    >
       <ul className="grid grid-cols-1 gap-px overflow-hidden rounded-xl border border-line bg-line md:grid-cols-2 [&>li:last-child:nth-child(odd)]:md:col-span-2">
         {caps.map((cap) => (
           <Cap key={cap.grant_id} cap={cap} />
@@ -25,7 +27,6 @@ export function CapsSection({ caps }: { readonly caps: Overview['caps'] }) {
 
 function Cap({ cap }: { readonly cap: Overview['caps'][number] }) {
   const { to } = useWorkspace()
-  const stopped = STOPPED[cap.state]
   return (
     <li className="relative grid content-start gap-2 bg-surface px-5 py-4 hover:bg-sunken">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -38,7 +39,7 @@ function Cap({ cap }: { readonly cap: Overview['caps'][number] }) {
         <span className="text-sm text-muted">
           from <bdi>{cap.wallet_name}</bdi>
         </span>
-        {stopped !== undefined && <StatusBadge tone="warning">{stopped}</StatusBadge>}
+        {cap.state !== 'active' && <GrantBadge state={cap.state} />}
       </div>
       <SpentMeter grant={cap} />
     </li>

@@ -1,65 +1,50 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
-import type { Overview, Range } from '@bursar/server/src/console/contract/overview.ts'
-import { overviewQuery } from '../../api/queries.ts'
+import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
+import { overviewQuery, spendingQuery } from '../../api/queries.ts'
+import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
-import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { BreakdownSection } from './breakdown-section.tsx'
 import { CapsSection } from './caps-section.tsx'
+import { ConditionsSection } from './conditions-section.tsx'
+import { FundsSection } from './funds-section.tsx'
 import { GetStarted } from './get-started.tsx'
-import { HostsSection } from './hosts-section.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
 import { PaymentResults } from './payment-results.tsx'
-import { SpendSection } from './spend-section.tsx'
-import { WalletsNotice } from './wallets-notice.tsx'
-import { Notice } from '../../components/notice.tsx'
-import { TextLink } from '../../components/text-link.tsx'
-import { formatCount } from '../../format/format-count.ts'
+import { parseChoice } from '../spending/period.ts'
+import { PeriodPicker } from './period-picker.tsx'
+import { SpendSection } from '../spending/spend-section.tsx'
 
-const RANGES = [
-  { range: '24h', text: '24 hours' },
-  { range: '7d', text: '7 days' },
-  { range: '30d', text: '30 days' },
-] as const
-const DEFAULT_RANGE: Range = '7d'
-
+/** Whether something is wrong, how much there is and can still be spent, and where the money goes. */
 export function OverviewPage() {
   const { slug, name, mode } = useWorkspace()
-  const [search] = useSearchParams()
-  const range = RANGES.find((choice) => choice.range === search.get('range'))?.range ?? DEFAULT_RANGE
-  const { data: overview, error, refetch } = useQuery(overviewQuery(slug, mode, range))
-  const segments = RANGES.map((choice) => ({
-    text: choice.text,
-    to: choice.range === DEFAULT_RANGE ? '?' : `?range=${choice.range}`,
-    isCurrent: choice.range === range,
-  }))
-  const hasPayments = overview?.steps.payment !== false
+  const { data: overview, error, refetch } = useQuery(overviewQuery(slug, mode))
   return (
     <>
-      <PageHeading
-        title="Overview"
-        breadcrumb={name}
-        actions={hasPayments ? <SegmentedLinks label="Time range" segments={segments} /> : undefined}
-      />
-      <WalletsNotice />
+      <PageHeading title="Overview" breadcrumb={name} />
       {overview === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
       {overview !== undefined && <Sections overview={overview} />}
     </>
   )
 }
 
-/** Before the first payment, the page shows the steps to get started instead of the chart. */
+/** Before the first payment, the page shows the steps to get started instead of the spending. */
 function Sections({ overview }: { readonly overview: Overview }) {
-  const { steps, counts, caps, payments, deposits } = overview
+  const { conditions, wallets, steps, caps, caps_count, payments, deposits } = overview
   return (
     <>
-      <UndeliveredNotice undelivered={overview.undelivered} />
+      {(steps.payment || conditions.length > 0) && (
+        <ConditionsSection
+          conditions={conditions}
+          unread={wallets.filter(({ balance_usdc }) => balance_usdc === null).length}
+        />
+      )}
       {!steps.payment && <GetStarted steps={steps} />}
-      {steps.payment && <SpendSection overview={overview} />}
-      {(steps.payment || counts.refused > 0) && <PaymentResults overview={overview} />}
-      {caps.length > 0 && <CapsSection caps={caps} />}
-      {steps.payment && <HostsSection />}
+      {wallets.length > 0 && <FundsSection wallets={wallets} />}
+      {steps.payment && <SpendingSections />}
+      {caps.length > 0 && <CapsSection caps={caps} caps_count={caps_count} />}
       {(steps.payment || deposits.length > 0) && (
         <div className="grid grid-cols-1 items-start gap-8 xl:grid-cols-2">
           <LatestPayments payments={payments} />
@@ -70,19 +55,31 @@ function Sections({ overview }: { readonly overview: Overview }) {
   )
 }
 
-/** Says how many purchases were paid and not delivered, with a link to their list. */
-function UndeliveredNotice({ undelivered: { count, since } }: Pick<Overview, 'undelivered'>) {
-  const { to } = useWorkspace()
-  if (count === 0) return null
+/** What was spent in the chosen period. All of these sections are about this period. */
+function SpendingSections() {
+  const { slug, mode } = useWorkspace()
+  const [search] = useSearchParams()
+  const choice = parseChoice(search)
+  const { data: spending, error, refetch } = useQuery(spendingQuery(slug, mode, choice))
   return (
-    <Notice tone="warning">
-      <p>
-        <strong>Paid, not delivered:</strong>{' '}
-        <TextLink to={`${to('payments')}?${new URLSearchParams({ kind: 'undelivered', from: since })}`}>
-          {count === 1 ? 'one purchase' : `${formatCount(count)} purchases`}
-        </TextLink>{' '}
-        of the last 7 days. The seller has the money, but the agent did not get what it bought. Contact the seller.
-      </p>
-    </Notice>
+    <>
+      <PeriodPicker choice={choice} days={spending?.days} />
+      {spending === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
+      {spending?.is_too_large === true && (
+        <Notice tone="warning">
+          <p>
+            There are too many payments in these days to add them up here. Choose fewer days, or export the payments as
+            CSV.
+          </p>
+        </Notice>
+      )}
+      {spending?.is_too_large === false && (
+        <>
+          <SpendSection spending={spending} />
+          <BreakdownSection spending={spending} choice={choice} />
+          <PaymentResults spending={spending} />
+        </>
+      )}
+    </>
   )
 }

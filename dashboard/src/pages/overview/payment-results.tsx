@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
+import type { Spending } from '@bursar/server/src/console/contract/overview.ts'
 import { Section } from '../../components/section.tsx'
 import { formatCount } from '../../format/format-count.ts'
 import { formatRate } from '../../format/format-rate.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { RANGE_TEXTS } from './range-texts.ts'
+import { formatDays } from '../../format/date.ts'
 
 const RESULTS = [
   { result: 'confirmed', text: 'Confirmed' },
@@ -15,11 +15,10 @@ const RESULTS = [
 ] as const
 
 /** The number of payments by result. Each number links to the list of those payments. */
-export function PaymentResults({ overview: { counts, bars_at, range } }: { readonly overview: Overview }) {
+export function PaymentResults({ spending: { counts, start, end, days } }: { readonly spending: Spending }) {
   const { to } = useWorkspace()
-  const from = bars_at[0] ?? ''
   return (
-    <Section title={`Payment results, ${RANGE_TEXTS[range]}`}>
+    <Section title={`Payment results, ${formatDays(days)}`}>
       <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-5">
         <li className="col-span-2 bg-surface px-5 py-4 sm:col-span-1">
           <Figure title="Success rate" note="of all confirmed and failed payments">
@@ -34,7 +33,7 @@ export function PaymentResults({ overview: { counts, bars_at, range } }: { reado
         {RESULTS.map(({ result, text }) => (
           <li key={result} className="bg-surface">
             <Link
-              to={`${to('payments')}?${new URLSearchParams(result === 'refused' ? { status: result } : { status: result, from })}`}
+              to={`${to('payments')}?${new URLSearchParams(result === 'refused' ? { status: result } : { status: result, from: start, to: end })}`}
               className="block h-full px-5 py-4 hover:bg-sunken focus-visible:-outline-offset-2"
             >
               <Figure title={text}>{formatCount(counts[result])}</Figure>

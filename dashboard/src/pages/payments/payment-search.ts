@@ -1,9 +1,9 @@
 import type { PaymentFilter, PaymentSort, PaymentStatus } from '@bursar/server/src/console/contract/payments.ts'
 import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
+import { REFUSAL_REASONS } from '@bursar/server/src/values/refusal-reasons.ts'
 import { formatViewQuery } from '@bursar/server/src/values/view-query.ts'
 import { FAILURE_REASONS, isFailureCode } from '../../format/failure-reasons.ts'
 import { parseDayRange } from '../../format/day-range.ts'
-import { REFUSAL_REASONS } from '../../format/refusal-text.ts'
 import { withParam } from '../../navigation/with-param.ts'
 
 /** The views of the payments page. Rejected requests are not payments and have their own list. */

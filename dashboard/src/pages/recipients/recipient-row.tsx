@@ -2,7 +2,9 @@ import { NAME_CHARS_MAX } from '@bursar/server/src/values/limits.ts'
 import { useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
+import type { SpendingRow } from '@bursar/server/src/console/contract/overview.ts'
 import type { Recipient } from '@bursar/server/src/console/contract/recipients.ts'
+import { AmountText } from '../../components/amount-text.tsx'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -18,11 +20,13 @@ interface RecipientRowProps {
   readonly recipient: Recipient
   /** The grants that list this address. */
   readonly grants: readonly Grant[]
+  /** What was paid to the address this month. Null if it is not known. */
+  readonly spent: Pick<SpendingRow, 'spent_usdc'> | null
   /** Null if the user may not change recipients. */
   readonly actions: Pick<ReturnType<typeof useRecipientActions>, 'label' | 'remove'> | null
 }
 
-export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) {
+export function RecipientRow({ recipient, grants, spent, actions }: RecipientRowProps) {
   const { to } = useWorkspace()
   const { address, label } = recipient
   const [isRenaming, setRenaming] = useState(false)
@@ -70,8 +74,13 @@ export function RecipientRow({ recipient, grants, actions }: RecipientRowProps) 
         )
       }
     >
-      <p className="font-semibold">
-        <bdi>{label}</bdi>
+      <p className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <bdi className="font-semibold">{label}</bdi>
+        {spent !== null && (
+          <span className="text-sm text-muted">
+            <AmountText isRounded usdc={spent.spent_usdc} /> this month
+          </span>
+        )}
       </p>
       <CodeText text={address} what={`the address of ${label}`} />
       <p className="flex flex-wrap gap-x-4 text-sm">

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
-import { grantsQuery, recipientsQuery } from '../../api/queries.ts'
+import type { Spending, SpendingRow } from '@bursar/server/src/console/contract/overview.ts'
+import { grantsQuery, recipientsQuery, spendingQuery } from '../../api/queries.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { List } from '../../components/list.tsx'
@@ -16,6 +17,7 @@ export function RecipientsPage() {
   const { slug, mode, name, role } = useWorkspace()
   const { data: recipients, error, refetch } = useQuery(recipientsQuery(slug, mode))
   const { data: grants } = useQuery(grantsQuery(slug, mode))
+  const { data: spending } = useQuery(spendingQuery(slug, mode, { period: 'this_month', by: 'recipient' }))
   const actions = useRecipientActions()
   return (
     <>
@@ -45,6 +47,7 @@ export function RecipientsPage() {
                 key={recipient.address}
                 recipient={recipient}
                 grants={grantsFor(grants, recipient.address)}
+                spent={spentOn(spending, recipient.address)}
                 actions={may(role, 'labelRecipients') ? actions : null}
               />
             ))}
@@ -61,4 +64,14 @@ function grantsFor(grants: readonly Grant[] | undefined, address: string): reado
   return open.filter((grant) =>
     grant.recipient_allowlist.some((allowed) => allowed.toLowerCase() === address.toLowerCase()),
   )
+}
+
+/**
+ * What was paid to an address this month. Null while it is loading, and if the address is not among those to which most
+ * was paid, which are added up in one row.
+ */
+function spentOn(spending: Spending | undefined, address: string): Pick<SpendingRow, 'spent_usdc'> | null {
+  if (spending === undefined || spending.is_too_large) return null
+  const row = spending.rows.find(({ name }) => name?.toLowerCase() === address.toLowerCase())
+  return row ?? (spending.rows.some(({ name }) => name === null) ? null : { spent_usdc: '0' })
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { walletsQuery } from '../../api/queries.ts'
+import { AmountText } from '../../components/amount-text.tsx'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
@@ -9,6 +10,7 @@ import { PageHeading } from '../../components/page-heading.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useNewForm } from '../../components/use-new-form.ts'
+import { sumAmounts } from '../../format/amount.ts'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -42,6 +44,7 @@ export function WalletsPage() {
       )}
       {wallets !== undefined && wallets.length > 0 && (
         <div className="grid gap-3">
+          <Total wallets={wallets} />
           <DataTable
             caption="Wallets"
             columns={COLUMNS}
@@ -60,9 +63,25 @@ export function WalletsPage() {
   )
 }
 
+/** What all wallets hold together. Says how many are missing if the chain did not return all balances. */
+function Total({ wallets }: { readonly wallets: readonly Wallet[] }) {
+  const known = wallets.flatMap(({ balance_usdc }) => (balance_usdc === null ? [] : [balance_usdc]))
+  if (known.length === 0) return null
+  const missing = wallets.length - known.length
+  return (
+    <p>
+      <span className="text-muted">Total balance </span>
+      <span className="text-xl font-bold">
+        <AmountText isRounded usdc={sumAmounts(known)} />
+      </span>
+      {missing > 0 && <span className="text-muted"> without {missing === 1 ? '1 wallet' : `${missing} wallets`}</span>}
+    </p>
+  )
+}
+
 const COLUMNS: readonly Column<Wallet>[] = [
   { title: 'Name', isLong: true, render: (wallet) => <NameCell wallet={wallet} /> },
-  { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText usdc={balance_usdc} /> },
+  { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText isRounded usdc={balance_usdc} /> },
   { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
   { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
   { title: 'Owners', isLong: true, isSecondary: true, render: ({ owners }) => <OwnerCell owners={owners} /> },

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import { NavLink, useLocation } from 'react-router'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { Workspace } from '@bursar/server/src/console/contract/workspaces.ts'
+import { waitingQuery } from '../../api/queries.ts'
 import { NavIcon } from './nav-icon.tsx'
 import { pathTo } from '../../navigation/paths.ts'
 import { PAGE_GROUPS, type PageIcon } from './workspace-pages.ts'
@@ -23,6 +25,7 @@ const RELATED_PATHS: Readonly<Partial<Record<PageIcon, readonly string[]>>> = {
 /** The navigation links of a workspace. */
 export function WorkspaceNavigation({ workspace, mode, onNavigate }: WorkspaceNavigationProps) {
   const { pathname } = useLocation()
+  const { data: waiting } = useQuery(waitingQuery(workspace.slug, mode))
   const isOnRelatedPath = (icon: PageIcon) => {
     const parts = RELATED_PATHS[icon]
     return parts !== undefined && pathname.startsWith(`${pathTo(workspace.slug, mode, ...parts)}/`)
@@ -45,6 +48,9 @@ export function WorkspaceNavigation({ workspace, mode, onNavigate }: WorkspaceNa
                 >
                   <NavIcon icon={icon} />
                   {text}
+                  {icon === 'grants' && waiting !== undefined && waiting.grants > 0 && (
+                    <Waiting count={waiting.grants} />
+                  )}
                 </NavLink>
               </li>
             ))}
@@ -59,4 +65,17 @@ export function WorkspaceNavigation({ workspace, mode, onNavigate }: WorkspaceNa
 function itemClass({ isCurrent, isPending }: { readonly isCurrent: boolean; readonly isPending: boolean }): string {
   if (isCurrent) return 'bg-accent-soft font-semibold text-ink'
   return isPending ? 'bg-sunken text-ink' : 'text-muted hover:bg-sunken hover:text-ink'
+}
+
+/** How many things on a page wait for the user. */
+function Waiting({ count }: { readonly count: number }) {
+  return (
+    <span
+      title="Waiting for your signature"
+      className="ml-auto min-w-6 rounded-full bg-accent px-1.5 text-center text-xs leading-6 font-bold text-on-accent tabular-nums"
+    >
+      {count}
+      <span className="sr-only"> waiting for your signature</span>
+    </span>
+  )
 }

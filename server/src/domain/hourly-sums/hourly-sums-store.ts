@@ -34,7 +34,7 @@ const progressText = textOfMode(
   (mode) => `select a.id, newest.hour as newest_hour, first.id as first_unsummed_id
     from (select id from workspaces where id > $1 order by id limit $2) a
     left join lateral (
-      select s.hour, s.below_id from hourly_payment_sums s where s.workspace_id = a.id and s.mode = ${mode}
+      select s.hour, s.below_id from hourly_sums s where s.workspace_id = a.id and s.mode = ${mode} and s.part = 'all'
       order by s.hour desc limit 1
     ) newest on true
     left join lateral (
@@ -56,7 +56,7 @@ export function listSumProgress({ mode, after, limit, from, below }: ProgressPag
     read: all(
       {
         id: tables.workspaces.id,
-        newest_hour: nullable(tables.hourly_payment_sums.hour),
+        newest_hour: nullable(tables.hourly_sums.hour),
         first_unsummed_id: nullable(tables.payments.id),
       },
       (row) => ({ workspaceId: row.id, newestHour: row.newest_hour, firstUnsummedId: row.first_unsummed_id }),
@@ -78,43 +78,47 @@ export interface HourToSum extends Place {
 const sumText = textOfMode(
   'sum_hour',
   (mode) => `with made as materialized (
-      select agent_id, id, kind, status, amount_micro from payments
+      select agent_id, wallet_address, to_address, id, kind, status, amount_micro from payments
       where workspace_id = $1 and mode = ${mode} and id >= $3 and id < $4
     ), old as (
-      delete from hourly_payment_sums where workspace_id = $1 and mode = ${mode} and hour < $5
-    ), old_hosts as (
-      delete from hourly_host_sums where workspace_id = $1 and mode = ${mode} and hour < $5
-    ), by_agent as (
-      insert into hourly_payment_sums (workspace_id, mode, hour, agent_id, spent_micro, confirmed, failed, below_id)
-      select $1, ${mode}, $2, coalesce(agent_id, ''), coalesce(sum(amount_micro) filter (where status = 'confirmed'), 0),
-        count(*) filter (where status = 'confirmed'), count(*) filter (where status = 'failed'), $4
-      from made where not exists (select 1 from made where status = 'pending')
-      group by agent_id
-      on conflict do nothing returning 1
-    ), by_host as (
-      insert into hourly_host_sums (workspace_id, mode, hour, host, is_claimed, spent_micro, purchases)
-      select $1, ${mode}, $2, bought.host, bought.is_claimed, sum(made.amount_micro), count(*)
+      delete from hourly_sums where workspace_id = $1 and mode = ${mode} and hour < $5
+        and part in ('all', 'agent', 'wallet', 'recipient', 'host', 'claimed_host', 'withdrawal')
+    ), added as (
+      insert into hourly_sums (workspace_id, mode, hour, part, name, spent_micro, confirmed, failed, below_id)
+      select $1, ${mode}, $2, of.part, of.name,
+        coalesce(sum(made.amount_micro) filter (where made.status = 'confirmed'), 0),
+        count(*) filter (where made.status = 'confirmed'), count(*) filter (where made.status = 'failed'),
+        case when of.part = 'all' then $4 end
       from made
-      cross join lateral (
-        select host, payment_id, delivery is null as is_claimed from purchases where workspace_id = $1 and payment_id >= made.id
+      left join lateral (
+        select host, payment_id, delivery is null as is_claimed from purchases
+        where workspace_id = $1 and payment_id >= made.id and made.kind = 'x402'
         order by payment_id limit 1
-      ) bought
-      where bought.payment_id = made.id and made.kind = 'x402' and made.status = 'confirmed'
-        and not exists (select 1 from made where status = 'pending')
-      group by bought.host, bought.is_claimed
-      on conflict do nothing
+      ) bought on bought.payment_id = made.id
+      cross join lateral (values
+        ('all', ''),
+        ('withdrawal', case when made.agent_id is null then '' end),
+        ('agent', made.agent_id),
+        ('wallet', case when made.agent_id is not null then made.wallet_address end),
+        ('recipient', case when made.agent_id is not null then made.to_address end),
+        (case when bought.is_claimed then 'claimed_host' else 'host' end, bought.host)
+      ) of (part, name)
+      where of.name is not null and not exists (select 1 from made where status = 'pending')
+      group by of.part, of.name
+      on conflict do nothing returning 1
     )
-    select exists (select 1 from by_agent) as summed, (
+    select exists (select 1 from added) as summed, (
       select id from payments where workspace_id = $1 and mode = ${mode} and id >= $4 order by id limit 1
     ) as next_id`,
 )
 
 /**
- * Stores what was spent in an hour, by each agent and on each host, and what was withdrawn. Stores nothing if a payment
- * of the hour is pending, or if the hour is summed already. Returns whether it stored sums, and the first payment after
- * the hour. Deletes old sums of the workspace. Reads each payment of the hour once, with the index `payments_listed`,
- * and each purchase with the primary key. It looks for the first purchase from the payment's id on, because PostgreSQL
- * could otherwise read all purchases of the workspace with another index (decision 0038).
+ * Stores what was spent in an hour: in total, by agent, by wallet, by recipient and by website, and what was withdrawn.
+ * Stores nothing if a payment of the hour is pending, or if the hour is summed already. Returns whether it stored sums,
+ * and the first payment after the hour. Deletes old sums of the workspace; their parts are named, so that the primary
+ * key finds them. Reads each payment of the hour once, with the index `payments_listed`, and each purchase with the
+ * primary key. It looks for the first purchase from the payment's id on, because PostgreSQL could otherwise read all
+ * purchases of the workspace with another index (decision 0038).
  */
 export function sumHour({ workspaceId, mode, hour, from, below, keptSince }: HourToSum): Query<{
   readonly isSummed: boolean
@@ -132,13 +136,13 @@ export function sumHour({ workspaceId, mode, hour, from, below, keptSince }: Hou
 
 const deleteText = textOfMode(
   'delete_sums_since',
-  (mode) => `with hosts as (
-      delete from hourly_host_sums where workspace_id = $1 and mode = ${mode} and hour >= $2
-    )
-    delete from hourly_payment_sums where workspace_id = $1 and mode = ${mode} and hour >= $2`,
+  (mode) => `delete from hourly_sums where workspace_id = $1 and mode = ${mode} and hour >= $2
+      and part in ('all', 'agent', 'wallet', 'recipient', 'host', 'claimed_host', 'withdrawal')`,
 )
 
-/** Deletes the sums of a workspace for an hour and all later ones. Returns whether there were any. */
+/**
+ * Deletes the sums of a workspace for an hour and all later ones. Returns whether there were any. Uses the primary key.
+ */
 export function deleteSumsSince({ workspaceId, mode, since }: Place & { readonly since: Date }): Query<boolean> {
   return { ...deleteText(mode), values: [workspaceId, since], read: changed }
 }

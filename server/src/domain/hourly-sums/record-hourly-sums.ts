@@ -10,8 +10,11 @@ const HOUR_MS = 60 * 60 * 1_000
  * payment could be inserted into an hour that is already summed.
  */
 const SUMMED_AFTER_MS = HOUR_MS
-/** How long a sum is kept at least: the longest range of an overview, which is 30 days, and a day longer. */
-const SUMS_KEPT_MS = 31 * 24 * HOUR_MS
+/**
+ * How long a sum is kept at least. The overview compares the last calendar month with the month before, and at the end of
+ * a month these two reach 93 days back. What is older is read from the payments themselves.
+ */
+export const SUMS_KEPT_MS = 100 * 24 * HOUR_MS
 /** Sums are made again if they are lost. */
 const SUM_WRITE = { mayBeLost: true, isSlow: true } as const
 /** After this many workspaces in a row that could not be summed, the page ends, because the database may be down. */

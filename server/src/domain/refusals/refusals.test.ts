@@ -15,7 +15,7 @@ import type { Context } from '../context.ts'
 import type { PaymentRequest } from '../payment-requests/payment-request.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
 import { DROPPED_BYTES_MAX } from '../stored-bytes/stored-bytes.ts'
-import { getOverview } from '../reports/overview/get-overview.ts'
+import { getSpending } from '../reports/spending/get-spending.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { getRefusal, listRefusals } from './queries.ts'
 import {
@@ -277,14 +277,15 @@ describe('refusals of payments', () => {
     assert.deepEqual([await readUsed(old), await readUsed(busy)], [0, 0])
   })
 
-  test('the overview counts at most 10,000 refusals, because no more are kept', async () => {
+  test('the report of spending counts at most 10,000 refusals, because no more are kept', async () => {
     const seeded = await seed(ctx)
     await seedRefusals(seeded, REFUSALS_KEPT_MAX + 3)
-    const place = { workspaceId: seeded.workspace.id, mode: seeded.mode, range: '24h' } as const
-    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
+    const period = { name: 'this_month', days: null, zone: 'UTC' } as const
+    const place = { workspaceId: seeded.workspace.id, mode: seeded.mode, period, by: 'agent', agentId: null } as const
+    assert.equal((await getSpending(ctx, place)).counts.refused, 10_000)
     assert.equal(await trimRefusals(ctx), 3)
     assert.equal(await trimRefusals(ctx), 0)
-    assert.equal((await getOverview(ctx, place)).counts.refused, 10_000)
+    assert.equal((await getSpending(ctx, place)).counts.refused, 10_000)
   })
 
   async function refuse(seeded: Seed, changes: Partial<PaymentRequest>) {

@@ -19,31 +19,15 @@ import { createEmptyWorkspace } from '../../workspaces/create-empty-workspace.ts
 import { createAgent } from '../../agents/create-agent.ts'
 import type { Context } from '../../context.ts'
 import { createPayment } from '../../payment-requests/create-payment.ts'
+import { recordBalances } from '../../wallets/record-balances.ts'
+import { checkConditions, OVERDUE_AFTER_MS } from '../conditions/conditions.ts'
+import { listUnsigned } from '../conditions/list-unsigned.ts'
+import { getFunds } from '../funds/get-funds.ts'
 import { getOverview } from './get-overview.ts'
-import { barsOf, type Range } from './overview.ts'
 
 const NOW = new Date('2026-06-01T12:34:56.789Z')
 const HOUR_MS = 60 * 60_000
-
-describe('the bars of a chart', () => {
-  const cases = [
-    ['24h', 24, '2026-05-31T13:00:00.000Z', '2026-06-01T12:00:00.000Z'],
-    ['7d', 28, '2026-05-25T13:00:00.000Z', '2026-06-01T07:00:00.000Z'],
-    ['30d', 30, '2026-05-02T13:00:00.000Z', '2026-05-31T13:00:00.000Z'],
-  ] as const
-  for (const [range, count, first, last] of cases) {
-    test(`a range of ${range} has ${count}, and the last one ends with the current hour`, () => {
-      const { starts, end } = barsOf(range, NOW)
-      assert.deepEqual([starts.length, starts[0], starts.at(-1)], [count, new Date(first), new Date(last)])
-      assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
-    })
-  }
-
-  test('at a full hour, the bar that has just ended is complete', () => {
-    const { end } = barsOf('24h', new Date('2026-06-01T12:00:00.000Z'))
-    assert.equal(end.toISOString(), '2026-06-01T13:00:00.000Z')
-  })
-})
+const ago = (hours: number): Date => new Date(NOW.getTime() - hours * HOUR_MS)
 
 describe('the overview', () => {
   let given: TestContext
@@ -54,121 +38,49 @@ describe('the overview', () => {
   })
   after(() => given.close())
 
-  test('an empty workspace has no figures and no completed steps', async () => {
+  test('an empty workspace has nothing that needs attention, and no completed steps', async () => {
     const workspace = await createEmptyWorkspace(ctx, { name: 'Empty', plan: 'developer', actor: OPERATOR })
-    const overview = await getOverview(ctx, { workspaceId: workspace.id, mode: 'test', range: '7d' })
-    assert.deepEqual(
-      { ...overview, bars: null },
-      {
-        range: '7d',
-        bars: null,
-        spentMicro: 0n,
-        withdrawnMicro: 0n,
-        spend: [],
-        counts: { confirmed: 0, pending: 0, failed: 0, refused: 0 },
-        caps: [],
-        payments: [],
-        steps: { wallet: false, deposit: false, agent: false, grant: false, key: false, payment: false },
-        undelivered: { count: 0, since: new Date('2026-05-25T12:34:56.789Z') },
-      },
-    )
+    const { facts, ...overview } = await getOverview(ctx, { workspaceId: workspace.id, mode: 'test' })
+    assert.deepEqual(overview, {
+      wallets: [],
+      caps: [],
+      capsCount: 0,
+      payments: [],
+      steps: { wallet: false, deposit: false, agent: false, grant: false, key: false, payment: false },
+    })
+    assert.deepEqual(checkConditions({ ...facts, unsigned: [] }), [])
   })
 
-  test('a withdrawal is no spending of an agent and no step of the setup', async () => {
+  test('a withdrawal is no step of the setup and counts against no limit', async () => {
     const seeded = await seed(ctx)
     await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '7.000001', status: 'confirmed' })
-    await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '2' })
-    await seedPayment(ctx, seeded, { kind: 'withdrawal', amountUsdc: '4', status: 'failed' })
-    const place = { workspaceId: seeded.workspace.id, mode: 'test', range: '7d' } as const
-    const before = await getOverview(ctx, place)
-    assert.deepEqual([before.spentMicro, before.withdrawnMicro, before.spend], [0n, 9_000_001n, []])
-    assert.deepEqual(before.counts, { confirmed: 0, pending: 0, failed: 0, refused: 0 })
-    assert.equal(before.caps[0]?.spent24hMicro, 0n)
-    assert.equal(before.steps.payment, false)
+    const { caps, steps, payments } = await read(seeded)
+    assert.deepEqual([caps[0]?.spent24hMicro, steps.payment], [0n, false])
     assert.deepEqual(
-      before.payments.map(({ kind, agentId, grantId }) => [kind, agentId, grantId]),
-      Array.from({ length: 3 }, () => ['withdrawal', null, null]),
+      payments.map(({ kind, agentId, grantId }) => [kind, agentId, grantId]),
+      [['withdrawal', null, null]],
     )
-
-    await seedPayment(ctx, seeded, { amountUsdc: '1' })
-    const { spentMicro, withdrawnMicro, spend, counts, steps } = await getOverview(ctx, place)
-    assert.deepEqual([spentMicro, withdrawnMicro, spend.length, counts.pending], [1_000_000n, 9_000_001n, 1, 1])
-    assert.equal(steps.payment, true)
+    await seedPayment(ctx, seeded)
+    assert.equal((await read(seeded)).steps.payment, true)
   })
 
-  test('each amount counts in the bar in which it was spent, exact to the micro-USDC', async () => {
-    const seeded = await seed(ctx)
-    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T12:00:00.000Z'), amountUsdc: '0.000001' })
-    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '123456789012.123456', status: 'confirmed' })
-    await seedPayment(ctx, seeded, { at: new Date('2026-06-01T11:59:59.999Z'), amountUsdc: '2' })
-    await seedPayment(ctx, seeded, { at: new Date('2026-05-31T13:00:00.000Z'), amountUsdc: '3' })
-    await seedPayment(ctx, seeded, { at: new Date('2026-05-31T12:59:59.999Z'), amountUsdc: '4', status: 'confirmed' })
-    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '5', status: 'failed' })
-    const { spend, spentMicro, counts } = await read(seeded, '24h')
-    const [mine] = spend
-    assert.deepEqual([spend.length, mine?.agentId, mine?.barsMicro.length], [1, seeded.agentId, 24])
-    assert.deepEqual(
-      [mine?.barsMicro[23], mine?.barsMicro[22], mine?.barsMicro[0]],
-      [123456789012123457n, 2_000_000n, 3_000_000n],
-    )
-    assert.equal(spentMicro, 123456789017123457n)
-    assert.equal(mine?.totalMicro, spentMicro)
-    assert.deepEqual(counts, { confirmed: 1, pending: 3, failed: 1, refused: 0 })
-    assert.equal((await read(seeded, '7d')).spentMicro, 123456789021123457n)
-  })
-
-  test('the six agents that spent most are shown separately, all others together', async () => {
-    const seeded = await seed(ctx)
-    for (let index = 1; index <= 9; index += 1) {
-      const of = await seedAgent(seeded, `agent ${index}`)
-      await seedPayment(ctx, of, { at: NOW, amountUsdc: String(index) })
-    }
-    await seedPayment(ctx, await seedAgent(seeded, 'failed'), { at: NOW, amountUsdc: '100', status: 'failed' })
-    const { spend, spentMicro, counts } = await read(seeded, '24h')
-    assert.deepEqual(
-      spend.map(({ agentId, totalMicro }) => [agentId, totalMicro / 1_000_000n]),
-      [...[9, 8, 7, 6, 5, 4].map((index) => [`agent ${index}`, BigInt(index)]), [null, 6n]],
-    )
-    assert.deepEqual([spentMicro, counts.pending, counts.failed], [45_000_000n, 9, 1])
-  })
-
-  test('payments of another workspace or of the other mode are not counted', async () => {
-    const [seeded, other] = [await seed(ctx), await seed(ctx)]
-    await seedPayment(ctx, other, { at: NOW })
-    await createPayment(ctx, paymentRequest(other, { amountUsdc: '11' }))
-    await createPayment(ctx, paymentRequest(seeded, { mode: 'live' }))
-    const { counts, spentMicro, payments } = await read(seeded, '30d')
-    assert.deepEqual([counts, spentMicro, payments], [{ confirmed: 0, pending: 0, failed: 0, refused: 0 }, 0n, []])
-  })
-
-  test('refusals are counted in the range in which they happened', async () => {
-    const seeded = await seed(ctx)
-    const refuseAt = (time: Date) => createPayment(frozenAt(ctx, time), paymentRequest(seeded, { amountUsdc: '11' }))
-    await refuseAt(NOW)
-    await refuseAt(new Date(NOW.getTime() - 25 * HOUR_MS))
-    // Wait, because refusals are stored a moment after the response.
-    await waitFor('both', async () => (await read(seeded, '7d')).counts.refused === 2)
-    assert.equal((await read(seeded, '24h')).counts.refused, 1)
-  })
-
-  test('the caps of at most eight active grants are returned, the fullest first', async () => {
+  test('the eight grants that used most of their limits are returned, with the number of all', async () => {
     const seeded = await seed(ctx, { dailyCap: '100' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '10' })
     await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '50', status: 'failed' })
-    // One payment is just inside the 24-hour window, the other just outside (D16). Neither is in the chart with 24
-    // bars.
-    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS + 1), amountUsdc: '20' })
-    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - 24 * HOUR_MS), amountUsdc: '40' })
+    // One payment is just inside the 24-hour window, the other just outside (D16).
+    await seedPayment(ctx, seeded, { at: new Date(ago(24).getTime() + 1), amountUsdc: '20' })
+    await seedPayment(ctx, seeded, { at: ago(24), amountUsdc: '40' })
     const full = await seedAgent(seeded, 'full', { dailyCap: '1' })
     await seedPayment(ctx, full, { at: NOW, amountUsdc: '1' })
     // What the same agent spends from another wallet counts separately.
     const elsewhere = { ...full, wallet: await seedWallet(ctx, seeded) }
     const idle = await seedGrant(ctx, elsewhere, { dailyCap: '1' })
     await readRows(ctx.db, 'update grants set suspended_at = $1 where id = $2', [NOW, full.grant.id])
-    const { caps } = await read(seeded, '24h')
+    const { caps } = await read(seeded)
     assert.deepEqual(
-      caps.map(({ grantId, state, spent24hMicro, dailyCapMicro, walletName }) => [
-        ...[grantId, state, spent24hMicro, dailyCapMicro, walletName],
+      caps.map(({ id, state, spent24hMicro, dailyCapMicro, walletName }) => [
+        ...[id, state, spent24hMicro, dailyCapMicro, walletName],
       ]),
       [
         [full.grant.id, 'suspended', 1_000_000n, 1_000_000n, 'Seeded'],
@@ -177,24 +89,25 @@ describe('the overview', () => {
       ],
     )
     for (let index = 0; index < 7; index += 1) await seedAgent(seeded, `more ${index}`)
-    assert.equal((await read(seeded, '24h')).caps.length, 8)
+    const { caps: eight, capsCount } = await read(seeded)
+    assert.deepEqual([eight.length, capsCount], [8, 10])
     await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = $1 where workspace_id = $2`, [
       NOW,
       seeded.workspace.id,
     ])
-    assert.deepEqual((await read(seeded, '24h')).caps, [])
+    assert.deepEqual((await read(seeded)).caps, [])
   })
 
   test('the latest five payments and the completed steps are returned', async () => {
     const seeded = await seed(ctx)
-    assert.deepEqual((await read(seeded, '24h')).steps, {
+    assert.deepEqual((await read(seeded)).steps, {
       ...{ wallet: true, deposit: false, agent: true, grant: true, key: true, payment: false },
     })
     const ids: string[] = []
     for (let minute = 7; minute > 0; minute -= 1) {
       ids.unshift((await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - minute * 60_000) })).id)
     }
-    const { payments, steps } = await read(seeded, '24h')
+    const { payments, steps } = await read(seeded)
     assert.deepEqual(
       payments.map(({ id }) => id),
       ids.slice(0, 5),
@@ -202,23 +115,17 @@ describe('the overview', () => {
     assert.equal(steps.payment, true)
   })
 
-  test('a purchase is spending of an agent, and completes the last step of the setup', async () => {
+  test('an unsigned grant and a deleted agent complete no step', async () => {
     const seeded = await seed(ctx)
-    await seedPurchase(ctx, seeded, {}, { amountUsdc: '0.25', status: 'confirmed' })
-    await seedPayment(ctx, seeded)
-    const { spentMicro, steps, payments } = await read(seeded, '24h')
-    assert.deepEqual([spentMicro, steps.payment], [1_250_000n, true])
-    const hosts = Object.fromEntries(payments.map(({ kind, purchase }) => [kind, purchase?.host ?? null]))
-    assert.deepEqual(hosts, { transfer: null, x402: 'api.example' })
+    await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
+    await readRows(ctx.db, 'update agents set deleted_at = $1 where workspace_id = $2', [NOW, seeded.workspace.id])
+    const { steps } = await read(seeded)
+    assert.deepEqual([steps.grant, steps.agent], [false, false])
   })
 
   test('purchases of the last seven days that were paid and not delivered are counted', async () => {
     const seeded = await seed(ctx)
-    const count = async (by = ctx) => {
-      const { undelivered } = await getOverview(by, { workspaceId: seeded.workspace.id, mode: 'test', range: '24h' })
-      return undelivered.count
-    }
-    const ago = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS)
+    const count = async (by = ctx) => (await read(seeded, by)).facts.undelivered.count
     const buy = (bought: Parameters<typeof seedPurchase>[2], changes: Parameters<typeof seedPurchase>[3]) =>
       seedPurchase(ctx, seeded, bought, { status: 'confirmed', ...changes })
     await buy({}, { at: ago(1) })
@@ -235,23 +142,73 @@ describe('the overview', () => {
     const expired = fresh.authorization?.validBefore ?? NOW
     // At that time, the purchase of seven days ago is too old to count.
     assert.equal(await count(frozenAt(ctx, expired)), 2)
-    const text = `update purchases set delivery = 'delivered' where payment_id = $1`
-    await readRows(ctx.db, text, [fresh.id])
+    await readRows(ctx.db, `update purchases set delivery = 'delivered' where payment_id = $1`, [fresh.id])
     assert.equal(await count(frozenAt(ctx, expired)), 1)
-    const live = await getOverview(ctx, { workspaceId: seeded.workspace.id, mode: 'live', range: '24h' })
-    assert.equal(live.undelivered.count, 0)
+    const live = await getOverview(ctx, { workspaceId: seeded.workspace.id, mode: 'live' })
+    assert.equal(live.facts.undelivered.count, 0)
   })
 
-  test('an unsigned grant and a deleted agent complete no step', async () => {
+  test('refusals that an agent gets three times in a day are facts, and others are not', async () => {
     const seeded = await seed(ctx)
-    await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
-    await readRows(ctx.db, 'update agents set deleted_at = $1 where workspace_id = $2', [NOW, seeded.workspace.id])
-    const { steps } = await read(seeded, '24h')
-    assert.deepEqual([steps.grant, steps.agent], [false, false])
+    const refuse = (time: Date, amountUsdc: string) =>
+      createPayment(frozenAt(ctx, time), paymentRequest(seeded, { amountUsdc }))
+    for (const time of [NOW, NOW, ago(23)]) await refuse(time, '11')
+    await refuse(ago(25), '11')
+    // Wait, because refusals are stored a moment after the response.
+    await waitFor('the refusals', async () => {
+      const text = 'select 1 from payment_refusals where workspace_id = $1'
+      return (await readRows(ctx.db, text, [seeded.workspace.id])).length === 4
+    })
+    const { refusals } = (await read(seeded)).facts
+    assert.deepEqual(
+      refusals.map(({ agentId, code, times }) => [agentId, code, times]),
+      [[seeded.agentId, 'amount_too_large', 3]],
+    )
   })
 
-  function read({ workspace, mode }: Seed, range: Range) {
-    return getOverview(ctx, { workspaceId: workspace.id, mode, range })
+  test('a wallet holds its stored balance without the payments since, whether the chain responds or not', async (t) => {
+    const seeded = await seed(ctx, { dailyCap: '500' })
+    given.chains.test.balances.set(seeded.wallet.toLowerCase(), 100_000_000n)
+    assert.equal((await readWallet(seeded)).availableMicro, null)
+    await recordBalances(ctx, { mode: 'test', after: null, signal: new AbortController().signal })
+    await seedPayment(ctx, seeded, { at: NOW, amountUsdc: '99.5' })
+    given.chains.test.down = true
+    t.after(() => (given.chains.test.down = false))
+    const { balanceMicro, availableMicro, limitsLeftMicro, canSpendMicro, readAt } = await readWallet(seeded)
+    assert.deepEqual([balanceMicro, availableMicro], [100_000_000n, 500_000n])
+    assert.deepEqual([limitsLeftMicro, canSpendMicro, readAt], [400_500_000n, 500_000n, NOW])
+    assert.equal((await read(seeded)).caps[0]?.canSpendMicro, 500_000n)
+  })
+
+  test('payments that are pending for too long are counted by wallet', async () => {
+    const seeded = await seed(ctx)
+    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - OVERDUE_AFTER_MS) })
+    assert.equal((await readWallet(seeded)).overdue, 0)
+    await seedPayment(ctx, seeded, { at: new Date(NOW.getTime() - OVERDUE_AFTER_MS - 1) })
+    await seedPayment(ctx, seeded, { at: ago(30), status: 'confirmed' })
+    assert.equal((await readWallet(seeded)).overdue, 1)
+  })
+
+  test('a grant waits for a signature until it is signed or has expired', async () => {
+    const seeded = await seed(ctx)
+    const list = () => listUnsigned(ctx, { workspaceId: seeded.workspace.id, mode: 'test', userId: 'usr_nobody' })
+    assert.deepEqual(await list(), [])
+    await readRows(ctx.db, `update grants set status = 'pending', activated_at = null where id = $1`, [seeded.grant.id])
+    assert.deepEqual(
+      (await list()).map(({ id, walletName, isMine }) => [id, walletName, isMine]),
+      [[seeded.grant.id, 'Seeded', false]],
+    )
+    await readRows(ctx.db, 'update grants set expires_at = $2 where id = $1', [seeded.grant.id, NOW])
+    assert.deepEqual(await list(), [])
+  })
+
+  function read({ workspace, mode }: Seed, by = ctx) {
+    return getOverview(by, { workspaceId: workspace.id, mode })
+  }
+
+  async function readWallet({ workspace, mode }: Seed) {
+    const [wallet] = await getFunds(ctx, { workspaceId: workspace.id, mode })
+    return wallet ?? assert.fail('there is no wallet')
   }
 
   async function seedAgent(seeded: Seed, name: string, terms: Parameters<typeof seedGrant>[2] = {}): Promise<Seed> {

@@ -1,12 +1,12 @@
 import { useRef } from 'react'
-import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
+import type { Spending } from '@bursar/server/src/console/contract/overview.ts'
 import { formatStep, listSteps, toPercent } from '../../format/chart-scale.ts'
 import { listTicks } from '../../format/list-ticks.ts'
 import { seriesColor } from './series-color.ts'
-import { chooseSpendScale, barSpan, stackBar } from './spend-bars.ts'
+import { chooseSpendScale, stackBar } from './spend-bars.ts'
 
 interface SpendChartProps {
-  readonly overview: Overview
+  readonly spending: Spending
   /** The selected bar. */
   readonly picked: number | null
   readonly onPick: (bar: number | null) => void
@@ -21,12 +21,11 @@ const BAR_PART = 0.72
  * A stacked bar chart of spending over time, by agent. All coordinates are percentages, so that the chart fits any
  * width without being measured. The arrow keys move between bars, as on a slider.
  */
-export function SpendChart({ overview, picked, onPick, describe }: SpendChartProps) {
+export function SpendChart({ spending, picked, onPick, describe }: SpendChartProps) {
   const plot = useRef<HTMLDivElement>(null)
-  const { bars_at, spend } = overview
+  const { bars_at, end, agents } = spending
   const count = bars_at.length
-  const scale = chooseSpendScale(overview)
-  const [fromMs, toMs] = [timeOf(bars_at[0] ?? ''), timeOf(barSpan(overview, count - 1).to)]
+  const scale = chooseSpendScale(agents, count)
 
   const point = (event: React.PointerEvent) => {
     const box = plot.current?.getBoundingClientRect()
@@ -80,14 +79,16 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
           )}
           {bars_at.map((at, bar) => (
             <g key={at} className={picked === null || picked === bar ? '' : 'opacity-45'}>
-              {stackBar(spend, bar, scale).map(({ series, top, height }) => (
+              {stackBar(agents, bar, scale).map(({ series, top, height }) => (
                 <rect
                   key={series}
                   x={share(bar + (1 - BAR_PART) / 2, count)}
                   width={share(BAR_PART, count)}
                   y={`${top}%`}
                   height={`${height}%`}
-                  className={seriesColor(spend[series]?.agent_id ?? null, series).fill}
+                  // A line in the colour of the ground separates segments whose colours look alike to some readers.
+                  strokeWidth="1"
+                  className={`stroke-surface ${seriesColor(agents[series]?.color ?? null).fill}`}
                 />
               ))}
             </g>
@@ -109,20 +110,17 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
         ))}
       </svg>
       <svg className="block h-6 w-full overflow-visible" aria-hidden="true">
-        {listTicks(fromMs, toMs).map(({ atMs, text }) => {
-          const part = (atMs - fromMs) / (toMs - fromMs)
-          return (
-            <text
-              key={atMs}
-              x={share(part, 1)}
-              y="1.1rem"
-              textAnchor={part < 0.05 ? 'start' : part > 0.95 ? 'end' : 'middle'}
-              className="fill-muted text-xs tabular-nums"
-            >
-              {text}
-            </text>
-          )
-        })}
+        {listTicks(bars_at, end).map(({ part, text }) => (
+          <text
+            key={part}
+            x={share(part, 1)}
+            y="1.1rem"
+            textAnchor={part < 0.05 ? 'start' : part > 0.95 ? 'end' : 'middle'}
+            className="fill-muted text-xs tabular-nums"
+          >
+            {text}
+          </text>
+        ))}
       </svg>
     </div>
   )
@@ -130,8 +128,4 @@ export function SpendChart({ overview, picked, onPick, describe }: SpendChartPro
 
 function share(part: number, whole: number): string {
   return `${(part / whole) * 100}%`
-}
-
-function timeOf(iso: string): number {
-  return new Date(iso).getTime()
 }
