@@ -52,6 +52,7 @@ const OWN: Readonly<Record<string, string>> = {
   refresh_tokens: 'token_hash workspace_id connection_id',
   saved_views: 'workspace_id id mode query',
   server_keys: 'name key_sealed',
+  encryption_keys: 'fingerprint id',
   sessions: 'secret_hash user_id',
   stops: 'workspace_id id mode agent_id wallet_address created_by',
   stored_bytes: 'workspace_id mode kind used_bytes budget_bytes',

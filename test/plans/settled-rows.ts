@@ -485,6 +485,7 @@ export const SETTLED: readonly string[] = [
     user_id: user(ref(1)),
     expires_at: `${now} + n * interval '1 minute'`,
   }),
+  rows('encryption_keys', 2, { fingerprint: `'key' || t.k || '_' || n`, id: `'1'`, first_used_at: now }),
   rows('server_keys', 2, { name: `'key' || t.k || '_' || n`, key_sealed: `'x'::bytea`, created_at: now }),
   `insert into leases select 'job' || n, 'process', ${now} from generate_series(1, 10) n on conflict do nothing`,
   `insert into restores values (${now}, null) on conflict do nothing`,

@@ -310,6 +310,8 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
 
 /** Statements that no request waits for and that may read a table from its start, because they read few rows. */
 export const MAY_SCAN: Readonly<Record<string, string>> = {
+  list_encryption_keys: 'an installation has a few encryption keys in its whole life',
+  record_unused_keys: 'an installation has a few encryption keys in its whole life',
   find_last_confirmed_payment: 'runs when an operator checks the installation',
   list_sealed_secrets: 'runs when an operator checks the installation',
   list_sealed_slots: 'runs when an operator checks the installation',

@@ -19,6 +19,8 @@ const CLAIMS: Claims = {
   agentName: null,
   addressNames: new Map([[RECIPIENT.toLowerCase(), 'Treasury']]),
   keyNames: new Map(),
+  dailyLimit: null,
+  dailyLimitBefore: null,
   before: undefined,
 }
 

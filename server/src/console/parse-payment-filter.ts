@@ -59,7 +59,7 @@ export function parsePaymentBefore(text: string | undefined, sort: PaymentSort):
 }
 
 /** Parses the `agent` parameter of a list. Returns null if it is missing, which means all agents. */
-function parseAgent(text: string | undefined): AgentId | null {
+export function parseAgent(text: string | undefined): AgentId | null {
   if (text === undefined) return null
   const id = parseAgentId(text)
   if (id === null) throw invalidMember('agent', 'must be the id of an agent')

@@ -145,7 +145,7 @@ describe('migrate, while another process is working', () => {
   }
 
   /** Applies the migrations of an older version of the service, which has only the first `count` files. */
-  async function applyFirst(count: number): Promise<unknown> {
+  async function applyFirst(count: number): Promise<void> {
     const { folder, remove } = await writeSampleMigrations(count)
     await migrate(fresh.url, createClock(), { folder })
     await remove()

@@ -3,7 +3,7 @@ import { serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
 import { findServerKey } from '../db/server-keys-store.ts'
 import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
-import { describeKey, findMissingKeys, type EncryptionKey } from '../domain/encryption-keys/encryption-key.ts'
+import { describeEncryptionKey, findMissingKeys, type EncryptionKey } from '../domain/encryption-keys/encryption-key.ts'
 import { listEncryptionKeys } from '../domain/encryption-keys/encryption-keys-store.ts'
 import { createSealer, fingerprintOf, type SealingKey } from '../lib/sealing.ts'
 import type { Finding } from './finding.ts'
@@ -46,7 +46,7 @@ export async function checkSealed(db: Database, encryptionKeys: readonly Sealing
   const name = 'ENCRYPTION_KEY'
   const missing = findMissingKeys(keys, encryptionKeys)
   if (missing.length > 0) {
-    const observed = `missing: ${missing.map(describeKey).join(' and ')}, which the secrets in the database need`
+    const observed = `missing: ${missing.map(describeEncryptionKey).join(' and ')}, which the secrets in the database need`
     return [{ level: 'fail', name, observed, advice: LOST_KEY_ADVICE }]
   }
   if (samples.length === 0) return [{ level: 'ok', name, observed: 'no secrets are stored yet' }]
@@ -64,7 +64,7 @@ function describeUse(key: EncryptionKey, [newest, ...others]: readonly SealingKe
   if (newest === undefined || !others.some((other) => fingerprintOf(other) === key.fingerprint)) return []
   const observed =
     key.unusedSince === null
-      ? `stored secrets may still need ${describeKey(key)}`
-      : `no stored secret has needed ${describeKey(key)} since ${key.unusedSince.toISOString()}`
+      ? `stored secrets may still need ${describeEncryptionKey(key)}`
+      : `no stored secret has needed ${describeEncryptionKey(key)} since ${key.unusedSince.toISOString()}`
   return [{ level: 'ok', name: 'ENCRYPTION_KEYS', observed }]
 }

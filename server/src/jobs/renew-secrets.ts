@@ -1,4 +1,4 @@
-import { describeKey } from '../domain/encryption-keys/encryption-key.ts'
+import { describeEncryptionKey } from '../domain/encryption-keys/encryption-key.ts'
 import { listEncryptionKeys, recordUnusedKeys } from '../domain/encryption-keys/encryption-keys-store.ts'
 import { resealSecrets } from '../domain/encryption-keys/reseal-secrets.ts'
 import type { Context } from '../domain/context.ts'
@@ -56,6 +56,6 @@ export async function renewSecretsOnce(
     return resealed > 0 ? 'working' : 'waiting'
   }
   await ctx.db.write(recordUnusedKeys(fingerprint, ctx.clock.now()))
-  ctx.logger.info({ keys: others.map(describeKey) }, 'no stored secret needs these encryption keys any more')
+  ctx.logger.info({ keys: others.map(describeEncryptionKey) }, 'no stored secret needs these encryption keys any more')
   return 'done'
 }

@@ -35,6 +35,12 @@ export interface Sealer {
   open(sealed: Buffer, context: string): string
 }
 
+/**
+ * A secret as it was read, and the same secret encrypted with the newest key. Null if it is not replaced. A statement
+ * replaces a secret only if it is still the one that was read, because another process may have stored a new one.
+ */
+export type Replacement = { readonly old: Buffer; readonly new: Buffer } | null
+
 /** Creates a sealer. The newest key comes first. The other keys only decrypt. */
 export function createSealer(keys: readonly SealingKey[]): Sealer {
   const [newest] = keys

@@ -40,6 +40,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   'payment-requests': 12,
   withdrawals: 13,
   purchases: 13,
+  'encryption-keys': 14,
   reports: 14,
 }
 

@@ -89,7 +89,7 @@ const PaymentDetailSchema = Type.Object({
   events: list(PaymentEventSchema),
 })
 
-const agent = Type.Optional(Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX }))
+export const agent = Type.Optional(Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX }))
 export const before = Type.Optional(Type.String({ maxLength: ID_CHARS_MAX }))
 const time = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX }))
 

@@ -1,6 +1,6 @@
 import { fingerprintOf, type SealingKey } from '../../lib/sealing.ts'
 import type { Context } from '../context.ts'
-import { describeKey, findMissingKeys } from './encryption-key.ts'
+import { describeEncryptionKey, findMissingKeys } from './encryption-key.ts'
 import { listEncryptionKeys, recordEncryptionKey } from './encryption-keys-store.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function checkEncryptionKeys(
 ): Promise<void> {
   const missing = findMissingKeys(await db.read(listEncryptionKeys()), keys)
   if (missing.length > 0) {
-    const names = missing.map(describeKey).join(' and ')
+    const names = missing.map(describeEncryptionKey).join(' and ')
     throw new Error(
       `the secrets in the database were encrypted with ${names}, and the settings do not contain it. ` +
         'Set ENCRYPTION_KEY or ENCRYPTION_KEYS to the keys that were used before (see "Change the encryption key")',

@@ -20,6 +20,6 @@ export function findMissingKeys(
 }
 
 /** Returns how messages name a key. */
-export function describeKey({ id }: Pick<EncryptionKey, 'id'>): string {
+export function describeEncryptionKey({ id }: Pick<EncryptionKey, 'id'>): string {
   return id === null ? 'the key of ENCRYPTION_KEY' : `the key "${id}"`
 }

@@ -1,30 +1,21 @@
 import { serverKeySealContext } from '../../db/server-key.ts'
 import type { Query } from '../../db/query.ts'
+import { pageServerKeys, replaceServerKey } from '../../db/server-keys-store.ts'
+import type { Replacement } from '../../lib/sealing.ts'
+import type { Context } from '../context.ts'
+import type { PurchasePlace } from '../purchases/purchases-store.ts'
 import { purchaseSealContext } from '../purchases/seal-purchase.ts'
+import { pagePurchases, replacePurchaseSecrets } from '../purchases/sealed-purchases-store.ts'
+import { pageSlotKeys, replaceSlotKey, type SlotKey } from '../wallets/sealed-slots-store.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { secretSealContext } from '../webhooks/endpoint.ts'
-import type { Context } from '../context.ts'
-import {
-  pagePurchases,
-  pageServerKeys,
-  pageSlotKeys,
-  pageWebhookSecrets,
-  replacePurchaseSecrets,
-  replaceServerKey,
-  replaceSlotKey,
-  replaceWebhookSecrets,
-  type EndpointKey,
-  type PurchaseKey,
-  type Replacement,
-  type SlotKey,
-} from './sealed-values-store.ts'
-
+import { pageWebhookSecrets, replaceWebhookSecrets, type EndpointPlace } from '../webhooks/sealed-secrets-store.ts'
 /** A statement reads at most this many rows, and a transaction locks as many. */
 const ROWS_PER_PAGE = 200
 
 const FIRST_SLOT: SlotKey = { workspaceId: '', mode: 'live', walletAddress: '', slot: 0 }
-const FIRST_ENDPOINT: EndpointKey = { workspaceId: '', id: '' }
-const FIRST_PURCHASE: PurchaseKey = { workspaceId: '', paymentId: '' }
+const FIRST_ENDPOINT: EndpointPlace = { workspaceId: '', id: '' }
+const FIRST_PURCHASE: PurchasePlace = { workspaceId: '', paymentId: '' }
 
 type ResealContext = Pick<Context, 'db' | 'sealer'>
 
