@@ -70,6 +70,22 @@ describe('webhook deliveries in the dashboard', () => {
       assert.equal(webhook?.failing_since, endedAt.toISOString())
     })
 
+    test('is listed with its payment, and with the result of its last attempt', async () => {
+      const endpoint = await fixture.createEndpoint()
+      const payment = { id: 'pay_x', amount_usdc: '1.5' }
+      const { id } = await seedDelivery(server.context, endpoint, { data: { payment: { ...payment, memo: 'é' } } })
+      const list = async () => {
+        const path = `${fixture.at('deliveries')}?mode=test`
+        return (await fixture.browser.ask<{ deliveries: object[] }>('GET', path)).deliveries
+      }
+      assert.partialDeepStrictEqual(await list(), [{ id, last_attempt: null, payment }])
+      await fixture.attempt(SERVER_ERROR)
+      await fixture.attempt({ statusCode: null, error: 'timeout', responseBody: null })
+      assert.partialDeepStrictEqual(await list(), [
+        { id, last_attempt: { status_code: null, error: 'timeout' }, payment },
+      ])
+    })
+
     test('to an address that does not respond has an attempt without a response', async () => {
       const delivery = await seedDelivery(server.context, await fixture.createEndpoint())
       await fixture.attempt({ statusCode: null, error: 'connection_refused', responseBody: null })

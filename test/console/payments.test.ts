@@ -57,6 +57,7 @@ describe('payments in the dashboard', () => {
       settled_at: null,
       block_number: null,
       credential: { kind: 'key', id: key?.['id'], name: credential['name'] },
+      signed_by: null,
       limits: { max_per_tx_usdc: '10', daily_cap_usdc: '100', spent_24h_usdc: '0' },
     }
     assert.deepEqual(payment, expected)
@@ -201,7 +202,7 @@ describe('payments in the dashboard', () => {
     await seedPayment(server.context, seeded)
     const list = async (query: string) =>
       (await fixture.list(query)).payments.map(({ id, kind, purchase }) => ({ id, kind, purchase }))
-    const goods = { resource_url: 'https://api.example/goods', host: 'api.example' }
+    const goods = { resource_url: 'https://api.example/goods', host: 'api.example', is_resolved: false }
     const expected = [
       { id: lost.id, kind: 'x402', purchase: { ...goods, delivery: 'failed' } },
       { id: bought.id, kind: 'x402', purchase: { ...goods, delivery: 'delivered' } },

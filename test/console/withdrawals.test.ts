@@ -64,6 +64,7 @@ describe('withdrawals in the dashboard', () => {
       [detail.grant, detail.events, detail.payment['limits'], detail.payment['credential']],
       [null, [], null, null],
     )
+    assert.deepEqual(detail.payment['signed_by'], { name: 'Ada', former: false })
     const csv = await browser.call('GET', `${at('payments/export')}?mode=test`)
     const [head = '', line = ''] = csv.text.split('\r\n')
     assert.ok(head.endsWith(',grant_id,kind,resource,delivery'), head)

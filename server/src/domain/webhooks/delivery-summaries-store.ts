@@ -16,7 +16,7 @@ export interface DeliverySummary {
 
 const SUMMARY_ROW = {
   delivery_id: computed.text,
-  number: nullable(computed.int4),
+  number: nullable(attempts.number),
   status_code: nullable(attempts.status_code),
   error: nullable(narrow<AttemptError>(attempts.error)),
   payment_id: nullable(computed.text),

@@ -81,7 +81,11 @@ describe('submitWithdrawal', () => {
     const details = { mode: 'test', wallet: seeded.wallet, to: RECIPIENT, amount_usdc: '2.50' }
     assert.deepEqual((await readAudit(ctx.db, seeded.workspace.id)).slice(-2), [
       { ...by, action: 'withdrawal.requested', details },
-      { ...by, action: 'withdrawal.submitted', details },
+      {
+        ...by,
+        action: 'withdrawal.submitted',
+        details: { ...details, credential_id: withdrawer.owner.credentialId },
+      },
     ])
   })
 

@@ -54,7 +54,7 @@ export async function submitWithdrawal(
   const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
   await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: request.createdAt, assertion })
 
-  const reservation = await reserve(ctx, { wallet, request, actor })
+  const reservation = await reserve(ctx, { wallet, request, actor, credentialId: assertion.id })
   if (reservation.kind === 'refused') throw refusalProblem(reservation.refusal)
   if (reservation.kind === 'existing') return await getRecorded(ctx, request)
   const { payment } = reservation
@@ -90,6 +90,8 @@ interface Signed {
   readonly wallet: Wallet
   readonly request: WithdrawalRequest
   readonly actor: Actor
+  /** The wallet passkey that signed. Its person need not be the actor. */
+  readonly credentialId: string
 }
 
 /**
@@ -97,7 +99,7 @@ interface Signed {
  * reserved meanwhile. If one request is submitted twice, the second submission finds the first.
  */
 async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
-  const { wallet, request, actor } = signed
+  const { wallet, request, actor, credentialId } = signed
   const { workspaceId, mode, address } = wallet
   // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
   // database still has them as pending.
@@ -123,7 +125,10 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
       markWithdrawalSubmitted(request, { actor, now }),
       insertAuditEntry({
         ...{ logId: workspaceId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },
-        details: { mode, wallet: address, to: request.to, amount_usdc: request.amountUsdc },
+        details: {
+          ...{ mode, wallet: address, to: request.to, amount_usdc: request.amountUsdc },
+          credential_id: credentialId,
+        },
       }),
     ])
     return { kind: 'reserved', payment }

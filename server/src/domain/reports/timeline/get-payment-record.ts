@@ -13,6 +13,7 @@ import { refreshPayment } from '../../reconciliation/refresh-payment.ts'
 import { listAudit } from '../../audit/list-audit.ts'
 import type { KnownPerson } from '../../members/member.ts'
 import { listKnownPeople } from '../../members/queries.ts'
+import { findWalletPasskey } from '../../wallets/wallet-passkeys-store.ts'
 import { findAdmission, listPaymentEvents, type EventPlace } from './timeline-store.ts'
 import type { PaymentEvent } from './timeline.ts'
 
@@ -73,8 +74,8 @@ async function findNamedResolution(
 const SUBMITTED_AT_ONCE_MAX = 20
 
 /**
- * Finds who signed a withdrawal. The audit log says it, in an entry of the millisecond in which the payment was created:
- * one transaction wrote both.
+ * Finds who signed a withdrawal: the person whose wallet passkey it was. The audit log names the passkey, in an entry of
+ * the millisecond in which the payment was created, because one transaction wrote both. Null if the passkey was deleted.
  */
 async function findSigner(ctx: Pick<Context, 'db'>, payment: Payment): Promise<KnownPerson | null> {
   const { workspaceId, id, kind, createdAt: from } = payment
@@ -82,9 +83,10 @@ async function findSigner(ctx: Pick<Context, 'db'>, payment: Payment): Promise<K
   const to = new Date(from.getTime() + 1)
   const filter = { actions: ['withdrawal.submitted'], from, to } as const
   const { items } = await listAudit(ctx, { workspaceId, filter, before: null, limit: SUBMITTED_AT_ONCE_MAX })
-  const actor = items.find(({ subject }) => subject === id)?.actor
-  if (actor?.kind !== 'user') return null
-  const [person] = await listKnownPeople(ctx, { workspaceId, userIds: [actor.id] })
+  const credentialId = items.find(({ subject }) => subject === id)?.details['credential_id']
+  const passkey = typeof credentialId === 'string' ? await ctx.db.read(findWalletPasskey(credentialId)) : null
+  if (passkey === null) return null
+  const [person] = await listKnownPeople(ctx, { workspaceId, userIds: [passkey.userId] })
   return person ?? null
 }
 
