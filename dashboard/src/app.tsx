@@ -4,10 +4,13 @@ import { useEffect } from 'react'
 import { createBrowserRouter, RouterProvider } from 'react-router'
 import { createQueryClient } from './api/query-client.ts'
 import { watchPresence } from './api/presence.ts'
+import { sessionQuery } from './api/session.ts'
 import { preloadAllPages } from './navigation/page-loader.ts'
 import { ROUTES } from './routes.tsx'
 
 const queryClient = createQueryClient()
+// Asked for at once, because it arrives while the code of the first page is still loading.
+void queryClient.prefetchQuery(sessionQuery)
 const router = createBrowserRouter(ROUTES)
 
 export function App() {

@@ -80,6 +80,22 @@ describe('the pages about money, in both themes and at every width', () => {
     })
   }
 
+  test('what was paid to each recipient in a month is two clicks away, and each row leads to its payments', async () => {
+    await showPage(page, fixture.host.workspace, '')
+    await page.getByRole('link', { name: 'Last month' }).click()
+    await page.getByText(/^Spent last month/).waitFor()
+    await page.getByRole('link', { name: 'By recipient' }).click()
+    await page.getByText('No spending in this period.').last().waitFor()
+    // Another period keeps the recipients.
+    await page.getByRole('link', { name: 'This month' }).click()
+    const row = page.getByRole('table', { name: 'Spending by recipient' }).getByRole('link', { name: 'A paper mill' })
+    const search = new URL((await row.getAttribute('href')) ?? '', page.url()).searchParams
+    assert.equal(search.get('recipient'), RECIPIENT)
+    assert.equal(new Date(search.get('from') ?? '').getDate(), 1)
+    await page.getByText('Show numbers').click()
+    await inspectPage(page, 'overview-recipients')
+  })
+
   for (const [name, path, title] of pages.filter(([name]) => FIRST_PAGES.has(name))) {
     test(`${name}, as the first page that the browser loads`, async () => {
       await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)

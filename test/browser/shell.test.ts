@@ -23,6 +23,17 @@ describe('the parts of the dashboard that every page has', () => {
   })
   afterEach((t) => fixture.leave(t))
 
+  test('before its code has arrived, a page shows where it will be', async () => {
+    const { page, context } = await fixture.enter()
+    await context.route('**/assets/*.js', (route) => route.abort())
+    await page.goto('/sign-in')
+    await page.getByRole('status', { name: 'Loading' }).getByText('Bursar').waitFor()
+    await context.unroute('**/assets/*.js')
+    await page.reload()
+    await heading(page, 'Sign in').waitFor()
+    assert.equal(await page.getByRole('status', { name: 'Loading' }).count(), 0)
+  })
+
   test('a removed member is told so on the next page, which has a link to leave it', async () => {
     const owner = (await enterOwner(fixture, 'Olive Owner', 'Loft')).page
     await goTo(owner, 'Members')

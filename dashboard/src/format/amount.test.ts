@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatAmount, fromMicro, toMicro, toPermille } from './amount.ts'
+import { formatAmount, fromMicro, lowerAmount, roundAmount, sumAmounts, toMicro, toPermille } from './amount.ts'
 
 test('amounts have thousands separators and at least two decimals, and lose no digit', () => {
   const rows = [
@@ -27,4 +27,12 @@ test('micro-USDC convert back to the same amount', () => {
   for (const usdc of ['0', '0.000001', '0.1', '1', '10', '1.5', '999999.999999', '1000000000000000']) {
     assert.equal(fromMicro(toMicro(usdc)), usdc)
   }
+})
+
+test('an amount with two decimals is rounded, and sums and comparisons are exact', () => {
+  assert.equal(roundAmount('7165.601444'), '7,165.60')
+  assert.equal(sumAmounts(['0.000001', '2', '999999999.999999']), '1000000002')
+  assert.equal(sumAmounts([]), '0')
+  assert.equal(lowerAmount('400.5', '0.5'), '0.5')
+  assert.equal(lowerAmount('9', '10'), '9')
 })

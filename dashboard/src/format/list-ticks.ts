@@ -1,5 +1,7 @@
 const TICKS_MAX = 5
 const HOURS_APART = 6
+/** A label that is closer to the last one than this part of the usual distance is left out, so that they do not overlap. */
+const LAST_GAP_MIN = 0.75
 const DAY_MS = 24 * 3_600_000
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
@@ -24,7 +26,7 @@ export function listTicks(barsAt: readonly string[], end: string): readonly Tick
   const last = starts.length - 1
   return starts
     .map((at, bar) => ({ at, bar }))
-    .filter(({ bar }) => bar === last || (bar % apart === 0 && last - bar > apart / 2))
+    .filter(({ bar }) => bar === last || (bar % apart === 0 && last - bar >= apart * LAST_GAP_MIN))
     .map(({ at, bar }) => ({ part: (bar + 0.5) / starts.length, text: DAY.format(at) }))
 }
 
