@@ -34,7 +34,11 @@ describe('while others wait for a silent seller', () => {
   let buyers: readonly Seed[]
   const silent: ServerResponse[] = []
   before(async () => {
-    given = await openTestService((config) => ({ ...config, webhooksToLoopback: true }))
+    given = await openTestService((config) => ({
+      ...config,
+      webhooksToLoopback: true,
+      trustedProxies: ['127.0.0.1'],
+    }))
     seller = await startFakeSeller()
     seller.accepts = [offerOf(given.context)]
     const { ask } = seller

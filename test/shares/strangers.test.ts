@@ -27,19 +27,29 @@ import { waitFor } from '../support/wait-for.ts'
 
 const OTHERS = 8
 const TRIES_MAX = 5
-/** More than the places of a process, in all: so many connections with a body that never ends. */
-const BODIES = 640
+/** More than the places of a process, in all: so many connections with headers or a body that never end. */
+const CONNECTIONS = 640
 /** As many documents as strangers fetch and wait for: four times the places. At least so many fetches begin at once. */
 const DOCUMENTS = 256
 const FETCHES_MIN = 56
-const PLACES_OF_DOCUMENTS = 64
 /** The operating system keeps up to 4 MiB of the responses of each of these connections. */
 const READERS = 64
 const BATCH = 8
 const BATCHES_MAX = 4
 
-const KINDS = ['bodies that never end', 'responses that nobody reads', 'documents that never arrive'] as const
+const KINDS = [
+  'headers that never end',
+  'bodies that never end',
+  'responses that nobody reads',
+  'documents that never arrive',
+] as const
 const ATTACKS = KINDS.flatMap((kind) => [16, 64].map((addresses) => ({ kind, addresses })))
+
+/** One connection of a stranger. The service knows the address from the proxy, and the test knows the name. */
+interface Stranger {
+  readonly address: string
+  readonly name: string
+}
 
 interface Tenant {
   readonly seeded: Seed
@@ -48,7 +58,10 @@ interface Tenant {
   refreshToken: string
 }
 
-/** The strangers have no credential. All that distinguishes them is the address that the proxy reports. */
+/**
+ * The strangers have no credential. All that distinguishes them is the address that the proxy reports. The attacks are
+ * the same if a real proxy is in front of the service (`openFront`).
+ */
 describe('while strangers hold all that they can', () => {
   let given: OauthServer
   let site: DocumentServer
@@ -65,16 +78,17 @@ describe('while strangers hold all that they can', () => {
 
   for (const [index, { kind, addresses }] of ATTACKS.entries()) {
     test(`eight tenants are served: ${kind}, from ${addresses} addresses`, async (t) => {
-      const strangers = Array.from({ length: addresses }, (_, number) => `198.18.${index}.${number}`)
+      const prefix = `198.18.${index}.`
       const sockets: Socket[] = []
       const silent: ServerResponse[] = []
       let isOver = false
-      const watch = watchStrangers(`198.18.${index}.`)
+      const watch = watchStrangers(prefix)
+      const { clients } = given.front
       const endAttack = async (): Promise<void> => {
         isOver = true
         for (const socket of sockets) socket.destroy()
         for (const response of silent.splice(0)) response.destroy()
-        await waitFor('the end of the connections', () => watch.sockets.every(({ closed }) => closed))
+        await waitFor('the end of the connections', () => (clients ?? watch.sockets).every(({ closed }) => closed))
       }
       t.after(async () => {
         await endAttack()
@@ -88,17 +102,28 @@ describe('while strangers hold all that they can', () => {
         sockets.push(socket)
         return socket
       }
-      const ofStranger = (number: number): string => strangers[number % addresses] ?? ''
+      const ofStranger = (number: number): Stranger => ({
+        address: prefix + (number % addresses),
+        name: prefix + number,
+      })
+      const isUnread = ({ localPort }: Socket): boolean =>
+        (clients ?? watch.sockets).some(
+          ({ remotePort, writableLength }) => remotePort === localPort && writableLength > 0,
+        )
 
       await serveAll(`before ${index}`)
       switch (kind) {
+        case 'headers that never end':
+          for (let number = 0; number < CONNECTIONS; number += 1) open(beginHeaders(ofStranger(number)))
+          await waitFor('the connections', () => openTo(clients ?? sockets) >= CONNECTIONS)
+          break
         case 'bodies that never end':
-          for (let number = 0; number < BODIES; number += 1) open(postSlowly(ofStranger(number)))
-          await waitFor('the requests', () => watch.begun === BODIES)
+          for (let number = 0; number < CONNECTIONS; number += 1) open(postSlowly(ofStranger(number)))
+          await waitFor('the requests', () => (clients === null ? watch.begun : openTo(clients)) >= CONNECTIONS)
           break
         case 'responses that nobody reads':
           await Promise.all(Array.from({ length: READERS }, (_, number) => readNothing(ofStranger(number))))
-          assert.ok(watch.sockets.some(({ writableLength }) => writableLength > 0))
+          assert.ok(sockets.some(isUnread))
           break
         case 'documents that never arrive':
           for (let number = 0; number < DOCUMENTS; number += 1) {
@@ -111,23 +136,18 @@ describe('while strangers hold all that they can', () => {
           await waitFor('the requests', () => watch.begun === DOCUMENTS && silent.length >= FETCHES_MIN)
           break
       }
-      // A document that is new may be refused behind so many networks with one fetch each. A client that has connected
-      // before needs no fetch.
-      const isNew = kind !== 'documents that never arrive' || addresses < PLACES_OF_DOCUMENTS
-      await serveAll(`${isNew ? 'during' : 'before'} ${index}`)
+      await serveAll(`during ${index}`)
       await endAttack()
       await serveAll(`after ${index}`)
 
       /** Asks for large responses until one of them is not taken, and then for more. */
-      async function readNothing(stranger: string): Promise<void> {
+      async function readNothing(stranger: Stranger): Promise<void> {
         const large = get('/openapi.json', stranger).repeat(BATCH)
         const socket = open(large)
         for (let batch = 1; batch <= BATCHES_MAX; batch += 1) {
           const isFull = await waitFor('the responses', () => {
-            const server = watch.sockets.find(({ remotePort }) => remotePort === socket.localPort)
-            if (server === undefined) return false
-            if (server.writableLength > 0) return 'full'
-            return (watch.finished.get(server) ?? 0) >= batch * BATCH ? 'taken' : false
+            if (isUnread(socket)) return 'full'
+            return (watch.finished.get(stranger.name) ?? 0) >= batch * BATCH ? 'taken' : false
           })
           if (isFull === 'full') break
           socket.write(large)
@@ -192,20 +212,26 @@ async function repeat(ask: () => Promise<Answer>): Promise<Answer> {
   return answer
 }
 
-/** Observes the requests of strangers where the service receives them. */
+/** Counts the connections that are open. */
+function openTo(connections: readonly Socket[]): number {
+  return connections.filter(({ connecting, closed }) => !connecting && !closed).length
+}
+
+/** Observes the requests of strangers, whose names have this prefix, where the service receives them. */
 function watchStrangers(prefix: string) {
-  const state = { begun: 0, sockets: [] as Socket[], finished: new Map<Socket, number>() }
-  const ofStranger = (message: unknown, note: (socket: Socket) => void): void => {
+  const state = { begun: 0, sockets: [] as Socket[], finished: new Map<string, number>() }
+  const ofStranger = (message: unknown, note: (name: string, socket: Socket) => void): void => {
     const { request, socket } = message as { readonly request: IncomingMessage; readonly socket: Socket }
-    if (String(request.headers['x-forwarded-for']).startsWith(prefix)) note(socket)
+    const name = String(request.headers['user-agent'])
+    if (name.startsWith(prefix)) note(name, socket)
   }
   const onStart = (message: unknown): void =>
-    ofStranger(message, (socket) => {
+    ofStranger(message, (_name, socket) => {
       state.begun += 1
       if (!state.sockets.includes(socket)) state.sockets.push(socket)
     })
   const onFinish = (message: unknown): void =>
-    ofStranger(message, (socket) => state.finished.set(socket, (state.finished.get(socket) ?? 0) + 1))
+    ofStranger(message, (name) => state.finished.set(name, (state.finished.get(name) ?? 0) + 1))
   subscribe('http.server.request.start', onStart)
   subscribe('http.server.response.finish', onFinish)
   return Object.assign(state, {
@@ -216,11 +242,11 @@ function watchStrangers(prefix: string) {
   })
 }
 
-function get(path: string, stranger: string): string {
+function get(path: string, stranger: Stranger): string {
   return `GET ${path} HTTP/1.1\r\n${headersOf(stranger)}\r\n`
 }
 
-function getClient(url: string, stranger: string): string {
+function getClient(url: string, stranger: Stranger): string {
   return get(`/oauth/authorize?${formatFields(authorizationRequest(clientOf(url)))}`, stranger)
 }
 
@@ -229,11 +255,15 @@ function clientOf(url: string): RegisteredClient {
   return { client_id: url, client_id_issued_at: 0, client_name: '', redirect_uris: [REDIRECT_URI], scope: '' }
 }
 
-function postSlowly(stranger: string): string {
+function beginHeaders(stranger: Stranger): string {
+  return `GET /oauth/authorize HTTP/1.1\r\n${headersOf(stranger)}`
+}
+
+function postSlowly(stranger: Stranger): string {
   const body = `Content-Type: ${FORM_TYPE}\r\nContent-Length: 100\r\n\r\ngrant_type=`
   return `POST /oauth/token HTTP/1.1\r\n${headersOf(stranger)}${body}`
 }
 
-function headersOf(stranger: string): string {
-  return `Host: ${new URL(AUTH_URL).host}\r\nX-Forwarded-For: ${stranger}\r\n`
+function headersOf({ address, name }: Stranger): string {
+  return `Host: ${new URL(AUTH_URL).host}\r\nX-Forwarded-For: ${address}\r\nUser-Agent: ${name}\r\n`
 }

@@ -8,6 +8,7 @@ import { addApi } from '../../../server/src/api/add-api.ts'
 import { addConsole } from '../../../server/src/console/add-console.ts'
 import { openHttp } from '../../../server/src/http/open-http.ts'
 import { checkResponses } from './check-responses.ts'
+import { openFront } from './front.ts'
 import { openTestContext, type TestContext } from '../context/test-context.ts'
 
 export const PAGE = '<!doctype html><title>Bursar</title><div id="root"></div>'
@@ -28,17 +29,19 @@ export async function openConsoleServer(
 ): Promise<ConsoleServer> {
   const dashboardDir = await makeDashboard()
   const given = await openTestContext((config) => change({ ...config, dashboardDir, trustedProxies: ['127.0.0.1'] }))
-  const { context, config, clock } = given
-  const http = openHttp(config, { clock, logger: context.logger })
+  const { context, config } = given
+  const http = openHttp(config, context)
   const assertChecked = checkResponses(http)
   await addApi(http, context, config)
   await addConsole(http, context, config)
   await http.listen({ host: '127.0.0.1', port: 0 })
+  const front = await openFront(`http://127.0.0.1:${(http.server.address() as AddressInfo).port}`)
   return {
     ...given,
-    url: `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`,
+    url: front.url,
     host: new URL(config.authUrl).host,
     async close() {
+      await front.close()
       await http.close()
       await given.close()
       await rm(dashboardDir, { recursive: true })

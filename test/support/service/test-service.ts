@@ -5,13 +5,16 @@ import type { Mode } from '../../../server/src/values/mode.ts'
 import { openService, type Service } from '../../../server/src/service.ts'
 import { send, type Answer, type Call } from '../http-client.ts'
 import { openContractCheck, type ContractCheck } from './check-contract.ts'
+import { openFront, type Front } from './front.ts'
 import { readRows } from '../database/read-rows.ts'
 import { RECIPIENT, type Seed } from '../context/seed.ts'
 import { openTestContext, type TestContext } from '../context/test-context.ts'
 
 export interface TestService extends TestContext {
   readonly service: Service
+  /** The address at which the tests reach the service, which is that of `front`. */
   readonly url: string
+  readonly front: Front
   /** Compares the responses of `/v1` with the contract. */
   readonly contract: ContractCheck
   /** Sends a request. If its path is an operation of `/v1`, the response must be one that the contract describes. */
@@ -39,13 +42,15 @@ export async function openTestService(
     await given.close()
     throw error
   })
-  const url = `http://127.0.0.1:${service.ports[0]}`
+  const front = await openFront(`http://127.0.0.1:${service.ports[0]}`)
+  const { url } = front
   const contract = await openContractCheck()
   let stopped: Promise<void> | null = null
   return {
     ...given,
     service: { ...service, stop: () => (stopped ??= service.stop()) },
     url,
+    front,
     contract,
     // Requests to `/v1` have a host name that the service does not know. The service treats an unknown host name as the
     // host of the REST API (D1). All other requests name the host of AUTH_URL.
@@ -67,6 +72,7 @@ export async function openTestService(
       return Object.fromEntries(await Promise.all(counts))
     },
     async close() {
+      await front.close()
       await (stopped ?? service.stop())
       await given.close()
     },
