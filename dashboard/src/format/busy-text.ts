@@ -26,6 +26,7 @@ const PARTICIPLES: Readonly<Record<string, string>> = {
   Save: 'Saving',
   Send: 'Sending',
   Sign: 'Signing',
+  Stop: 'Stopping',
   Suspend: 'Suspending',
 }
 

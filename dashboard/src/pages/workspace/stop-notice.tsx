@@ -48,8 +48,8 @@ export function StopNotice({ workspace: { slug, name, role }, stop }: StopNotice
           ))}
         </div>
         {grants > 0 && may(role, 'manageGrants') && (
-          <Button variant="plain" disabled={resuming.isPending} onClick={() => resuming.start()}>
-            {resuming.isPending ? 'Waiting for the signer window…' : `Resume ${countOf(grants, 'grant')}`}
+          <Button variant="plain" isBusy={resuming.isPending} onClick={() => resuming.start()}>
+            {`Resume ${countOf(grants, 'grant')}`}
           </Button>
         )}
       </div>
