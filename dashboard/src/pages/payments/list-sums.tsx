@@ -14,6 +14,8 @@ export function ListSums({ filter }: { readonly filter: PaymentFilter }) {
   if (sums === undefined) return <p className="min-h-6" />
   const { confirmed, pending, failed, since } = sums
   const count = confirmed + pending + failed
+  // The list says itself that it is empty.
+  if (count === 0 && since === null) return null
   return (
     <p role="status" className="flex min-h-6 flex-wrap gap-x-4 gap-y-1 text-muted">
       <span className="font-semibold text-ink">

@@ -51,9 +51,12 @@ export function PaymentFilters({ search, onChange, onClear }: PaymentFiltersProp
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
   const isRefused = view === 'refused'
+  const clear = filterCount === 0 ? null : <Button onClick={onClear}>Clear filters</Button>
   return (
     <div className="grid gap-3">
-      <div className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 lg:grid-cols-1">
+      <div
+        className={`grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 ${filterCount === 0 ? 'lg:grid-cols-1' : ''}`}
+      >
         <TypedField
           isSearch
           name="q"
@@ -70,6 +73,7 @@ export function PaymentFilters({ search, onChange, onClear }: PaymentFiltersProp
             <ChevronIcon className={`size-3 ${isOpen ? 'rotate-180' : ''}`} />
           </Button>
         </span>
+        {clear !== null && <span className="hidden lg:block">{clear}</span>}
       </div>
       <div
         id={panel}
@@ -93,13 +97,7 @@ export function PaymentFilters({ search, onChange, onClear }: PaymentFiltersProp
         )}
         <AmountFields search={search} onChange={onChange} />
         <DateFields search={search} onChange={onChange} />
-        {filterCount > 0 && (
-          <p className="min-[22.5rem]:pt-[1.9rem]">
-            <Button variant="quiet" onClick={onClear}>
-              Clear filters
-            </Button>
-          </p>
-        )}
+        {clear !== null && <p className="lg:hidden">{clear}</p>}
       </div>
     </div>
   )

@@ -19,6 +19,8 @@ export function SavedViews({ query }: { readonly query: string }) {
   const reload = () => client.invalidateQueries({ queryKey: viewsQuery(slug, mode).queryKey })
   const current = views.find((view) => view.query === query)
   const canSave = may(role, 'saveViews')
+  // The page has links to the views by status already.
+  const isNew = current === undefined && [...new URLSearchParams(query).keys()].some((name) => name !== 'status')
   const save = async (name: string) => {
     await request('POST /console/workspaces/:slug/views', { params: { slug }, body: { mode, name, query } })
     await reload()
@@ -28,7 +30,7 @@ export function SavedViews({ query }: { readonly query: string }) {
     await request('DELETE /console/workspaces/:slug/views/:id', { params: { slug, id }, query: { mode } })
     await reload()
   }
-  if (views.length === 0 && (query === '' || !canSave)) return null
+  if (views.length === 0 && !(isNew && canSave)) return null
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-2">
       {views.length > 0 && (
@@ -52,12 +54,12 @@ export function SavedViews({ query }: { readonly query: string }) {
           All members see the saved views. No payment is deleted.
         </ConfirmDialog>
       )}
-      {canSave && current === undefined && query !== '' && !isNaming && (
+      {canSave && isNew && !isNaming && (
         <Button variant="quiet" onClick={() => setNaming(true)}>
           Save view
         </Button>
       )}
-      {canSave && current === undefined && isNaming && (
+      {canSave && isNew && isNaming && (
         <div className="w-full max-w-md">
           <NameForm
             label="Name of the view"
