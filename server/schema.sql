@@ -313,6 +313,7 @@ create table grants (
   slot smallint not null,
   x402 boolean not null default false,
   stop_id text,
+  created_by text,
   constraint grants_pkey PRIMARY KEY (workspace_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
@@ -326,6 +327,7 @@ CREATE INDEX grants_by_wallet ON public.grants USING btree (workspace_id, mode, 
 CREATE INDEX grants_listed ON public.grants USING btree (workspace_id, mode, id);
 CREATE INDEX grants_live_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
 CREATE INDEX grants_of_activator ON public.grants USING btree (activated_by) WHERE (activated_by IS NOT NULL);
+CREATE INDEX grants_of_creator ON public.grants USING btree (created_by, workspace_id, status) WHERE (created_by IS NOT NULL);
 CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
@@ -960,6 +962,7 @@ alter table delivery_attempts add constraint delivery_attempts_workspace_id_deli
 alter table deposits add constraint deposits_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table events add constraint events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table grants add constraint grants_activated_by_fkey FOREIGN KEY (activated_by) REFERENCES users(id);
+alter table grants add constraint grants_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table grants add constraint grants_slot_fkey FOREIGN KEY (workspace_id, mode, wallet_address, slot) REFERENCES wallet_slots(workspace_id, mode, wallet_address, slot);
 alter table grants add constraint grants_stop_fkey FOREIGN KEY (workspace_id, stop_id) REFERENCES stops(workspace_id, id);
 alter table grants add constraint grants_workspace_id_mode_agent_id_fkey FOREIGN KEY (workspace_id, mode, agent_id) REFERENCES agents(workspace_id, mode, id);

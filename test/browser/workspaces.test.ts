@@ -20,6 +20,7 @@ import {
 import { openClockBrowserFixture, type BrowserFixture } from '../support/browser/browser-fixture.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { createKey, joinDemo, signUpOverHttp } from '../support/browser/sign-up-over-http.ts'
+import { postToConsole } from './owner-steps.ts'
 
 /** How long a proof by passkey is valid. */
 const PROOF_SECONDS = 10 * 60
@@ -162,7 +163,7 @@ describe('workspaces and their members, in a browser', () => {
     ])
 
     await row.getByRole('button', { name: /^Remove/ }).click()
-    const warning = { hasText: 'Their wallet passkeys remain owners of wallets until another owner removes them' }
+    const warning = { hasText: 'Webhook endpoints stay, so check that none of them sends to a server of Guy Guest' }
     await owner.page.getByRole('alertdialog').filter(warning).waitFor()
     await confirm(owner.page, 'Remove member')
     await row.waitFor({ state: 'hidden' })
@@ -180,6 +181,7 @@ describe('workspaces and their members, in a browser', () => {
     const { authUrl } = fixture.host
     const payroll = await createKey(guest, { authUrl, slug, mode: 'live', name: 'Payroll' })
     const scraper = await createKey(guest, { authUrl, slug, mode: 'test', name: 'Scraper' })
+    await postToConsole(guest.page, 'invitations', { role: 'viewer' })
     await openMembers(guest.page)
     await guest.page.getByRole('button', { name: /^Leave/ }).click()
     const own = guest.page.getByRole('alertdialog')
@@ -204,6 +206,7 @@ describe('workspaces and their members, in a browser', () => {
     await row.getByRole('button', { name: /^Remove/ }).click()
     await dialog.getByText(`svc_live_…${payroll.slice(-4)}`).waitFor()
     await dialog.getByText(`svc_test_…${scraper.slice(-4)}`).waitFor()
+    await dialog.getByRole('group', { name: 'Invitation links that stop working' }).getByText('As viewer').waitFor()
     await dialog.getByRole('checkbox', { name: 'Keep Payroll' }).check()
     await dialog.getByText('Guy Guest may still know the secret of a key that you keep').waitFor()
     await inspectPage(owner.page, 'member-removal')
@@ -216,6 +219,7 @@ describe('workspaces and their members, in a browser', () => {
       .getByRole('status')
       .filter({ hasText: `Kept API keys: Payroll (live, …${payroll.slice(-4)})` })
       .waitFor()
+    await owner.page.getByText('There are no open invitations.').waitFor()
     await inspectPage(owner.page, 'member-removed')
     assert.deepEqual([await fixture.host.statusOfMe(payroll), await fixture.host.statusOfMe(scraper)], [200, 401])
     await owner.page.goto(`/w/${slug}/live/developers/keys`)

@@ -41,7 +41,7 @@ const TABLES: Readonly<Record<string, Make | string>> = {
   authorization_codes: makeCodes,
   connections: 'give access only through their codes and tokens',
   connection_errors: 'are a log',
-  grants: 'were signed by an owner of the wallet, and any admin can suspend them',
+  grants: 'take effect only when an owner of the wallet signs them, and any admin can suspend or discard them',
   authorization_requests: 'belong to nobody until somebody who is signed in decides on them as a member',
   invitations: makeInvitations,
   sessions: makeSessions,

@@ -56,7 +56,7 @@ describe('grants in the dashboard', () => {
       replaces: null,
       replaced_by: null,
       activated_by: null,
-      is_mine_to_sign: true,
+      ...{ is_mine_to_sign: true, other_signers: [], created_by: 'Ada', by_former_member: false },
       created_at: made['created_at'],
       activated_at: null,
       suspended_at: null,

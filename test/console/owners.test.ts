@@ -60,7 +60,13 @@ describe('wallet passkeys and owners in the dashboard', () => {
     const fixture = await openConsoleFixture(server)
     const first = await registerPasskey(fixture, 'Laptop')
     const wallet = await createWallet(fixture, first, 'live')
-    const owner = { credential_id: first.credentialId, name: 'Laptop', user_name: 'Ada', is_mine: true }
+    const owner = {
+      credential_id: first.credentialId,
+      name: 'Laptop',
+      user_name: 'Ada',
+      is_mine: true,
+      is_member: true,
+    }
     assert.deepEqual(wallet.owners, [{ ...owner, has_record: false, added_at: wallet.created_at }])
     assert.equal(wallet.is_at_risk, true)
     assert.deepEqual(

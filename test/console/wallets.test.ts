@@ -39,7 +39,8 @@ describe('wallets in the dashboard', () => {
       ...{ address: address(made.address), mode: 'test', name: 'Treasury', created_at: made.created_at },
       owners: [
         {
-          ...{ credential_id: owner.credentialId, name: 'Wallet passkey', user_name: 'Ada', is_mine: true },
+          ...{ credential_id: owner.credentialId, name: 'Wallet passkey', user_name: 'Ada', is_member: true },
+          is_mine: true,
           ...{ has_record: false, added_at: made.created_at },
         },
       ],

@@ -28,7 +28,7 @@ const OWN: Readonly<Record<string, string>> = {
   deposits: 'workspace_id id mode wallet_address',
   events: 'workspace_id id mode type data data_text',
   grants:
-    'workspace_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status signing_request replaces replaced_by activated_by slot x402 stop_id',
+    'workspace_id id mode agent_id wallet_address recipient_allowlist contract_allowlist status signing_request replaces replaced_by activated_by slot x402 stop_id created_by',
   hourly_host_sums: 'workspace_id mode host is_claimed spent_micro purchases',
   hourly_payment_sums: 'workspace_id mode agent_id spent_micro confirmed failed below_id',
   hourly_sums: 'workspace_id mode part name spent_micro confirmed failed below_id',

@@ -116,6 +116,7 @@ export const SETTLED: readonly string[] = [
     status: `case when n <= 2 * t.size then 'active' when n <= 3 * t.size then 'pending' else 'revoked' end`,
     activated_at: `case when n <= 2 * t.size or n > 3 * t.size then ${now} end`,
     activated_by: user('1'),
+    created_by: user(ref(1)),
     created_at: ago('hour'),
     revoked_at: `case when n > 3 * t.size then ${now} end`,
     replaces: `case when n > 2 * t.size and n <= 3 * t.size then 'grt_' || (n - 2 * t.size) end`,

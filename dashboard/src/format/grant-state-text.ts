@@ -37,6 +37,26 @@ export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'repla
   }
 }
 
+/** Who can sign a pending grant. */
+export function formatWaitsFor({
+  is_mine_to_sign,
+  other_signers,
+}: Pick<Grant, 'is_mine_to_sign' | 'other_signers'>): string {
+  const names = is_mine_to_sign ? ['you', ...other_signers] : other_signers
+  if (names.length === 0) return 'Nobody who can sign'
+  const text = new Intl.ListFormat('en', { type: 'disjunction' }).format(names)
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Who prepared a grant. */
+export function formatCreator({
+  created_by,
+  by_former_member,
+}: Pick<Grant, 'created_by' | 'by_former_member'>): string {
+  if (created_by === null) return 'Not recorded'
+  return by_former_member ? `${created_by} (former member)` : created_by
+}
+
 /** The groups of the grants page. Grants that a user has to act on come first. */
 export const GRANT_GROUPS = [
   { id: 'waiting', title: 'Awaiting signature', states: ['pending'] },

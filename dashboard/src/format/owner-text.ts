@@ -3,8 +3,14 @@ import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 export type WalletOwner = Wallet['owners'][number]
 
 /** A passkey that owns a wallet, for use in a sentence: `your passkey “Laptop”`. */
-export function formatOwner({ is_mine, user_name, name }: Pick<WalletOwner, 'is_mine' | 'user_name' | 'name'>): string {
-  return `${is_mine ? 'your' : `${user_name}’s`} passkey “${name}”`
+export function formatOwner({
+  is_mine,
+  is_member,
+  user_name,
+  name,
+}: Pick<WalletOwner, 'is_mine' | 'is_member' | 'user_name' | 'name'>): string {
+  const note = is_member ? '' : ' (former member)'
+  return `${is_mine ? 'your' : `${user_name}’s`} passkey “${name}”${note}`
 }
 
 /** Like `formatOwner`, but with a capital first letter. */
@@ -20,6 +26,12 @@ export function formatOwnerTitle(owner: Parameters<typeof formatOwner>[0]): stri
 export function formatOwners(owners: readonly WalletOwner[], word: 'and' | 'or'): string {
   const type = word === 'and' ? 'conjunction' : 'disjunction'
   return new Intl.ListFormat('en', { type }).format(owners.map(formatOwner))
+}
+
+/** Says who else can sign, in a sentence: `Ada or Bob can sign.` */
+export function formatSigners(names: readonly string[]): string {
+  if (names.length === 0) return 'Nobody else can sign.'
+  return `${new Intl.ListFormat('en', { type: 'disjunction' }).format(names)} can sign.`
 }
 
 /** Whether a passkey of the user owns the wallet. */

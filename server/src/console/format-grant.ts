@@ -23,5 +23,8 @@ export function formatGrantDetail(summary: GrantSummary, now: Date): Grant {
     replaced_by: grant.replacedBy,
     activated_by: summary.activatedByName,
     is_mine_to_sign: summary.isMineToSign,
+    other_signers: [...summary.otherSigners],
+    created_by: summary.createdByName,
+    by_former_member: summary.isByFormerMember,
   }
 }

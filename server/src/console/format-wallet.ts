@@ -38,6 +38,7 @@ function formatOwner(owner: WalletOwner, userId: string): WalletOwnerView {
     credential_id: owner.credentialId,
     name: owner.name,
     user_name: owner.userName,
+    is_member: owner.isMember,
     is_mine: owner.userId === userId,
     has_record: owner.hasRecord,
     added_at: owner.addedAt.toISOString(),

@@ -197,6 +197,7 @@ export const tables = {
     slot: column('grants.slot', 'int2'),
     x402: column('grants.x402', 'bool'),
     stop_id: nullable(column('grants.stop_id', 'text')),
+    created_by: nullable(column('grants.created_by', 'text')),
   },
   hourly_host_sums: {
     workspace_id: column('hourly_host_sums.workspace_id', 'text'),

@@ -75,6 +75,6 @@ function grantAt(at: Date, type: `permission.${string}`): Grant {
       createdAt: at,
     },
     ...{ activatedAt: at, suspendedAt: type === 'permission.suspended' ? at : null, revokedAt: isRevoked ? at : null },
-    ...{ replaces: null, replacedBy: null, activatedBy: null },
+    ...{ replaces: null, replacedBy: null, activatedBy: null, createdBy: null },
   }
 }

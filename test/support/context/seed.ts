@@ -136,6 +136,7 @@ export async function seedGrant(
     replaces: null,
     replacedBy: null,
     activatedBy: null,
+    createdBy: null,
   }
   await ctx.db.write(insertGrant(grant))
   const active = await ctx.db.write(markActive(workspace.id, grant.id, ctx.clock.now()))

@@ -20,7 +20,7 @@ export function CannotSignText({ wallet, creates }: CannotSignTextProps) {
       </p>
     )
   }
-  const people = new Set(wallet.owners.map(({ user_name }) => user_name)).size
+  const people = new Set(wallet.owners.filter(({ is_member }) => is_member).map(({ user_name }) => user_name)).size
   const whom = people === 1 ? 'that person' : 'one of them'
   return (
     <p>

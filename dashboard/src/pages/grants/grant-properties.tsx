@@ -4,6 +4,7 @@ import { CodeText } from '../../components/code-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { formatCreator } from '../../format/grant-state-text.ts'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -46,6 +47,12 @@ export function GrantProperties({ grant, wallet }: GrantPropertiesProps) {
       <DescriptionItem term="Purchases">{grant.x402 ? 'Allowed (x402 and MPP)' : 'Not allowed'}</DescriptionItem>
       <DescriptionItem term="Created">
         <TimeText at={grant.created_at} isExact />
+        {grant.created_by !== null && (
+          <>
+            {' '}
+            by <bdi>{formatCreator(grant)}</bdi>
+          </>
+        )}
       </DescriptionItem>
       <When name="Signed" at={grant.activated_at} by={grant.activated_by} />
       <When name="Suspended" at={grant.suspended_at} />

@@ -4,6 +4,7 @@ import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { useSpendable } from '../workspace/use-spendable.ts'
+import { formatCreator, formatWaitsFor } from '../../format/grant-state-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
 
@@ -17,7 +18,8 @@ interface GrantTableProps {
 /** A table of grants. Each row links to its grant. */
 export function GrantTable({ caption, grants, hiddenColumn }: GrantTableProps) {
   const { to } = useWorkspace()
-  const columns = COLUMNS.filter(({ title }) => title.toLowerCase() !== hiddenColumn)
+  const isWaiting = grants.length > 0 && grants.every(({ state }) => state === 'pending')
+  const columns = (isWaiting ? WAITING_COLUMNS : COLUMNS).filter(({ title }) => title.toLowerCase() !== hiddenColumn)
   return (
     <DataTable
       caption={caption}
@@ -77,6 +79,24 @@ const COLUMNS: readonly Column<Grant>[] = [
     render: ({ expires_at }) => (expires_at === null ? 'None' : <TimeText at={expires_at} />),
   },
 ]
+
+/** For grants that wait for a signature. Who can sign is more useful here than the status, which is the same in all rows. */
+const WAITING_COLUMNS: readonly Column<Grant>[] = COLUMNS.map((column) =>
+  column.title === 'Status'
+    ? { title: 'Waits for', render: (grant) => <WaitsFor grant={grant} /> }
+    : column.title === 'End date'
+      ? { title: 'Prepared by', isSecondary: true, render: (grant) => <bdi>{formatCreator(grant)}</bdi> }
+      : column,
+)
+
+function WaitsFor({ grant }: { readonly grant: Grant }) {
+  return (
+    <>
+      <span className="text-muted md:hidden">Waits for </span>
+      <bdi>{formatWaitsFor(grant)}</bdi>
+    </>
+  )
+}
 
 function PerPayment({ grant }: { readonly grant: Grant }) {
   return (

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { Fragment } from 'react'
 import { useSearchParams } from 'react-router'
 import type { Grant } from '@bursar/server/src/console/contract/grants.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
@@ -47,6 +49,7 @@ export function GrantsPage() {
       )}
       {grants !== undefined && grants.length > 0 && (
         <>
+          <MineNotice grants={grants} />
           <GroupFilter grants={grants} group={group} />
           {group === null ? (
             <AllGroups grants={grants} />
@@ -56,6 +59,29 @@ export function GrantsPage() {
         </>
       )}
     </>
+  )
+}
+
+/** Says which grants wait for a signature of the user. */
+function MineNotice({ grants }: { readonly grants: readonly Grant[] }) {
+  const { role, to } = useWorkspace()
+  const mine = grants.filter(({ state, is_mine_to_sign }) => state === 'pending' && is_mine_to_sign)
+  if (mine.length === 0 || !may(role, 'manageGrants')) return null
+  return (
+    <Notice tone="warning">
+      <p>
+        {mine.length === 1 ? 'A grant waits for your signature: ' : `${mine.length} grants wait for your signature: `}
+        {mine.map(({ id, agent_id, wallet_name }, index) => (
+          <Fragment key={id}>
+            {index > 0 && ', '}
+            <TextLink to={to('grants', id)}>
+              {agent_id} on {wallet_name}
+            </TextLink>
+          </Fragment>
+        ))}
+        .
+      </p>
+    </Notice>
   )
 }
 

@@ -4,6 +4,7 @@ import type { Recipient } from '@bursar/server/src/console/contract/recipients.t
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { grantQuery } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { listChanges } from '../../format/grant-changes.ts'
 import { canSign, formatOwners } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
@@ -55,8 +56,25 @@ export function SigningPanel({ grant, wallet, recipients, signature }: SigningPa
           </p>
         </div>
       ) : (
-        wallet !== null && <CannotSignText wallet={wallet} />
+        wallet !== null && (
+          <div className="grid gap-3">
+            <CannotSignText wallet={wallet} />
+            {!grant.is_mine_to_sign && grant.other_signers.length === 0 && <NobodyNotice />}
+          </div>
+        )
       )}
     </div>
+  )
+}
+
+/** Shown if no owner of the wallet can sign, because none of them is an owner or admin of the workspace. */
+function NobodyNotice() {
+  return (
+    <Notice tone="warning">
+      <p>
+        None of these people is an owner or admin of this workspace, so nobody can sign this grant now. Invite one of
+        them again, or discard the grant and prepare one on another wallet.
+      </p>
+    </Notice>
   )
 }

@@ -101,16 +101,23 @@ interface OwnerTextProps {
 }
 
 function OwnerText({ owner, isNeeded }: OwnerTextProps) {
-  const { name, user_name, is_mine, has_record, added_at } = owner
+  const { name, user_name, is_mine, is_member, has_record, added_at } = owner
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <bdi className="font-semibold">{name ?? 'Removed passkey'}</bdi>
         {!has_record && <StatusBadge tone="warning">Not confirmed</StatusBadge>}
+        {!is_member && <StatusBadge tone="warning">Former member</StatusBadge>}
       </p>
       <p className="text-sm text-muted">
         {is_mine ? 'Yours' : <bdi>{user_name ?? 'Of a former member'}</bdi>}, added <TimeText at={added_at} />
       </p>
+      {!is_member && (
+        <p className="text-sm text-muted">
+          <bdi>{user_name}</bdi> is no longer a member, and can sign nothing here. Another owner should remove this
+          passkey.
+        </p>
+      )}
       {!has_record && (
         <p className="text-sm text-muted">
           This passkey can’t sign grants or withdrawals yet.{' '}

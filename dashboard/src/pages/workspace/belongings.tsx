@@ -7,6 +7,8 @@ import { KeyCharacters } from '../../components/key-characters.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { ROLE_TEXTS } from '../../format/roles.ts'
+import { LeftToOthers } from './left-to-others.tsx'
 import { useWorkspace } from './use-workspace.ts'
 
 interface BelongingsProps {
@@ -18,7 +20,7 @@ interface BelongingsProps {
   readonly onKeep: (ids: readonly string[]) => void
 }
 
-/** Lists the API keys and applications that stop working when the member leaves or becomes a viewer. */
+/** Lists what ends when the member leaves or becomes a viewer, and what they leave to others. */
 export function Belongings({ member, isMe, kept, onKeep }: BelongingsProps) {
   const { slug } = useWorkspace()
   const { data, error, refetch } = useQuery(belongingsQuery(slug, member.user_id))
@@ -27,7 +29,8 @@ export function Belongings({ member, isMe, kept, onKeep }: BelongingsProps) {
       <>
         <ErrorNotice error={error} onRetry={() => void refetch()} />
         <p className="text-muted">
-          The API keys and applications that stop working could not be listed. If you go on, all of them stop working.
+          What ends and what stays could not be listed. If you go on, all API keys that {isMe ? 'you' : member.name}{' '}
+          created stop working, and all applications that {isMe ? 'you' : 'they'} connected.
         </p>
       </>
     )
@@ -35,9 +38,31 @@ export function Belongings({ member, isMe, kept, onKeep }: BelongingsProps) {
   if (data === undefined) return <Skeleton lines={3} />
   return (
     <>
+      <StrandedNotice wallets={data.wallets} member={member} isMe={isMe} />
       <Keys keys={data.keys} member={member} isMe={isMe} kept={kept} onKeep={onKeep} />
       <Connections connections={data.connections} />
+      <Invitations invitations={data.invitations} />
+      <LeftToOthers wallets={data.wallets} grants={data.grants} member={member} isMe={isMe} />
     </>
+  )
+}
+
+/** Warns if nobody else can sign for a wallet. Its money could then not be moved. */
+function StrandedNotice({ wallets, member, isMe }: Pick<BelongingsProps, 'member' | 'isMe'> & Pick<Owned, 'wallets'>) {
+  const stranded = wallets.filter(({ other_signers }) => other_signers.length === 0)
+  if (stranded.length === 0) return null
+  const names = stranded.map(({ name, mode }) => `“${name}” (${mode})`)
+  return (
+    <Notice tone="danger">
+      <p>
+        <strong>
+          Nobody {isMe ? 'but you' : 'else'} can sign for {new Intl.ListFormat('en').format(names)}.
+        </strong>{' '}
+        After this, nobody can sign grants for {stranded.length === 1 ? 'this wallet' : 'these wallets'}, revoke them or
+        withdraw the money, until {isMe ? 'you are' : `${member.name} is`} an owner or admin again. First add a passkey
+        of another owner or admin, on the wallet’s page.
+      </p>
+    </Notice>
   )
 }
 
@@ -121,6 +146,28 @@ function Connections({ connections }: Pick<Owned, 'connections'>) {
             <p className="font-semibold break-words">{connection.client_name}</p>
             <p className="text-sm text-muted">
               {connection.mode === 'live' ? 'Live' : 'Test'}, as {connection.agent_id}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Invitations({ invitations }: Pick<Owned, 'invitations'>) {
+  const id = useId()
+  if (invitations.length === 0) return null
+  return (
+    <div role="group" aria-labelledby={id} className="grid gap-2">
+      <h3 id={id} className="font-semibold">
+        Invitation links that stop working
+      </h3>
+      <ul className="divide-y divide-line rounded-xl border border-line">
+        {invitations.map((invitation) => (
+          <li key={invitation.id} className="grid gap-0.5 px-4 py-2.5">
+            <p className="font-semibold">As {ROLE_TEXTS[invitation.role].title.toLowerCase()}</p>
+            <p className="text-sm text-muted">
+              Would expire <TimeText at={invitation.expires_at} isExact />
             </p>
           </li>
         ))}

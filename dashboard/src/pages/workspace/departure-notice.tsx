@@ -1,11 +1,17 @@
-import type { KeysLeftBehind } from '@bursar/server/src/console/contract/members.ts'
+import type { Belongings, KeysLeftBehind } from '@bursar/server/src/console/contract/members.ts'
 import { Notice } from '../../components/notice.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { formatSigners } from '../../format/owner-text.ts'
+import { pathTo } from '../../navigation/paths.ts'
+import { useWorkspace } from './use-workspace.ts'
 
 /** What happened to a member who was removed or became a viewer, and to the API keys that they had created. */
 export interface Departure {
   readonly name: string
   readonly kind: 'removed' | 'viewer'
   readonly keys: KeysLeftBehind
+  /** The grants that still wait for a signature, and that the member prepared or could sign. */
+  readonly grants: Belongings['grants']
 }
 
 /** Says which keys stopped working and which were kept, after a member was removed or became a viewer. */
@@ -20,10 +26,32 @@ export function DepartureNotice({ departure }: { readonly departure: Departure |
             </p>
             <KeyNames label="Revoked API keys" keys={departure.keys.keys_revoked} />
             <KeyNames label="Kept API keys" keys={departure.keys.keys_kept} />
+            <WaitingGrants grants={departure.grants} />
           </div>
         </Notice>
       )}
     </div>
+  )
+}
+
+function WaitingGrants({ grants }: Pick<Departure, 'grants'>) {
+  const { slug } = useWorkspace()
+  if (grants.length === 0) return null
+  return (
+    <>
+      <p>Still waiting for a signature. Sign or discard:</p>
+      <ul className="list-disc pl-5">
+        {grants.map((grant) => (
+          <li key={grant.id}>
+            <TextLink to={pathTo(slug, grant.mode, 'grants', grant.id)}>
+              {grant.agent_id} on {grant.wallet_name}
+            </TextLink>{' '}
+            ({grant.mode}).{' '}
+            {grant.other_signers.length === 0 ? 'Nobody can sign it.' : formatSigners(grant.other_signers)}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

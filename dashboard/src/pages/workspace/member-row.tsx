@@ -1,9 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Role } from '@bursar/server/src/console/contract/fields.ts'
-import type { Member } from '@bursar/server/src/console/contract/members.ts'
-import { membersQuery } from '../../api/queries.ts'
+import type { Belongings as Owned, Member } from '@bursar/server/src/console/contract/members.ts'
+import { belongingsQuery, invitationsQuery, membersQuery } from '../../api/queries.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { request } from '../../api/request.ts'
 import { Button } from '../../components/button.tsx'
@@ -84,7 +84,9 @@ function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly is
   })
   const makeViewer = async () => {
     const keys = await request(ROLE_CHANGE, { params, body: { role: 'viewer', keep_keys: [...kept] } })
-    onDeparted({ name: member.name, kind: 'viewer', keys })
+    onDeparted({ name: member.name, kind: 'viewer', keys, grants: readGrants(client, slug, member) })
+    // A viewer cannot read the invitations.
+    if (!isMe) await client.invalidateQueries({ queryKey: invitationsQuery(slug).queryKey })
     await showChange()
   }
   const isChanged = picked !== null && picked !== member.role
@@ -147,9 +149,12 @@ function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe:
     const query = kept.length === 0 ? {} : { keep_keys: kept.join(',') }
     const params = { slug, user_id: member.user_id }
     const keys = await request('DELETE /console/workspaces/:slug/members/:user_id', { params, query })
-    onDeparted({ name: member.name, kind: 'removed', keys })
+    onDeparted({ name: member.name, kind: 'removed', keys, grants: readGrants(client, slug, member) })
     if (isMe) await navigate('/')
-    else await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+    else {
+      await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })
+      await client.invalidateQueries({ queryKey: invitationsQuery(slug).queryKey })
+    }
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   return (
@@ -158,16 +163,7 @@ function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe:
       labelDetail={isMe ? name : member.name}
       title={isMe ? `Leave ${name}?` : `Remove ${member.name}?`}
       confirmLabel={isMe ? 'Leave workspace' : 'Remove member'}
-      details={
-        <>
-          <Belongings member={member} isMe={isMe} kept={kept} onKeep={setKept} />
-          <p className="text-sm text-muted">
-            {isMe ? 'Your' : 'Their'} wallet passkeys remain owners of wallets until another owner removes them on the
-            wallet’s page. Webhook endpoints stay
-            {isMe ? '.' : `, so check that none of them sends to a server of ${member.name}.`}
-          </p>
-        </>
-      }
+      details={<Belongings member={member} isMe={isMe} kept={kept} onKeep={setKept} />}
       onOpen={() => setKept([])}
       onConfirm={remove}
     >
@@ -175,4 +171,9 @@ function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe:
       links that {isMe ? 'you' : 'they'} created stop working.
     </ConfirmDialog>
   )
+}
+
+/** Returns the grants that the open dialog lists. They still wait for a signature after the member has left. */
+function readGrants(client: QueryClient, slug: string, { user_id }: Member): Owned['grants'] {
+  return client.getQueryData(belongingsQuery(slug, user_id).queryKey)?.grants ?? []
 }

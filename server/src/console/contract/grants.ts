@@ -37,6 +37,12 @@ export const GrantSchema = Type.Object({
   activated_by: orNull(Type.String()),
   /** Whether a passkey of the caller owns the wallet. */
   is_mine_to_sign: Type.Boolean(),
+  /** The names of the other members who can sign a pending grant. Empty for other grants. */
+  other_signers: list(Type.String()),
+  /** Who prepared the grant. Null if the operator did, or if it was prepared before this was recorded. */
+  created_by: orNull(Type.String()),
+  /** Whether the person who prepared the grant is no longer a member. */
+  by_former_member: Type.Boolean(),
 })
 
 /** The rules of a slot, in the enclave's own form. */

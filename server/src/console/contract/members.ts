@@ -25,17 +25,45 @@ const MadeKeySchema = Type.Object({
 
 export type MadeKey = Shape<typeof MadeKeySchema>
 
+/** The names of the other people who can sign: owners of the wallet who are owners or admins of the workspace. */
+const otherSigners = list(Type.String())
+
 /** What became of the member's API keys. Both lists are empty if the member loses no keys. */
 const KeysLeftBehindSchema = Type.Object({ keys_revoked: list(MadeKeySchema), keys_kept: list(MadeKeySchema) })
 
 export type KeysLeftBehind = Shape<typeof KeysLeftBehindSchema>
 
-/** What stops working when the member leaves the workspace or becomes a viewer (D88). */
+/** What stops working when the member leaves the workspace or becomes a viewer (D88), and what they leave to others. */
 const BelongingsSchema = Type.Object({
   /** The API keys of both modes that the member made. */
   keys: list(Type.Object({ ...MadeKeySchema.properties, created_at: isoTime(), last_used_at: orNull(isoTime()) })),
   /** The applications that the member connected, in both modes. */
   connections: list(Type.Object({ id: Type.String(), mode, client_name: Type.String(), agent_id: Type.String() })),
+  /** The open invitations that the member created. They are revoked. */
+  invitations: list(Type.Object({ id: Type.String(), role, expires_at: isoTime() })),
+  /** The wallets of both modes that the member owns. Their passkeys stay owners. */
+  wallets: list(
+    Type.Object({
+      mode,
+      address: Type.String(),
+      name: Type.String(),
+      /** The names of the member's passkeys that own the wallet. */
+      passkeys: list(Type.String()),
+      other_signers: otherSigners,
+    }),
+  ),
+  /** The grants of both modes that wait for a signature, and that the member prepared or can sign. They stay. */
+  grants: list(
+    Type.Object({
+      id: Type.String(),
+      mode,
+      agent_id: Type.String(),
+      wallet_name: Type.String(),
+      /** Whether the member prepared it. If not, the member owns its wallet. */
+      is_prepared: Type.Boolean(),
+      other_signers: otherSigners,
+    }),
+  ),
 })
 
 export type Belongings = Shape<typeof BelongingsSchema>
@@ -58,7 +86,7 @@ export const MEMBER_ROUTES = {
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, response: { 200: Type.Object({ members: list(MemberSchema) }) } },
   },
-  /** What stops working when the member leaves the workspace or becomes a viewer. */
+  /** What stops working when the member leaves the workspace or becomes a viewer, and what they leave to others. */
   listBelongings: {
     method: 'GET',
     url: '/console/workspaces/:slug/members/:user_id/belongings',

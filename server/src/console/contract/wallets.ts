@@ -20,6 +20,8 @@ const OwnerSchema = Type.Object({
   credential_id: Type.String(),
   name: Type.String(),
   user_name: Type.String(),
+  /** Whether the owner is a member of the workspace. */
+  is_member: Type.Boolean(),
   /** Whether the passkey belongs to the caller. */
   is_mine: Type.Boolean(),
   /** Whether the owner has signed the record of the wallet. Until then, the signer page signs nothing for the owner. */

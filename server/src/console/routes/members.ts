@@ -1,7 +1,9 @@
+import { listPendingGrants } from '../../domain/grants/queries.ts'
+import { listWalletsOfOwner } from '../../domain/wallets/queries.ts'
 import { listConnections } from '../../domain/connections/queries.ts'
 import { listKeysOfMaker } from '../../domain/keys/queries.ts'
 import { changeRole, removeMember } from '../../domain/members/change-membership.ts'
-import { listMembers } from '../../domain/members/queries.ts'
+import { listInvitationsBy, listMembers } from '../../domain/members/queries.ts'
 import type { KeysLeftBehind } from '../../domain/members/change-membership.ts'
 import type { MadeKey } from '../../domain/keys/api-key.ts'
 import { identityHostOf } from '../../domain/connections/client.ts'
@@ -35,9 +37,13 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
     handler: async (request) => {
       const { id: workspaceId } = currentMembership(request).workspace
       const userId = parseUserId(request.params.user_id)
-      const [keys, connections] = await Promise.all([
-        listKeysOfMaker(ctx, { workspaceId, userId }),
-        listConnections(ctx, { workspaceId, userId }),
+      const member = { workspaceId, userId }
+      const [keys, connections, invitations, wallets, grants] = await Promise.all([
+        listKeysOfMaker(ctx, member),
+        listConnections(ctx, member),
+        listInvitationsBy(ctx, member),
+        listWalletsOfOwner(ctx, member),
+        listPendingGrants(ctx, member),
       ])
       return {
         keys: keys.map((key) => ({
@@ -50,6 +56,20 @@ export function addMemberRoutes(http: HttpServer, { ctx }: ConsoleContext): void
           mode,
           client_name: identityHostOf(client) ?? client.name,
           agent_id: agentId,
+        })),
+        invitations: invitations.map(({ id, role, expiresAt }) => ({ id, role, expires_at: expiresAt.toISOString() })),
+        wallets: wallets.map(({ otherSigners, passkeys, ...wallet }) => ({
+          ...wallet,
+          passkeys: [...passkeys],
+          other_signers: [...otherSigners],
+        })),
+        grants: grants.map(({ id, mode, agentId, walletName, isPrepared, otherSigners }) => ({
+          id,
+          mode,
+          agent_id: agentId,
+          wallet_name: walletName,
+          is_prepared: isPrepared,
+          other_signers: [...otherSigners],
         })),
       }
     },

@@ -59,6 +59,8 @@ export interface Grant extends GrantPolicy {
   readonly replacedBy: string | null
   /** The user who submitted the owner's signature. Null if nobody has submitted it yet, or the operator did. */
   readonly activatedBy: string | null
+  /** The user who prepared the grant. Null if the operator did, or if it was prepared before this was recorded. */
+  readonly createdBy: string | null
 }
 
 /** A grant, the names that are shown with it, and how much of its limit is used. */
@@ -70,6 +72,24 @@ export interface GrantSummary {
   readonly spent24hMicro: MicroUsdc | null
   /** Whether a passkey of the user who is asking owns the wallet. */
   readonly isMineToSign: boolean
+  /** Who prepared the grant. Null if `createdBy` is. */
+  readonly createdByName: string | null
+  /** Whether the user who prepared the grant is no longer a member. */
+  readonly isByFormerMember: boolean
+  /**
+   * The names of the other members who can sign a pending grant: owners and admins of the workspace with a passkey that
+   * owns the wallet. Empty for other grants.
+   */
+  readonly otherSigners: readonly string[]
+}
+
+/** A grant that waits for a signature, and what one user has to do with it. */
+export interface PendingGrant extends Pick<Grant, 'id' | 'mode' | 'agentId'> {
+  readonly walletName: string
+  /** Whether the user prepared it. If not, the user owns its wallet. */
+  readonly isPrepared: boolean
+  /** The names of the other people who can sign it. */
+  readonly otherSigners: readonly string[]
 }
 
 /** What the owner is asked to sign: all rules of the slot (D15). Does not contain the signature. */

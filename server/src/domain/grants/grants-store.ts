@@ -42,6 +42,7 @@ export const GRANT_ROW = {
     'replaces',
     'replaced_by',
     'activated_by',
+    'created_by',
   ),
 }
 
@@ -51,8 +52,8 @@ export function insertGrant(grant: Grant): Query<boolean> {
   return {
     name: 'insert_grant',
     text: `insert into grants (workspace_id, id, mode, agent_id, wallet_address, max_per_tx_micro, daily_cap_micro,
-        recipient_allowlist, contract_allowlist, expires_at, x402, status, slot, created_at, replaces)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+        recipient_allowlist, contract_allowlist, expires_at, x402, status, slot, created_at, replaces, created_by)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       grant.workspaceId,
       grant.id,
@@ -69,6 +70,7 @@ export function insertGrant(grant: Grant): Query<boolean> {
       grant.slot,
       grant.createdAt,
       grant.replaces,
+      grant.createdBy,
     ],
     read: changed,
   }
@@ -314,6 +316,7 @@ export function toGrant(row: RowOf<typeof GRANT_ROW>): Grant {
     replaces: row.replaces,
     replacedBy: row.replaced_by,
     activatedBy: row.activated_by,
+    createdBy: row.created_by,
   }
 }
 

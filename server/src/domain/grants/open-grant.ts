@@ -53,7 +53,7 @@ export async function openGrant(
       const [slots] = await transaction.batch([listSlots(wallet)])
       throw problem('grant_limit_reached', { details: { grants_max: slots.length } })
     }
-    const grant = makePending({ policy, workspaceId, mode, agentId, walletAddress: address, slot, createdAt })
+    const grant = makePending({ policy, workspaceId, mode, agentId, walletAddress: address, slot, createdAt, actor })
     const entry = {
       logId: workspaceId,
       createdAt,
@@ -71,10 +71,12 @@ export function makePending({
   policy,
   replaces = null,
   createdAt,
+  actor,
   ...place
 }: Pick<Grant, 'workspaceId' | 'mode' | 'agentId' | 'walletAddress' | 'slot' | 'createdAt'> & {
   policy: GrantPolicy
   replaces?: string | null
+  actor: Actor
 }): Grant {
   return {
     ...policy,
@@ -89,5 +91,6 @@ export function makePending({
     replaces,
     replacedBy: null,
     activatedBy: null,
+    createdBy: actor.kind === 'user' ? actor.id : null,
   }
 }

@@ -38,7 +38,7 @@ export async function openReplacement(
     const waiting = await findPendingReplacement(ctx, lease, { replaced, slot, actor })
     const { mode, agentId, walletAddress } = replaced
     const place = { workspaceId, mode, agentId, walletAddress, slot: slot.slot }
-    const grant = makePending({ policy, ...place, replaces: replaced.id, createdAt })
+    const grant = makePending({ policy, ...place, replaces: replaced.id, createdAt, actor })
     await ctx.db.transaction(async (transaction) => {
       const now = ctx.clock.now()
       const [, isOurs, current] = await transaction.batch([

@@ -3,9 +3,10 @@ import type { Mode } from '../../values/mode.ts'
 import { Problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { issuedAt } from '../wallets/signing-fence.ts'
-import type { Grant, GrantSummary, StoredSigningRequest } from './grant.ts'
+import type { Grant, GrantSummary, PendingGrant, StoredSigningRequest } from './grant.ts'
 import { findGrant, isStoppedSince } from './grants-store.ts'
 import { findNoSpendableReason, type NoSpendableReason } from './missing-grant-store.ts'
+import { listPendingOfUser } from './pending-grants-store.ts'
 import { findSummary, listSummaries, type GrantFilter } from './summaries-store.ts'
 
 /** Returns a grant of the workspace, or throws 404 `not_found`. */
@@ -53,6 +54,17 @@ export async function listGrantSummaries(
   const now = ctx.clock.now()
   const query = listSummaries(workspaceId, mode, { ...filter, limit: GRANTS_LISTED_MAX, userId, now })
   return await ctx.db.readSlow(query, workspaceId)
+}
+
+/**
+ * Lists the grants of both modes that wait for a signature, and that a user prepared or can sign. They stay when the user
+ * leaves: the other people who can sign them are listed with each. At most 200, oldest first.
+ */
+export async function listPendingGrants(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, userId }: { workspaceId: string; userId: string },
+): Promise<PendingGrant[]> {
+  return await ctx.db.readSlow(listPendingOfUser({ workspaceId, userId }, GRANTS_LISTED_MAX), workspaceId)
 }
 
 /** Says why an agent can currently spend from no wallet. */

@@ -8,6 +8,7 @@ import { microUsdc } from '../../values/money.ts'
 import { spentSum, TERMS_OF_GRANT, windowStart } from './spent-window.ts'
 import type { GrantSummary } from './grant.ts'
 import { GRANT_COLUMNS, GRANT_ROW, toGrant } from './grants-store.ts'
+import { otherSignersOf } from './pending-grants-store.ts'
 
 export interface GrantFilter {
   readonly agentId: AgentId | null
@@ -20,6 +21,9 @@ const SUMMARY_ROW = {
   activated_by_name: nullable(tables.users.name),
   is_mine: computed.bool,
   spent: nullable(computed.numeric),
+  created_by_name: nullable(tables.users.name),
+  is_by_former_member: computed.bool,
+  other_signers: computed.textArray,
 }
 
 /**
@@ -31,10 +35,14 @@ const SUMMARIES = `g.*, w.name as wallet_name, u.name as activated_by_name,
       select 1 from wallet_owners o join wallet_passkeys k on k.credential_id = o.credential_id
       where o.workspace_id = w.workspace_id and o.mode = w.mode and o.wallet_address = w.address and k.user_id = $2
     ) as is_mine,
-    case when g.status <> 'revoked' then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent
+    case when g.status <> 'revoked' then ${spentSum({ ...TERMS_OF_GRANT, since: '$3' })} end as spent,
+    c.name as created_by_name, g.created_by is not null and m.user_id is null as is_by_former_member,
+    case when g.status = 'pending' then ${otherSignersOf('g')} else '{}' end as other_signers
   from g
   join wallets w on w.workspace_id = g.workspace_id and w.mode = g.mode and w.address = g.wallet_address
-  left join users u on u.id = g.activated_by`
+  left join users u on u.id = g.activated_by
+  left join users c on c.id = g.created_by
+  left join members m on m.workspace_id = g.workspace_id and m.user_id = g.created_by`
 
 /** Finds a grant's summary by the grant's id. Uses the primary key. */
 export function findSummary(
@@ -87,5 +95,8 @@ function toSummary(row: RowOf<typeof SUMMARY_ROW>): GrantSummary {
     activatedByName: row.activated_by_name,
     spent24hMicro: row.spent === null ? null : microUsdc(BigInt(row.spent)),
     isMineToSign: row.is_mine,
+    createdByName: row.created_by_name,
+    isByFormerMember: row.is_by_former_member,
+    otherSigners: row.other_signers,
   }
 }

@@ -233,6 +233,21 @@ export function listOpenInvitations(workspaceId: string, now: Date): Query<Invit
   }
 }
 
+/**
+ * Lists the invitations that a member created and that can still be accepted, oldest first. Uses the index
+ * `invitations_of_creator`.
+ */
+export function listOpenInvitationsBy(workspaceId: string, userId: string, now: Date): Query<Invitation[]> {
+  return {
+    name: 'list_open_invitations_by',
+    text: `select ${INVITATION_COLUMNS} from invitations
+      where workspace_id = $1 and created_by = $2 and uses_left > 0 and revoked_at is null and expires_at > $3
+      order by created_at, id`,
+    values: [workspaceId, userId, now],
+    read: all(INVITATION_ROW, toInvitation),
+  }
+}
+
 /** Revokes an open invitation. Returns false if the invitation can no longer be accepted. */
 export function revokeInvitationRow(workspaceId: string, id: string, now: Date): Query<boolean> {
   return {

@@ -10,6 +10,7 @@ import {
   listMemberRows,
   listMembershipRows,
   listOpenInvitations,
+  listOpenInvitationsBy,
   type InvitationRow,
 } from './members-store.ts'
 import { may, type Right } from '../../values/role.ts'
@@ -66,6 +67,14 @@ export async function listInvitations(
   { workspaceId }: { workspaceId: string },
 ): Promise<Invitation[]> {
   return await ctx.db.read(listOpenInvitations(workspaceId, ctx.clock.now()))
+}
+
+/** Lists the invitations that a member created and that can still be accepted, oldest first. */
+export async function listInvitationsBy(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  { workspaceId, userId }: { workspaceId: string; userId: string },
+): Promise<Invitation[]> {
+  return await ctx.db.read(listOpenInvitationsBy(workspaceId, userId, ctx.clock.now()))
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { problem } from '../../values/problem.ts'
+import { rolesWith } from '../../values/role.ts'
 import type { Context } from '../context.ts'
 import { findWalletPasskey, listWalletPasskeyRows, type OwnedWalletPasskey } from './wallet-passkeys-store.ts'
 import { WALLETS_LISTED_MAX, type WalletPasskey, type WalletSummary } from './wallet.ts'
+import { listWalletsOwnedBy, type OwnedWallet } from './wallet-owners-store.ts'
 import { findWalletSummary, listWalletSummaries } from './wallets-store.ts'
 
 /** Returns a wallet of the workspace and mode, or throws 404 `wallet_not_found`. */
@@ -22,6 +24,18 @@ export async function listWallets(
   { workspaceId, mode }: { workspaceId: string; mode: Mode },
 ): Promise<WalletSummary[]> {
   return await ctx.db.readSlow(listWalletSummaries(workspaceId, mode, WALLETS_LISTED_MAX), workspaceId)
+}
+
+/**
+ * Lists the wallets of both modes that a user owns, oldest first, and for each who else can sign for it: the other
+ * owners who are members and may prepare grants. At most 1,000.
+ */
+export async function listWalletsOfOwner(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, userId }: { workspaceId: string; userId: string },
+): Promise<OwnedWallet[]> {
+  const query = listWalletsOwnedBy({ workspaceId, userId, roles: rolesWith('manageGrants') }, WALLETS_LISTED_MAX)
+  return await ctx.db.readSlow(query, workspaceId)
 }
 
 /** Lists a user's wallet passkeys, oldest first, each with how many wallets it owns. */
