@@ -80,10 +80,8 @@ describe('webhook deliveries in the dashboard', () => {
       }
       assert.partialDeepStrictEqual(await list(), [{ id, last_attempt: null, payment }])
       await fixture.attempt(SERVER_ERROR)
-      await fixture.attempt({ statusCode: null, error: 'timeout', responseBody: null })
-      assert.partialDeepStrictEqual(await list(), [
-        { id, last_attempt: { status_code: null, error: 'timeout' }, payment },
-      ])
+      const last_attempt = { status_code: 500, error: 'http_error' }
+      assert.partialDeepStrictEqual(await list(), [{ id, last_attempt, payment }])
     })
 
     test('to an address that does not respond has an attempt without a response', async () => {
@@ -141,7 +139,8 @@ describe('webhook deliveries in the dashboard', () => {
       const { body } = await fixture.browser.ask<{ body: string }>('GET', fixture.at(`deliveries/${delivery.id}`))
       const sent = JSON.parse(body) as { id: string; data: unknown }
       assert.deepEqual([sent.id, sent.data], [delivery.event_id, { webhook: { id } }])
-      assert.deepEqual((await fixture.readLog('type=webhook.test')).deliveries, [delivery])
+      const listed = { ...delivery, last_attempt: null, payment: null }
+      assert.deepEqual((await fixture.readLog('type=webhook.test')).deliveries, [listed])
       await fixture.change(id, { enabled: false })
       await fixture.browser.refuse('POST', fixture.at(`webhooks/${id}/test`), DISABLED, {})
     })

@@ -29,7 +29,7 @@ const grant = (change: Partial<Grant> = {}): Grant => ({
   ...{ maxPerTxMicro: microUsdc(1_500_000n), dailyCapMicro: microUsdc(10_000_000n), recipientAllowlist: [] },
   ...{ contractAllowlist: [RECIPIENT], expiresAt: null, x402: false, status: 'active', slot: 1, signingRequest: null },
   ...{ createdAt: NOW, activatedAt: NOW, suspendedAt: NOW, revokedAt: null, replaces: null, replacedBy: null },
-  activatedBy: null,
+  ...{ activatedBy: null, createdBy: null },
   ...change,
 })
 

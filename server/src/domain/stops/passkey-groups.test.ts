@@ -23,7 +23,7 @@ test('a user’s own passkeys come first, and each takes as many grants as it ca
   for (const [credentialId, userId, addresses] of PASSKEYS) {
     for (const walletAddress of addresses) {
       const owner = { walletAddress, credentialId, name: credentialId, userId, userName: userId, addedAt: ADDED_AT }
-      owners.set(walletAddress, [...(owners.get(walletAddress) ?? []), { ...owner, hasRecord: true }])
+      owners.set(walletAddress, [...(owners.get(walletAddress) ?? []), { ...owner, hasRecord: true, isMember: true }])
     }
   }
   const read = (userId: string) =>

@@ -16,8 +16,8 @@ export interface PasskeyGroup {
 
 /**
  * Groups wallets by the passkey that signs for them, so that few signatures are needed. Takes the user's own passkeys
- * first. Each time, takes the passkey that signs for the most grants, and leaves the other wallets to the next ones. A
- * wallet without owners is left out.
+ * first, and those of former members last. Each time, takes the passkey that signs for the most grants, and leaves the
+ * other wallets to the next ones. A wallet without owners is left out.
  */
 export function groupByPasskey(
   wallets: readonly StoppedWallet[],
@@ -51,7 +51,10 @@ function findBest(
   }
   const isMine = ({ userId: whose }: WalletOwner): boolean => whose === userId
   const [best] = [...candidates.values()].toSorted(
-    (one, other) => Number(isMine(other.owner)) - Number(isMine(one.owner)) || other.grants - one.grants,
+    (one, other) =>
+      Number(isMine(other.owner)) - Number(isMine(one.owner)) ||
+      Number(other.owner.isMember) - Number(one.owner.isMember) ||
+      other.grants - one.grants,
   )
   if (best === undefined) return null
   const { owner } = best
