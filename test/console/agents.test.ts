@@ -64,6 +64,7 @@ describe('agents in the dashboard', () => {
       pending_signers: 0,
       wallets: [wallet],
       state: 'active',
+      label: null,
     }
     assert.equal(new Date(String(agents[0]?.created_at)).toISOString(), agents[0]?.created_at)
     assert.deepEqual(agents, [whole])
@@ -86,6 +87,7 @@ describe('agents in the dashboard', () => {
       pending_signers: 0,
       wallets: [],
       state: 'no_grant',
+      label: null,
     })
     assert.deepEqual(second, first)
     assert.deepEqual(await owner.browser.ask('GET', `${at('agents')}?mode=live`), { agents: [first?.agent] })

@@ -15,6 +15,7 @@ const AGENT = {
   pending_signers: 0,
   wallets: [],
   state: 'active',
+  label: null,
 }
 const { created_at: _, ...WITHOUT_TIME } = AGENT
 

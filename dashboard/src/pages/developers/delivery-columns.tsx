@@ -57,9 +57,11 @@ export function endpointColumn(webhooks: readonly Webhook[], isSecondary = true)
   return {
     title: 'Endpoint',
     isSecondary,
+    isLong: true,
+    width: 'md:w-1/5',
     render: ({ webhook_id }) => (
       <span
-        className="block max-w-72 truncate font-mono text-[0.8125rem] font-normal text-muted"
+        className="block truncate font-mono text-[0.8125rem] font-normal text-muted"
         title={urls.get(webhook_id)}
       >
         {urls.get(webhook_id) ?? 'Deleted endpoint'}
