@@ -259,12 +259,15 @@ create table deposits (
   block_number bigint not null,
   block_hash text not null,
   created_at timestamp with time zone not null,
+  vanished_at timestamp with time zone,
   constraint deposits_pkey PRIMARY KEY (workspace_id, id),
   constraint deposits_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
   constraint deposits_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
   constraint deposits_position_check CHECK (("position" >= 0)),
   constraint deposits_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
 );
+CREATE INDEX deposits_by_block ON public.deposits USING btree (workspace_id, mode, wallet_address, block_number, id) INCLUDE (amount_micro) WHERE (vanished_at IS NULL);
+CREATE INDEX deposits_by_chain ON public.deposits USING btree (mode, block_number);
 CREATE INDEX deposits_listed ON public.deposits USING btree (workspace_id, mode, id);
 CREATE INDEX deposits_of_wallet ON public.deposits USING btree (workspace_id, mode, wallet_address, id);
 CREATE UNIQUE INDEX deposits_once ON public.deposits USING btree (mode, tx_hash, wallet_address, "position");
@@ -435,6 +438,31 @@ create table members (
 );
 CREATE INDEX members_by_user ON public.members USING btree (user_id);
 
+create table month_balances (
+  workspace_id text not null,
+  mode text not null,
+  wallet_address text not null,
+  month text not null,
+  balance_micro numeric(78,0) not null,
+  block_hash text not null,
+  constraint month_balances_pkey PRIMARY KEY (workspace_id, mode, wallet_address, month),
+  constraint month_balances_balance_micro_check CHECK ((balance_micro >= (0)::numeric)),
+  constraint month_balances_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+create table month_blocks (
+  mode text not null,
+  month text not null,
+  first_block bigint not null,
+  parent_hash text not null,
+  is_final boolean not null default false,
+  next_read_at timestamp with time zone,
+  constraint month_blocks_pkey PRIMARY KEY (mode, month),
+  constraint month_blocks_first_block_check CHECK ((first_block > 0)),
+  constraint month_blocks_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint month_blocks_month_check CHECK ((month ~ '^\d{4}-(0[1-9]|1[0-2])$'::text))
+);
+
 create table oauth_clients (
   id text not null,
   name text not null,
@@ -510,6 +538,22 @@ create table passkeys (
 );
 CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id, created_at);
 
+create table payment_notes (
+  workspace_id text not null,
+  mode text not null,
+  payment_id text not null,
+  note text,
+  category text,
+  link text,
+  updated_at timestamp with time zone not null,
+  constraint payment_notes_pkey PRIMARY KEY (workspace_id, payment_id),
+  constraint payment_notes_category_check CHECK (((char_length(category) >= 1) AND (char_length(category) <= 60))),
+  constraint payment_notes_check CHECK ((num_nonnulls(note, category, link) > 0)),
+  constraint payment_notes_link_check CHECK (((char_length(link) >= 1) AND (char_length(link) <= 2048))),
+  constraint payment_notes_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text]))),
+  constraint payment_notes_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 1000)))
+);
+
 create table payment_refusals (
   workspace_id text not null,
   id text not null,
@@ -574,6 +618,7 @@ create table payments (
   authorization_nonce text,
   valid_before timestamp with time zone,
   recovered_at timestamp with time zone,
+  gas_wei numeric(78,0),
   constraint payments_pkey PRIMARY KEY (workspace_id, id),
   constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind <> 'withdrawal'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),
@@ -626,6 +671,7 @@ CREATE UNIQUE INDEX payments_by_authorization ON public.payments USING btree (mo
 CREATE UNIQUE INDEX payments_by_idempotency_key ON public.payments USING btree (workspace_id, mode, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX payments_confirmed_by_block ON public.payments USING btree (workspace_id, mode, wallet_address, mined_block) INCLUDE (amount_micro) WHERE (status = 'confirmed'::text);
 CREATE INDEX payments_failed ON public.payments USING btree (workspace_id, mode, wallet_address, agent_id, created_at) WHERE (status = 'failed'::text);
+CREATE INDEX payments_failed_with_gas ON public.payments USING btree (workspace_id, mode, wallet_address, mined_block) WHERE ((status = 'failed'::text) AND (gas_wei IS NOT NULL));
 CREATE INDEX payments_from_wallet ON public.payments USING btree (workspace_id, mode, wallet_address, id) WHERE (kind <> 'withdrawal'::text);
 CREATE INDEX payments_holding_balance ON public.payments USING btree (workspace_id, mode, wallet_address, created_at, id) INCLUDE (amount_micro, mined_block) WHERE (settled_at IS NULL);
 CREATE INDEX payments_in_window ON public.payments USING btree (workspace_id, mode, wallet_address, agent_id, created_at) INCLUDE (amount_micro) WHERE (status <> 'failed'::text);
@@ -901,6 +947,7 @@ create table wallets (
   constraint wallets_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
 CREATE UNIQUE INDEX wallets_by_address ON public.wallets USING btree (address);
+CREATE INDEX wallets_by_time ON public.wallets USING btree (mode, created_at);
 CREATE INDEX wallets_of_mode ON public.wallets USING btree (mode, address);
 
 create table webhook_endpoints (
@@ -976,9 +1023,11 @@ alter table invitations add constraint invitations_created_by_fkey FOREIGN KEY (
 alter table invitations add constraint invitations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table members add constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table members add constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
+alter table month_balances add constraint month_balances_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table owner_requests add constraint owner_requests_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table passkeys add constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payment_notes add constraint payment_notes_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);
 alter table payment_refusals add constraint payment_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table payments add constraint payments_workspace_id_grant_id_fkey FOREIGN KEY (workspace_id, grant_id) REFERENCES grants(workspace_id, id);
 alter table purchases add constraint purchases_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);

@@ -45,6 +45,7 @@ import { reconcilePayments } from './jobs/reconcile-payments.ts'
 import { renewSecrets } from './jobs/renew-secrets.ts'
 import { sumPayments } from './jobs/sum-payments.ts'
 import { compareLedgers } from './jobs/compare-ledgers.ts'
+import { watchMonths } from './jobs/watch-months.ts'
 
 /**
  * The time limit of one call to the enclave. It is shorter than the time after which the signed request of a payment
@@ -219,6 +220,8 @@ function startJobs(context: Context, { encryptionKeys }: Config): Loop[] {
     watchBalances(context, { mode: 'live', holder }),
     compareLedgers(context, { mode: 'test', holder }),
     compareLedgers(context, { mode: 'live', holder }),
+    watchMonths(context, { mode: 'test', holder }),
+    watchMonths(context, { mode: 'live', holder }),
     cleanUp(context, { holder }),
     renewSecrets(context, { holder, keys: encryptionKeys }),
   ]

@@ -66,6 +66,7 @@ const BODIES: Bodies = {
     credential_id: 'AA',
   },
   'POST /console/workspaces/:slug/owner-requests/:id/signature': { assertion: ASSERTION.response },
+  'PATCH /console/workspaces/:slug/payments/:id/note': { mode: 'test', note: 'n', category: '', link: '' },
   'POST /console/workspaces/:slug/recipients': { mode: 'test', address: ADDRESS, label: 'L' },
   'POST /console/workspaces/:slug/payments/:id/resolve': { mode: 'test', note: 'Paid back' },
   'POST /console/workspaces/:slug/views': { mode: 'test', name: 'V', query: 'status=failed' },

@@ -37,12 +37,12 @@ describe('exports of payments', () => {
     const answer = await browser.call('GET', path)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8; header=present')
-    const name = `payments-${seeded.workspace.slug}-test-${today}.csv`
+    const name = `${seeded.workspace.slug}-test-payments-until-${today}.csv`
     assert.equal(answer.headers['content-disposition'], `attachment; filename="${name}"`)
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
     const lines = answer.text.split('\r\n')
     assert.deepEqual([lines.length, lines[3]], [4, ''])
-    assert.match(lines[0] ?? '', /^\ufeffid,created_at,status,/)
+    assert.match(lines[0] ?? '', /^\ufeffid,created_at,confirmed_at,status,/)
     assert.match(lines[1] ?? '', /,'=1\+1,/)
     assert.match(lines[2] ?? '', /,"lunch, ""late""",/)
     const narrowed = await browser.call('GET', `${path}&q=lunch`)

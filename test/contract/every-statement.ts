@@ -27,6 +27,12 @@ import {
   listLedgerPayments,
   listLedgerWithdrawals,
 } from '../../server/src/domain/reports/ledger/ledger-store.ts'
+import {
+  listConfirmedMovements,
+  listDepositMovements,
+  listFailedMovements,
+} from '../../server/src/domain/reports/statements/movements-store.ts'
+import { sumMovements } from '../../server/src/domain/reports/statements/statements-store.ts'
 import { findWalletRow, listWalletRows } from '../../server/src/domain/reports/wallets/wallet-budgets-store.ts'
 import { countUndelivered } from '../../server/src/domain/purchases/purchase-sums-store.ts'
 import { listRefusalRows } from '../../server/src/domain/refusals/refusal-list-store.ts'
@@ -62,6 +68,7 @@ const NO_CONDITIONS = {
   ...{ hexLike: null, textPattern: null, recipients: [], amountMicro: null },
 }
 const RANGE = { from: '', below: '', limit: 1 }
+const MONTH = { fromBlock: 0n, toBlock: 1n, from: NOW, to: NOW }
 
 /**
  * Statements that must be listed by hand. The text of some depends on their arguments, so each form of the text is
@@ -138,6 +145,13 @@ const VARIANTS: readonly Query<unknown>[] = [
         ...{ ...place, boundaries: [NOW], splitHours: [], unsummed: [], sumsFrom: NOW, by: 'agent', agentId: null },
         ...{ agentsMax: 1, rowsMax: 1, paymentsMax: 1 },
       }),
+      sumMovements({ workspaceId: '', mode, wallet: ZERO_ADDRESS }, MONTH),
+      ...[listConfirmedMovements, listFailedMovements, listDepositMovements].map((list) =>
+        list({
+          place: { workspaceId: '', mode, wallet: ZERO_ADDRESS },
+          ...{ range: MONTH, after: { blockNumber: 0n, id: '' }, limit: 1 },
+        }),
+      ),
       listSumProgress({ mode, after: '', limit: 1, from: '', below: '' }),
       sumHour({ ...place, hour: NOW, keptSince: NOW }),
       deleteSumsSince({ workspaceId: '', mode, since: NOW }),

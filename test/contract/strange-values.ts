@@ -3,12 +3,14 @@ import fc from 'fast-check'
 import { parseIdempotencyKey } from '../../server/src/api/parse-payment.ts'
 import { parseReceived, parsePurchaseTerms } from '../../server/src/api/parse-purchase.ts'
 import { PayResourceBody } from '../../server/src/api/purchase-schemas.ts'
+import { parseBalance } from '../../server/src/chain/balance-reader.ts'
 import { parseReceipt, parseTransfer } from '../../server/src/chain/parse-receipt.ts'
 import { parseQuantity } from '../../server/src/chain/quantity.ts'
 import { parseBlockHeader } from '../../server/src/chain/block-header.ts'
 import { parseTransferLogs } from '../../server/src/chain/transfer-log.ts'
 import { TRANSFER_TOPIC } from '../../server/src/chain/transfer-event.ts'
 import { numberTransfers } from '../../server/src/domain/deposits/deposit.ts'
+import { parseLink, parseNoteText } from '../../server/src/domain/payment-notes/payment-note.ts'
 import { describeResource } from '../../server/src/domain/purchases/describe-resource.ts'
 import { parseResolutionNote } from '../../server/src/domain/purchases/resolution.ts'
 import { readRequest } from '../../server/src/domain/purchases/read-request.ts'
@@ -22,6 +24,7 @@ import { parseParameters } from '../../server/src/oauth/parameters.ts'
 import { parseRedirectUri } from '../../server/src/oauth/redirect-uri.ts'
 import { parseAddress } from '../../server/src/values/address.ts'
 import { parseAgentId } from '../../server/src/values/agent-id.ts'
+import { CATEGORY_CODE_POINTS_MAX, NOTE_CODE_POINTS_MAX } from '../../server/src/values/limits.ts'
 import { parseAmount } from '../../server/src/values/money.ts'
 import { parseName } from '../../server/src/values/name.ts'
 import { SCOPES } from '../../server/src/values/scope.ts'
@@ -144,6 +147,10 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'payments.mined_block': () => keep(QUANTITIES, (blockNumber) => readReceipt({ blockNumber })?.blockNumber ?? null),
   'payments.mined_block_hash': () => keep(HEXES, (blockHash) => readReceipt({ blockHash })?.blockHash ?? null),
   'payments.log_index': () => keep(QUANTITIES, (index) => readReceipt({}, index)?.transfers[0]?.logIndex ?? null),
+  'payments.gas_wei': () =>
+    QUANTITIES.flatMap((effectiveGasPrice) =>
+      keep(QUANTITIES, (l1Fee) => readReceipt({ gasUsed: '0xffffff', effectiveGasPrice, l1Fee })?.gasWei ?? null),
+    ),
   'payments.sender_nonce': counts,
   'payments.first_block': counts,
   'payments.searched_block': counts,
@@ -181,6 +188,13 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'deposit_cursors.block_hash': () =>
     keep(HEXES, (hash) => parseBlockHeader(1n, { number: '0x1', hash, parentHash: HASH, timestamp: '0x1' }).hash),
   'ledger_cursors.block_number': counts,
+  // Block 0 is never the first block of a month.
+  'month_blocks.first_block': () => counts().filter((number) => number !== 0n),
+  'month_blocks.parent_hash': () =>
+    keep(HEXES, (parentHash) => parseBlockHeader(1n, { number: '0x1', hash: HASH, parentHash, timestamp: '0x1' }).hash),
+  'month_balances.block_hash': () =>
+    keep(HEXES, (parentHash) => parseBlockHeader(1n, { number: '0x1', hash: HASH, parentHash, timestamp: '0x1' }).hash),
+  'month_balances.balance_micro': () => keep(NUMBERS.map(toWord), parseBalance),
   'unexplained_transfers.tx_hash': hashes,
   'unexplained_transfers.to_address': addresses,
   'unexplained_transfers.log_index': counts,
@@ -222,6 +236,9 @@ export const STRANGE: Readonly<Record<string, () => Values>> = {
   'recipients.address': addresses,
   'grants.max_per_tx_micro': amounts,
   'grants.daily_cap_micro': amounts,
+  'payment_notes.note': texts((text) => parseNoteText(text, NOTE_CODE_POINTS_MAX)),
+  'payment_notes.category': texts((text) => parseNoteText(text, CATEGORY_CODE_POINTS_MAX)),
+  'payment_notes.link': () => keep([...URLS, ...TEXTS], (text) => parseLink(text)),
   // An authenticator. Its counter has 32 bits (WebAuthn, section 6.1).
   'passkeys.counter': () => [0, 2 ** 32 - 1],
 }

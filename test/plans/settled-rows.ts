@@ -140,6 +140,7 @@ export const SETTLED: readonly string[] = [
     log_index: '0',
     mined_block: '1000000 - n',
     mined_block_hash: `'0x1'`,
+    gas_wei: `case when n % 20 = 0 then 5 end`,
   }),
   rows('payments', 2, {
     ...payment('false'),
@@ -234,6 +235,13 @@ export const SETTLED: readonly string[] = [
     response_sealed: `case when n < 40 then '\\x01'::bytea end`,
     responded_at: ago('hour'),
     created_at: ago('hour'),
+  }),
+  rows('payment_notes', 10, {
+    ...own,
+    mode: 'mode_of(n)',
+    payment_id: idOf('pay'),
+    category: `'Search'`,
+    updated_at: ago('hour'),
   }),
   rows('outbound_requests', 40, {
     ...own,
@@ -332,6 +340,25 @@ export const SETTLED: readonly string[] = [
       found_at: ago('minute'),
     },
   }),
+  // One workspace inserts the blocks of twelve months in both modes.
+  `insert into month_blocks (mode, month, first_block, parent_hash, is_final)
+    select mode, '2025-' || lpad(n::text, 2, '0'), n * 80000, '0x' || n, true
+    from generate_series(1, 12) n cross join (values ('test'), ('live')) m (mode)
+    where exists (select 1 from tenants where k = 0)
+    on conflict do nothing`,
+  rows(
+    'month_balances',
+    2,
+    {
+      ...own,
+      mode: 'mode_of(n)',
+      wallet_address: wallet('n'),
+      month: `'2025-' || lpad(month::text, 2, '0')`,
+      balance_micro: '5',
+      block_hash: `'0x' || month`,
+    },
+    'cross join generate_series(1, 12) month',
+  ),
   rows('audit_entries', 20, {
     log_id: 't.id',
     id: idOf('adt'),

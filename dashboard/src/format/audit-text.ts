@@ -49,6 +49,7 @@ const ACTION_TEXTS: Readonly<Record<AuditAction, string>> = {
   'withdrawal.confirmed': 'recorded that a withdrawal was confirmed',
   'withdrawal.failed': 'recorded that a withdrawal failed',
   'purchase.resolved': 'marked a purchase without delivery as resolved',
+  'payment.noted': 'changed the note of a payment',
   'recipient.labeled': 'named a recipient',
   'recipient.removed': 'removed a recipient’s name',
   'view.saved': 'saved a view of the payments',

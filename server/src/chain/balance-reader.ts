@@ -4,6 +4,7 @@ import type { Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 import { microUsdc, type MicroUsdc } from '../values/money.ts'
 import { NodeBehind, NodeFault } from './errors.ts'
+import type { RpcCall } from './json-rpc.ts'
 import { formatQuantity, parseQuantity } from './quantity.ts'
 import type { Batch, RpcNodes } from './rpc-nodes.ts'
 
@@ -12,7 +13,7 @@ export type Balance = { readonly balanceMicro: MicroUsdc; readonly blockNumber: 
 type Round = { readonly addresses: Set<Address>; readonly balances: Promise<ReadonlyMap<Address, Balance>> }
 
 /** Public nodes reject batches with more than a certain number of calls, which is between 100 and 1,000. */
-const BALANCES_PER_BATCH_MAX = 100
+export const BALANCES_PER_BATCH_MAX = 100
 /**
  * One node address may have several machines behind it, which differ by a block or two. If the machine that we reach
  * does not have the head block, we read the balance up to this many blocks earlier.
@@ -76,24 +77,21 @@ async function readBalancesAt(
   usdc: Address,
   { addresses, blockNumber }: { addresses: readonly Address[]; blockNumber: bigint },
 ): Promise<Map<Address, Balance>> {
-  const at = formatQuantity(blockNumber)
-  const words = await batch(
-    addresses.map((address) => ({
-      method: 'eth_call',
-      params: [
-        { to: usdc, data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] }) },
-        at,
-      ],
-    })),
-  )
+  const words = await batch(addresses.map((address) => balanceCall(usdc, address, blockNumber)))
   return new Map(addresses.map((address, i) => [address, { balanceMicro: parseBalance(words[i]), blockNumber }]))
+}
+
+/** The call that reads an address's USDC balance after a block. */
+export function balanceCall(usdc: Address, address: Address, blockNumber: bigint): RpcCall {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address] })
+  return { method: 'eth_call', params: [{ to: usdc, data }, formatQuantity(blockNumber)] }
 }
 
 /**
  * Parses a balance. If there is no contract at the address, a node returns `0x`, which must not count as a balance of
  * zero.
  */
-function parseBalance(word: unknown): MicroUsdc {
+export function parseBalance(word: unknown): MicroUsdc {
   if (typeof word !== 'string' || !WORD_PATTERN.test(word))
     throw new NodeFault('has no USDC contract at the configured address')
   return microUsdc(BigInt(word))

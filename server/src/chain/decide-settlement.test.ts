@@ -27,6 +27,7 @@ function receiptAt(blockNumber: bigint, change: Partial<Receipt> = {}): Receipt 
     ...block,
     status: 'success',
     sender: PAYER,
+    gasWei: null,
     transfers: [emitted],
     authorizations: [],
     operations: [],

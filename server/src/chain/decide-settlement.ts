@@ -3,6 +3,8 @@ import type { Address } from '../values/address.ts'
 import type { Receipt, ReceiptTransfer, Transfer } from './parse-receipt.ts'
 
 type Block = { readonly blockNumber: bigint; readonly blockHash: Hash }
+/** `gasWei` is what the wallet paid for the gas of the transaction. Null if it paid none, or if that is unknown. */
+type MinedBlock = Block & { readonly gasWei: bigint | null }
 
 export type Settlement =
   | { readonly kind: 'waiting' }
@@ -11,8 +13,8 @@ export type Settlement =
    * `logIndexes` are the positions of the Transfer logs that may settle the payment, in order. One log settles one
    * payment (D24c).
    */
-  | ({ readonly kind: 'confirmed'; readonly logIndexes: readonly bigint[] } & Block)
-  | ({ readonly kind: 'failed'; readonly reason: 'reverted' | 'transfer_missing' } & Block)
+  | ({ readonly kind: 'confirmed'; readonly logIndexes: readonly bigint[] } & MinedBlock)
+  | ({ readonly kind: 'failed'; readonly reason: 'reverted' | 'transfer_missing' } & MinedBlock)
   /**
    * The transaction is deep enough, but proves nothing about this payment. Another transaction may still contain the
    * payment.
@@ -53,9 +55,10 @@ export function decideSettlement({
   if (head - receipt.blockNumber + 1n < BigInt(confirmations)) return { kind: 'mined', ...block }
   const evidence = readEvidence(receipt, expected)
   if (evidence === 'none') return { kind: 'unproven' }
-  if (evidence === 'reverted') return { kind: 'failed', reason: 'reverted', ...block }
-  if (evidence.length === 0) return { kind: 'failed', reason: 'transfer_missing', ...block }
-  return { kind: 'confirmed', logIndexes: evidence.map(({ logIndex }) => logIndex), ...block }
+  const gasWei = isSentBy(receipt, expected.from) && receipt.gasWei !== 0n ? receipt.gasWei : null
+  if (evidence === 'reverted') return { kind: 'failed', reason: 'reverted', ...block, gasWei }
+  if (evidence.length === 0) return { kind: 'failed', reason: 'transfer_missing', ...block, gasWei }
+  return { kind: 'confirmed', logIndexes: evidence.map(({ logIndex }) => logIndex), ...block, gasWei }
 }
 
 /**

@@ -7,6 +7,7 @@ import { AdaptiveSize, BLOCKS_PER_QUERY } from './adaptive-size.ts'
 import { createAccountReader } from './account-reader.ts'
 import { createAuthorizationReader } from './authorization-reader.ts'
 import { createBalanceReader } from './balance-reader.ts'
+import { createBlockReader } from './block-reader.ts'
 import { createGasReader } from './gas-reader.ts'
 import { createHeadReader, HEAD_CALL } from './head-reader.ts'
 import type { RpcCall } from './json-rpc.ts'
@@ -65,6 +66,8 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     { mode, chainId, addresses: secondAddresses, timeoutMs: logsTimeoutMs },
     { logger },
   )
+  // Old blocks have their own list of nodes too, because most nodes have no state of them.
+  const blockNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
   const size = new AdaptiveSize(BLOCKS_PER_QUERY)
 
   /**
@@ -121,6 +124,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
      * ChainUnavailable
      */
     readUsdcBalance: createBalanceReader(nodes, usdc),
+    ...createBlockReader(blockNodes, usdc),
     readReceipts,
     readReceiptsAtHead,
     ...createAccountReader(nodes),
@@ -137,6 +141,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
       nodes.close()
       logNodes.close()
       secondNodes.close()
+      blockNodes.close()
     },
   }
 }

@@ -58,12 +58,21 @@ function answer(change: object = {}): object {
 }
 
 describe('parseReceipt', () => {
+  it('adds up what the sender paid for gas, with the fee for publishing on OP stack chains', () => {
+    const gas = (change: object): bigint | null | undefined => parseReceipt(HASH, answer(change))?.gasWei
+    assert.equal(gas({}), null)
+    assert.equal(gas({ gasUsed: '0x5', effectiveGasPrice: '0x3' }), 15n)
+    assert.equal(gas({ gasUsed: '0x5', effectiveGasPrice: '0x3', l1Fee: '0xffffffffffffffff' }), 15n + 2n ** 64n - 1n)
+    assert.equal(gas({ gasUsed: '0x5', effectiveGasPrice: `0x${'f'.repeat(64)}` }), null)
+  })
+
   it('reads block, status and transfers as viem encodes them, with checksummed addresses', () => {
     assert.deepEqual(parseReceipt(HASH, answer()), {
       blockNumber: 16n,
       blockHash: `0x${'b'.repeat(64)}`,
       status: 'success',
       sender: getAddress(PAYER),
+      gasWei: null,
       transfers: [
         {
           contract: getAddress(USDC),

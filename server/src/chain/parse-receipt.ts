@@ -6,7 +6,7 @@ import { microUsdc, type MicroUsdc } from '../values/money.ts'
 import { parseAuthorizationLog, type AuthorizationEvent } from './authorization-event.ts'
 import { NodeFault } from './errors.ts'
 import { isRecord } from './json-rpc.ts'
-import { parseQuantity } from './quantity.ts'
+import { parseQuantity, parseWord } from './quantity.ts'
 import { parseOperationLog } from './user-operation.ts'
 
 export type Transfer = {
@@ -22,6 +22,8 @@ export type Receipt = {
   readonly status: 'success' | 'reverted'
   /** The address that sent the transaction: the wallet itself, or a bundler that sends user operations for wallets. */
   readonly sender: Address
+  /** What the sender paid for gas, in wei. Null if the node does not say it. */
+  readonly gasWei: bigint | null
   /**
    * The ERC-20 Transfer events of all contracts in the transaction, in order. Other events are left out, and so are the
    * transfers that a signed authorization made, because they never belong to a payment that the wallet itself sent.
@@ -53,6 +55,8 @@ export type LogTransfer = Transfer & { readonly logIndex: bigint }
 
 export type UserOperation = { readonly hash: Hash; readonly sender: Address; readonly isSuccess: boolean }
 
+/** A higher amount cannot be true: it is far more than all coins of a chain. */
+const GAS_WEI_MAX = 2n ** 128n
 const HASH_PATTERN = /^0x[0-9a-f]{64}$/
 const ADDRESS_WORD_PATTERN = /^0x0{24}[0-9a-f]{40}$/
 
@@ -73,8 +77,19 @@ export function parseReceipt(hash: Hash, answer: unknown): Receipt | null {
     blockHash: parseHash(answer['blockHash']),
     status: parseStatus(answer['status']),
     sender,
+    gasWei: parseGas(answer),
     ...parseLogs(logs),
   }
+}
+
+/**
+ * Returns the gas that was used times its price, and the fee for publishing the transaction on Ethereum, which chains of
+ * the OP stack add.
+ */
+function parseGas({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: Readonly<Record<string, unknown>>): bigint | null {
+  if (gasUsed === undefined || effectiveGasPrice === undefined) return null
+  const gasWei = parseWord(gasUsed) * parseWord(effectiveGasPrice) + parseWord(l1Fee)
+  return gasWei <= GAS_WEI_MAX ? gasWei : null
 }
 
 /**

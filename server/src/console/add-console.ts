@@ -9,6 +9,7 @@ import { enforceAccess } from './enforce-access.ts'
 import { createCookies } from './cookies.ts'
 import type { Faucet } from '../values/chains.ts'
 import type { ConsoleContext } from './console-context.ts'
+import { Exports } from './exports.ts'
 import { addFiles, readDashboardPage } from './files.ts'
 import { createSessionReader } from './read-session.ts'
 import { addConsoleAgentRoutes } from './routes/agents.ts'
@@ -37,6 +38,7 @@ import { addSessionRoutes } from './routes/session.ts'
 import { addSessionListRoutes } from './routes/sessions.ts'
 import { addSignInRoutes } from './routes/sign-in.ts'
 import { addSignUpRoutes } from './routes/sign-up.ts'
+import { addStatementRoutes } from './routes/statements.ts'
 import { addStopRoutes } from './routes/stops.ts'
 import { addVerificationRoutes } from './routes/verification.ts'
 import { addViewRoutes } from './routes/views.ts'
@@ -91,6 +93,7 @@ const ROUTES = [
   addOutageRoute,
   addConsolePaymentRoutes,
   addRefusalRoutes,
+  addStatementRoutes,
   addChangesRoute,
 ]
 
@@ -103,7 +106,8 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
   const { authUrl, baseUrl, chains, faucet, signUp } = options
   const explorerUrls = { test: chains.test.explorerUrl, live: chains.live.explorerUrl }
   const cookies = createCookies(options)
-  const consoleContext: ConsoleContext = { ctx, cookies, authUrl, baseUrl, explorerUrls, faucet, signUp }
+  const exports = new Exports(ctx.pools.exports)
+  const consoleContext: ConsoleContext = { ctx, cookies, exports, authUrl, baseUrl, explorerUrls, faucet, signUp }
   const readSession = createSessionReader(ctx, options)
 
   await http.register(async (pages: HttpServer) => {
@@ -126,6 +130,7 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
       endpoints.addHook('onRoute', (route) => {
         route.schema = { ...route.schema, hide: true }
       })
+      endpoints.addHook('preClose', async () => exports.close())
       for (const addRoutes of ROUTES) addRoutes(endpoints, consoleContext)
     })
   })

@@ -55,6 +55,7 @@ export function formatPaymentRecord({
   signer,
   resolution,
   purchase,
+  note,
   events,
 }: PaymentRecord): Omit<PaymentDetail, 'grant'> {
   return {
@@ -73,6 +74,7 @@ export function formatPaymentRecord({
         ? null
         : { at: resolution.resolvedAt.toISOString(), by: resolution.resolvedByName, note: resolution.note },
     purchase: purchase === null ? null : { ...formatPurchase(purchase), attempts: purchase.attempts },
+    note,
     events: events.map((event) => ({
       id: event.id,
       type: event.type,

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { parseAgentId, type AgentId, AGENT_ID_RULE } from '../values/agent-id.ts'
 import { parseAddress, type Address, ADDRESS_RULE } from '../values/address.ts'
 import { parseTime as parseTimeText, timeRuleOf } from '../values/time.ts'
+import { parseTimeZone, TIME_ZONE_RULE, type TimeZone } from '../values/time-zone.ts'
 import type { AuthenticationBody, OwnerAuthentication, RegistrationBody } from './contract/webauthn.ts'
 import { isId, type IdKind } from '../values/ids.ts'
 import { invalidMember } from '../values/invalid-request.ts'
@@ -24,6 +25,13 @@ export function parseTimeOf(member: string, text: string): Date {
   const time = parseTimeText(text)
   if (time === null) throw invalidMember(member, timeRuleOf(text))
   return time
+}
+
+/** Parses the name of a time zone. It is UTC by default. */
+export function parseTimeZoneOf(name = 'UTC'): TimeZone {
+  const zone = parseTimeZone(name)
+  if (zone === null) throw invalidMember('time_zone', TIME_ZONE_RULE)
+  return zone
 }
 
 /** Converts a passkey registration for the WebAuthn library. Keeps only the members that the schema has checked. */

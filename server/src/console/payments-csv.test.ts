@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { Writable, type Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { waitFor } from '../../../test/support/wait-for.ts'
 import type { ListedPayment } from '../domain/purchases/purchase-summary.ts'
 import { microUsdc } from '../values/money.ts'
 import { parseAddress, ZERO_ADDRESS } from '../values/address.ts'
-import { openCsv } from './payments-csv.ts'
+import { parseTimeZone } from '../values/time-zone.ts'
+import { PAYMENT_FILE_COLUMNS, toPaymentRow } from './payments-csv.ts'
 
 const PAYMENT: ListedPayment = {
   id: 'pay_1',
@@ -43,111 +41,80 @@ const PAYMENT: ListedPayment = {
   minedBlock: null,
   minedBlockHash: null,
   logIndex: null,
+  gasWei: null,
   authorization: null,
   purchase: null,
 }
-const HEAD =
-  '\ufeffid,created_at,status,failure_code,agent_id,from,to,amount_usdc,memo,idempotency_key,tx_hash,grant_id,kind,resource,delivery\r\n'
 
-describe('payments as CSV', () => {
-  test('a line of names, then one a payment, each with its end', async () => {
-    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,bot,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,grt_1,transfer,,\r\n`
-    assert.equal(await write([[PAYMENT]]), HEAD + line)
-    assert.equal(await write([[PAYMENT], [PAYMENT, PAYMENT]]), HEAD + line + line + line)
+const CONFIRMED: ListedPayment = {
+  ...PAYMENT,
+  status: 'confirmed',
+  settledAt: new Date('2026-06-01T23:59:59.900Z'),
+  txHash: `0x${'a'.repeat(64)}`,
+  minedBlock: 77n,
+  gasWei: 15n * 10n ** 16n,
+}
+
+describe('payments in a file', () => {
+  test('only what has moved is in the column of amounts, so that its sum is right', () => {
+    const amounts = (payment: ListedPayment) => {
+      const { status, amount_usdc, requested_usdc, failure_code } = toRow(payment)
+      return [status, amount_usdc, requested_usdc, failure_code]
+    }
+    assert.deepEqual(amounts(CONFIRMED), ['confirmed', '1.5', '1.5', null])
+    assert.deepEqual(amounts(PAYMENT), ['pending', null, '1.5', null])
+    const failed = { ...PAYMENT, status: 'failed', failureCode: 'reverted' } as const
+    assert.deepEqual(amounts(failed), ['failed', null, '1.5', 'reverted'])
   })
 
-  test('a withdrawal has no agent and no grant', async () => {
-    const text = await write([[{ ...PAYMENT, kind: 'withdrawal', agentId: null, grantId: null }]])
-    const line = `pay_1,2026-06-01T12:00:00.000Z,pending,,,${ZERO_ADDRESS},0x${'1'.repeat(40)},1.50,,,,,withdrawal,,\r\n`
-    assert.equal(text, HEAD + line)
+  test('names stand beside addresses, and a confirmed payment has its block, its time and what its gas cost', () => {
+    const row = toRow(CONFIRMED)
+    assert.deepEqual([row.wallet_name, row.recipient_name, row.currency], ['Treasury', 'Anthropic', 'USDC'])
+    assert.deepEqual([row.block_number, row.fee, row.fee_currency], ['77', '0.15', 'ETH'])
+    assert.deepEqual([row.created_at, row.confirmed_at], ['2026-06-01 12:00:00', '2026-06-01 23:59:59'])
+    const pending = toRow({ ...PAYMENT, minedBlock: 77n, minedBlockHash: '0x1' })
+    assert.deepEqual([pending.block_number, pending.confirmed_at, pending.fee], [null, null, null])
   })
 
-  test('a purchase has its resource and its delivery', async () => {
+  test('times are in the time zone that the reader asked for, and every line names it', () => {
+    const row = toRow(CONFIRMED, 'Asia/Tokyo')
+    assert.deepEqual(
+      [row.created_at, row.confirmed_at, row.time_zone],
+      ['2026-06-01 21:00:00', '2026-06-02 08:59:59', 'Asia/Tokyo'],
+    )
+  })
+
+  test('a withdrawal has no agent and no grant', () => {
+    const row = toRow({ ...PAYMENT, kind: 'withdrawal', agentId: null, grantId: null, authorization: null })
+    assert.deepEqual([row.kind, row.agent_id, row.grant_id], ['withdrawal', null, null])
+  })
+
+  test('a purchase has its resource and its delivery', () => {
     const [host, resourceUrl] = ['api.example', 'https://api.example/=1,2']
     const authorization = { nonce: '0x1', validBefore: PAYMENT.createdAt } as const
     const purchase = { paymentId: 'pay_1', host, resourceUrl, delivery: 'failed', isResolved: false } as const
-    const text = await write([[{ ...PAYMENT, kind: 'x402', authorization, purchase }]])
-    assert.ok(text.endsWith(`,1.50,,,,grt_1,x402,"https://api.example/=1,2",failed\r\n`), text)
-    const own = await write([[{ ...PAYMENT, kind: 'x402', authorization, purchase: { ...purchase, delivery: null } }]])
-    assert.ok(own.endsWith(`,x402,"https://api.example/=1,2",\r\n`), own)
+    const row = toRow({ ...PAYMENT, kind: 'x402', authorization, purchase })
+    assert.deepEqual([row.resource, row.delivery], [resourceUrl, 'failed'])
   })
 
-  test('without payments there are the names', async () => {
-    assert.equal(await write([[]]), HEAD)
-  })
-
-  const cells: readonly (readonly [memo: string, cell: string])[] = [
-    ['plain', 'plain'],
-    ['a, b', '"a, b"'],
-    ['say "hi"', '"say ""hi"""'],
-    ['two\nlines', '"two\nlines"'],
-    ['two\rlines', '"two\rlines"'],
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@sum', "'@sum"],
-    ['\tx', `"'\tx"`],
-    ['\rx', `"'\rx"`],
-    ['=HYPERLINK("x","y")', `"'=HYPERLINK(""x"",""y"")"`],
-    ['a=1', 'a=1'],
-    ['a;=1+1;b', `"a;'=1+1;b"`],
-    ['a; "@x"', `"a;' ""@x"""`],
-    ['a\t-1', `"a\t'-1"`],
-    ['two\n+1', `"two\n'+1"`],
-    ['a, -1', '"a, -1"'],
-    ['  =1', "'  =1"],
-    ['＝1', "'＝1"],
-    ['＋1', "'＋1"],
-    ['－1', "'－1"],
-    ['＠x', "'＠x"],
-    ['a;b', '"a;b"'],
-    ["it's 1-2", "it's 1-2"],
-    [' é🍜 ', ' é🍜 '],
-  ]
-  for (const [memo, cell] of cells) {
-    test(`${JSON.stringify(memo)} is written ${JSON.stringify(cell)}`, async () => {
-      const text = await write([[{ ...PAYMENT, memo }]])
-      assert.ok(text.endsWith(`,1.50,${cell},,,grt_1,transfer,,\r\n`), text)
-    })
-  }
-
-  test('no page is read before the client needs it', async () => {
-    let pages = 0
-    const source = openCsv([PAYMENT], {
-      next: async () => {
-        pages += 1
-        return pages > 3 ? null : [PAYMENT]
-      },
-    })
-    const taken: (() => void)[] = []
-    const reader = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void taken.push(done) })
-    source.pipe(reader)
-    for (const expected of [0, 1, 2, 3]) {
-      await waitFor('a page', () => taken.length === 1)
-      await settle()
-      assert.equal(pages, expected)
-      taken.shift()?.()
-    }
-    await waitFor('its end', () => reader.writableFinished)
-  })
-
-  test('if reading a page fails, the stream ends with an error', async () => {
-    const source = openCsv([PAYMENT], { next: () => Promise.reject(new Error('lost')) })
-    await assert.rejects(read(source), /lost/)
+  test('every column has a value in some line', () => {
+    const authorization = { nonce: '0x1', validBefore: PAYMENT.createdAt } as const
+    const parts = { paymentId: 'pay_1', host: 'a', resourceUrl: 'https://a', delivery: 'failed' } as const
+    const purchase = { ...parts, isResolved: false }
+    const texts = { memo: 'm', idempotencyKey: 'k', failureCode: 'reverted' } as const
+    const row = toRow({ ...CONFIRMED, ...texts, kind: 'x402', authorization, purchase })
+    assert.deepEqual(
+      PAYMENT_FILE_COLUMNS.filter((column) => (row[column] ?? '') === ''),
+      [],
+    )
   })
 })
 
-async function write([first = [], ...others]: readonly (readonly ListedPayment[])[]): Promise<string> {
-  const pages = [...others]
-  return await read(openCsv(first, { next: async () => pages.shift() ?? null }))
-}
-
-/** Reads the text with its byte order mark, which decoders remove. */
-async function read(source: Readable): Promise<string> {
-  return (await buffer(source)).toString('utf8')
-}
-
-/** Lets all pending callbacks run. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+function toRow(payment: ListedPayment, zoneName = 'UTC') {
+  const zone = parseTimeZone(zoneName)
+  assert.ok(zone)
+  const wallets = new Map([[ZERO_ADDRESS, 'Treasury']])
+  const recipients = new Map([[PAYMENT.to, 'Anthropic']])
+  const note = { note: 'n', category: 'c', link: 'https://a.example/' }
+  return toPaymentRow(payment, { zone, chainId: 84532, wallets, recipients, note })
 }

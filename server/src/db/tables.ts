@@ -158,6 +158,7 @@ export const tables = {
     block_number: column('deposits.block_number', 'int8'),
     block_hash: column('deposits.block_hash', 'text'),
     created_at: column('deposits.created_at', 'timestamptz'),
+    vanished_at: nullable(column('deposits.vanished_at', 'timestamptz')),
   },
   encryption_keys: {
     fingerprint: column('encryption_keys.fingerprint', 'text'),
@@ -255,6 +256,22 @@ export const tables = {
     role: choice('members.role', ['owner', 'admin', 'viewer']),
     created_at: column('members.created_at', 'timestamptz'),
   },
+  month_balances: {
+    workspace_id: column('month_balances.workspace_id', 'text'),
+    mode: choice('month_balances.mode', ['test', 'live']),
+    wallet_address: column('month_balances.wallet_address', 'text'),
+    month: column('month_balances.month', 'text'),
+    balance_micro: column('month_balances.balance_micro', 'numeric'),
+    block_hash: column('month_balances.block_hash', 'text'),
+  },
+  month_blocks: {
+    mode: choice('month_blocks.mode', ['test', 'live']),
+    month: column('month_blocks.month', 'text'),
+    first_block: column('month_blocks.first_block', 'int8'),
+    parent_hash: column('month_blocks.parent_hash', 'text'),
+    is_final: column('month_blocks.is_final', 'bool'),
+    next_read_at: nullable(column('month_blocks.next_read_at', 'timestamptz')),
+  },
   oauth_clients: {
     id: column('oauth_clients.id', 'text'),
     name: column('oauth_clients.name', 'text'),
@@ -303,6 +320,15 @@ export const tables = {
     transports: column('passkeys.transports', 'text[]'),
     created_at: column('passkeys.created_at', 'timestamptz'),
     last_used_at: nullable(column('passkeys.last_used_at', 'timestamptz')),
+  },
+  payment_notes: {
+    workspace_id: column('payment_notes.workspace_id', 'text'),
+    mode: choice('payment_notes.mode', ['test', 'live']),
+    payment_id: column('payment_notes.payment_id', 'text'),
+    note: nullable(column('payment_notes.note', 'text')),
+    category: nullable(column('payment_notes.category', 'text')),
+    link: nullable(column('payment_notes.link', 'text')),
+    updated_at: column('payment_notes.updated_at', 'timestamptz'),
   },
   payment_refusals: {
     workspace_id: column('payment_refusals.workspace_id', 'text'),
@@ -363,6 +389,7 @@ export const tables = {
     authorization_nonce: nullable(column('payments.authorization_nonce', 'text')),
     valid_before: nullable(column('payments.valid_before', 'timestamptz')),
     recovered_at: nullable(column('payments.recovered_at', 'timestamptz')),
+    gas_wei: nullable(column('payments.gas_wei', 'numeric')),
   },
   purchases: {
     workspace_id: column('purchases.workspace_id', 'text'),

@@ -47,6 +47,15 @@ for (const confirmations of [1, 4]) {
       await shore.readUpTo(chain.head - BigInt(confirmations) + 1n)
       assert.deepEqual(await shore.told(), [kept.txHash])
       assert.deepEqual(await listToldDeposits(given.context, loser), confirmations === 1 ? [lost.txHash] : [])
+      // In statements, a deposit counts in the block that contains it now, and one that is gone does not count.
+      const stored = await readRows(
+        given.context.db,
+        'select tx_hash, block_number::int, vanished_at is null as is_there from deposits where tx_hash = any($1)',
+        [[kept.txHash, lost.txHash]],
+      )
+      const byHash = new Map(stored.map((row) => [row['tx_hash'], [row['block_number'], row['is_there']]]))
+      assert.deepEqual(byHash.get(kept.txHash), [Number(START) + 2, true])
+      assert.deepEqual(byHash.get(lost.txHash), confirmations === 1 ? [Number(START) + 1, false] : undefined)
     })
   })
 }

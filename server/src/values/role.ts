@@ -31,6 +31,8 @@ export const RIGHTS = {
   labelRecipients: 'admin',
   /** Save and delete views of the payments, which all members see. */
   saveViews: 'admin',
+  /** Write notes about payments, for the books. */
+  annotatePayments: 'admin',
   /** Invite, change and remove members who are not owners. */
   manageMembers: 'admin',
   /** The same for owners. */

@@ -32,9 +32,10 @@ export async function seedDeposit(
   {
     at = ctx.clock.now(),
     amountMicro = microUsdc(1_500_000n),
-  }: { readonly at?: Date; readonly amountMicro?: MicroUsdc } = {},
+    blockNumber = 100n,
+  }: { readonly at?: Date; readonly amountMicro?: MicroUsdc; readonly blockNumber?: bigint } = {},
 ): Promise<Deposit> {
-  const place = { blockNumber: 100n, blockHash: makeTxHash(), logIndex: 0n, position: 0 }
+  const place = { blockNumber, blockHash: makeTxHash(), logIndex: 0n, position: 0 }
   const transfer = { contract: ctx.chains[mode].usdc, from: RECIPIENT, to: wallet, amountMicro, txHash: makeTxHash() }
   const [deposit] = await ctx.db.write(
     insertDeposits({ mode, createdAt: at, deposits: [{ id: createId('deposit', at), ...transfer, ...place }] }),

@@ -85,6 +85,7 @@ export async function seedPayment(
     minedBlock: null,
     minedBlockHash: null,
     logIndex: null,
+    gasWei: null,
     ...changes,
   } as const
   const payment = toKind(shared, { kind, agentId, grantId, authorization })
@@ -100,11 +101,12 @@ export async function seedPayment(
   )
   if (accepted === null) throw new Error('the payment was not accepted')
   const settledAt = new Date(at.getTime() + SEND_WINDOW_MS)
+  const block = { number: payment.minedBlock ?? 100n, hash: '0x1', gasWei: payment.gasWei }
   if (status === 'pending') return accepted
   const moved = await ctx.db.write(
     status === 'failed'
-      ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt)
-      : markConfirmed(accepted, { number: 100n, hash: '0x1', logIndex: 0n }, settledAt),
+      ? markFailed(accepted, payment.failureCode ?? 'reverted', settledAt, payment.minedBlock === null ? null : block)
+      : markConfirmed(accepted, { ...block, logIndex: payment.logIndex ?? 0n }, settledAt),
   )
   if (moved === null) throw new Error('the payment was not settled')
   return moved

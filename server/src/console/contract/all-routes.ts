@@ -18,6 +18,7 @@ import { REFUSAL_ROUTES } from './refusals.ts'
 import type { InputOf, OutputOf } from './route.ts'
 import { SESSION_ROUTES } from './session.ts'
 import { SESSION_LIST_ROUTES } from './sessions.ts'
+import { STATEMENT_ROUTES } from './statements.ts'
 import { VIEW_ROUTES } from './views.ts'
 import { WALLET_ROUTES } from './wallets.ts'
 import { STOP_ROUTES } from './stops.ts'
@@ -56,6 +57,7 @@ export const CONSOLE_ROUTES = [
   ...Object.values(PAYMENT_ROUTES),
   ...Object.values(REFUSAL_ROUTES),
   ...Object.values(VIEW_ROUTES),
+  ...Object.values(STATEMENT_ROUTES),
 ]
 
 /** The type of one endpoint's declaration: its exact method, path and schemas. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ACTOR_KINDS, AUDIT_ACTIONS } from '../../domain/audit/audit-entry.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
-import { id, mode, next, SlugParams, time } from './fields.ts'
+import { id, mode, next, SlugParams, time, timeZone } from './fields.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
 /** A named object or person. `former` is true for a person who is no longer a member. */
@@ -52,6 +52,16 @@ export const AUDIT_ROUTES = {
       params: SlugParams,
       querystring: Type.Object({ ...FilterSchema.properties, before: Type.Optional(id) }),
       response: { 200: Type.Object({ entries: list(AuditEntrySchema), next }) },
+    },
+  },
+  /** Returns the entries that the list with this filter has, the newest first, as a stream of CSV. */
+  export: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/audit/export',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ ...FilterSchema.properties, time_zone: Type.Optional(timeZone) }),
     },
   },
 } as const satisfies ConsoleRoutes

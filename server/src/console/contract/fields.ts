@@ -12,6 +12,7 @@ import { MODES } from '../../values/mode.ts'
 export const AGENT_ID_CHARS_MAX = 256
 export const ADDRESS_CHARS_MAX = 100
 export const TIME_CHARS_MAX = 35
+const TIME_ZONE_CHARS_MAX = 64
 const SECRET_CHARS_MAX = 200
 
 export const mode = Type.Enum([...MODES])
@@ -24,6 +25,8 @@ export const secret = Type.String({ minLength: 1, maxLength: SECRET_CHARS_MAX })
 export const id = Type.String({ maxLength: SECRET_CHARS_MAX })
 export const agentId = Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX })
 export const time = Type.String({ maxLength: TIME_CHARS_MAX })
+
+export const timeZone = Type.String({ minLength: 1, maxLength: TIME_ZONE_CHARS_MAX })
 
 export const ModeQuery = Type.Object({ mode })
 export const ModeBody = Type.Object({ mode })

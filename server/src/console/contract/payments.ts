@@ -4,9 +4,20 @@ import { FAILURE_CODES, PAYMENT_KINDS, PAYMENT_STATUSES, PENDING_REASONS } from 
 import { PAYMENT_SORTS } from '../../domain/reports/listing/payment-order.ts'
 import { PurchaseSummarySchema } from '../../domain/purchases/purchase-summary.ts'
 import { PurchaseSchema } from '../../domain/purchases/purchase-schema.ts'
+import { URL_CHARS_MAX } from '../../values/limits.ts'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
 import { DeliverySchema } from './deliveries.ts'
-import { AGENT_ID_CHARS_MAX, Empty, mode, ModeQuery, next, SlugIdParams, SlugParams, TIME_CHARS_MAX } from './fields.ts'
+import {
+  AGENT_ID_CHARS_MAX,
+  Empty,
+  mode,
+  ModeQuery,
+  next,
+  SlugIdParams,
+  SlugParams,
+  TIME_CHARS_MAX,
+  timeZone,
+} from './fields.ts'
 import { GrantSchema } from './grants.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -54,6 +65,13 @@ const PaymentEventSchema = Type.Object({
   deliveries: list(Type.Object({ ...DeliverySchema.properties, url: Type.String() })),
 })
 
+/** What people wrote about a payment. Agents cannot read it. */
+const PaymentNoteSchema = Type.Object({
+  note: orNull(Type.String()),
+  category: orNull(Type.String()),
+  link: orNull(Type.String()),
+})
+
 const PaymentDetailSchema = Type.Object({
   payment: Type.Object({
     ...PaymentSchema.properties,
@@ -83,6 +101,7 @@ const PaymentDetailSchema = Type.Object({
   resolution: orNull(Type.Object({ at: isoTime(), by: orNull(Type.String()), note: Type.String() })),
   /** What the payment buys, with the delivery. Null if the payment is no purchase. */
   purchase: orNull(Type.Object({ ...PurchaseSchema.properties, attempts: Type.Integer() })),
+  note: PaymentNoteSchema,
   /** The grant under which the payment was made. Null for a withdrawal. */
   grant: orNull(GrantSchema),
   /** The payment's events, the oldest first, and where each was sent. A withdrawal has no events. */
@@ -91,6 +110,8 @@ const PaymentDetailSchema = Type.Object({
 
 export const agent = Type.Optional(Type.String({ minLength: 1, maxLength: AGENT_ID_CHARS_MAX }))
 export const before = Type.Optional(Type.String({ maxLength: ID_CHARS_MAX }))
+/** The parsers have the exact limits. A character outside the basic plane counts twice here. */
+const noteText = Type.String({ maxLength: 2 * URL_CHARS_MAX })
 const time = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX }))
 
 const AMOUNT_CHARS_MAX = 32
@@ -105,7 +126,7 @@ export const sharedFilter = {
   max: Type.Optional(Type.String({ maxLength: AMOUNT_CHARS_MAX })),
   /**
    * An id, the name or address of a recipient, a hash, an amount such as `>100`, an idempotency key, or part of a memo,
-   * an agent's id or a website. Addresses and hashes may be shortened.
+   * an agent's id or a website, and for payments of a note or a category. Addresses and hashes may be shortened.
    */
   q: Type.Optional(Type.String({ maxLength: SEARCH_CHARS_MAX })),
   /** Created at this time or later, and before `to`. */
@@ -124,6 +145,8 @@ const filter = {
 const sort = Type.Optional(Type.Enum([...PAYMENT_SORTS]))
 const FilterSchema = Type.Object(filter)
 const FilterQuery = Type.Object({ mode, ...filter })
+/** The times of the file are in `time_zone`, or in UTC. */
+const ExportQuery = Type.Object({ mode, ...filter, time_zone: Type.Optional(timeZone) })
 
 /** Counts and sums of the payments of a list. */
 const SumsSchema = Type.Object({
@@ -139,6 +162,7 @@ const SumsSchema = Type.Object({
 export type Payment = Shape<typeof PaymentSchema>
 export type ListedPayment = Shape<typeof ListedPaymentSchema>
 export type PaymentDetail = Shape<typeof PaymentDetailSchema>
+export type PaymentNote = Shape<typeof PaymentNoteSchema>
 export type PaymentEvent = Shape<typeof PaymentEventSchema>
 export type Credential = Shape<typeof CredentialSchema>
 export type PaymentFilter = Shape<typeof FilterSchema>
@@ -179,7 +203,7 @@ export const PAYMENT_ROUTES = {
     method: 'GET',
     url: '/console/workspaces/:slug/payments/export',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
-    schema: { params: SlugParams, querystring: FilterQuery },
+    schema: { params: SlugParams, querystring: ExportQuery },
   },
   /** Marks a purchase that was paid and not delivered as resolved. */
   resolve: {
@@ -197,5 +221,20 @@ export const PAYMENT_ROUTES = {
     url: '/console/workspaces/:slug/payments/:id',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, querystring: ModeQuery, response: { 200: PaymentDetailSchema } },
+  },
+  /** Replaces what people wrote about a payment. An empty text removes it. */
+  annotate: {
+    method: 'PATCH',
+    url: '/console/workspaces/:slug/payments/:id/note',
+    config: {
+      needs: 'annotatePayments',
+      proof: { notNeeded: 'only writes for the books of the workspace' },
+      bucket: 'dashboard',
+    },
+    schema: {
+      params: SlugIdParams,
+      body: Type.Object({ mode, note: noteText, category: noteText, link: noteText }),
+      response: { 200: Type.Object({ note: PaymentNoteSchema }) },
+    },
   },
 } as const satisfies ConsoleRoutes

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { isoTime, list, orNull } from '../../values/schema-fields.ts'
-import { mode, ModeQuery, next, SlugIdParams, SlugParams } from './fields.ts'
+import { mode, ModeQuery, next, SlugIdParams, SlugParams, timeZone } from './fields.ts'
 import { before, CredentialSchema, sharedFilter } from './payments.ts'
 import { READS, type ConsoleRoutes, type Shape } from './route.ts'
 
@@ -37,10 +37,13 @@ const ListedRefusalSchema = Type.Object({
 /** Far above the length of any code. A code that does not exist matches nothing. */
 const CODE_CHARS_MAX = 64
 
-const filter = {
+const rowFilter = {
   ...sharedFilter,
   /** The code of the error response. */
   reason: Type.Optional(Type.String({ maxLength: CODE_CHARS_MAX })),
+}
+const filter = {
+  ...rowFilter,
   /** `none`: every rejected request is listed. By default, identical requests are listed once. */
   group: Type.Optional(Type.Enum(['none'])),
 }
@@ -60,6 +63,16 @@ export const REFUSAL_ROUTES = {
       params: SlugParams,
       querystring: Type.Object({ mode, ...filter, before }),
       response: { 200: Type.Object({ refusals: list(ListedRefusalSchema), next }) },
+    },
+  },
+  /** Returns every rejected request that matches as a stream of CSV, the newest first. Identical ones are not grouped. */
+  export: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/refusals/export',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: {
+      params: SlugParams,
+      querystring: Type.Object({ mode, ...rowFilter, time_zone: Type.Optional(timeZone) }),
     },
   },
   get: {

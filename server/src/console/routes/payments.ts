@@ -1,5 +1,7 @@
 import { getGrantSummary } from '../../domain/grants/queries.ts'
 import { resolvePurchase } from '../../domain/purchases/resolve-purchase.ts'
+import { listNotesOf } from '../../domain/payment-notes/payment-notes-store.ts'
+import { changePaymentNote } from '../../domain/payment-notes/change-payment-note.ts'
 import { listPayments } from '../../domain/reports/listing/list-payments.ts'
 import { countPayments } from '../../domain/reports/listing/count-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
@@ -7,13 +9,16 @@ import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-reco
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { PAYMENT_ROUTES } from '../contract/payments.ts'
+import { csvHeaders, formatPeriod, openCsv } from '../csv.ts'
 import { currentMembership, memberOf } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
 import { formatListedPayment, formatListSums, formatPaymentRecord } from '../format-payment.ts'
+import { listNames } from '../list-names.ts'
+import { parseTimeZoneOf } from '../parse-body.ts'
+import { parseNote } from '../parse-note.ts'
 import { parsePaymentBefore, parsePaymentFilter } from '../parse-payment-filter.ts'
-import { PaymentExports } from '../payment-exports.ts'
-import { openCsv } from '../payments-csv.ts'
+import { PAYMENT_FILE_COLUMNS, toPaymentRow } from '../payments-csv.ts'
 
 const PAGE_PAYMENTS = 50
 
@@ -21,10 +26,7 @@ const PAGE_PAYMENTS = 50
  * Adds the endpoints for payments: the list, the newest first, its export, and everything that we have stored about one
  * payment.
  */
-export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContext): void {
-  const exports = new PaymentExports(ctx.pools.exports)
-  http.addHook('preClose', async () => exports.close())
-
+export function addConsolePaymentRoutes(http: HttpServer, { ctx, exports }: ConsoleContext): void {
   http.route({
     ...PAYMENT_ROUTES.list,
     handler: async (request) => {
@@ -60,19 +62,35 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx }: ConsoleContex
       const { workspace } = currentMembership(request)
       const { mode } = request.query
       const filter = parsePaymentFilter(request.query)
+      const zone = parseTimeZoneOf(request.query.time_zone)
       const exporter = { session: getCurrentSession(request), workspaceId: workspace.id }
       const source = await exports.open(exporter, async (signal) => {
         const walk = await walkPayments(ctx, { workspaceId: workspace.id, mode, filter, signal })
-        // Read the first page before the response begins. If that fails, the response can still be an error.
-        return openCsv(await walk.next(), walk)
-      })
-      const day = ctx.clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length)
-      return reply
-        .headers({
-          'Content-Type': 'text/csv; charset=utf-8; header=present',
-          'Content-Disposition': `attachment; filename="payments-${workspace.slug}-${mode}-${day}.csv"`,
+        const names = await listNames(ctx, { workspaceId: workspace.id, mode })
+        const facts = { zone, chainId: ctx.chains[mode].chainId, ...names }
+        return await openCsv({
+          columns: PAYMENT_FILE_COLUMNS,
+          next: async () => {
+            const payments = await walk.next()
+            if (payments === null) return null
+            const ids = payments.map(({ id }) => id)
+            const notes = await ctx.db.readSlow(listNotesOf(workspace.id, ids), workspace.id)
+            return payments.map((payment) => toPaymentRow(payment, { ...facts, note: notes.get(payment.id) }))
+          },
         })
-        .send(source)
+      })
+      const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })
+      return reply.headers(csvHeaders(workspace.slug, mode, 'payments', ...period)).send(source)
+    },
+  })
+
+  http.route({
+    ...PAYMENT_ROUTES.annotate,
+    handler: async (request) => {
+      const { workspaceId, actor } = memberOf(request)
+      const { mode } = request.body
+      const note = parseNote(request.body)
+      return { note: await changePaymentNote(ctx, { workspaceId, mode, paymentId: request.params.id, note, actor }) }
     },
   })
 

@@ -57,6 +57,7 @@ export const AUDIT_ACTIONS = [
   'withdrawal.confirmed',
   'withdrawal.failed',
   'purchase.resolved',
+  'payment.noted',
   'recipient.labeled',
   'recipient.removed',
   'view.saved',

@@ -1,6 +1,6 @@
 import type { Hash } from 'viem'
 import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
+import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -127,6 +127,65 @@ export function insertDeposits({ mode, createdAt, deposits }: NewDeposits): Quer
       deposits.map(({ blockHash }) => blockHash),
     ],
     read: all(DEPOSIT_ROW, toDeposit),
+  }
+}
+
+/**
+ * Moves deposits that are stored with another block to the block that contains them now. A deposit that had vanished is
+ * back then. Uses the index `deposits_once`.
+ */
+export function moveDeposits(mode: Mode, transfers: readonly NumberedTransfer[]): Query<number> {
+  return {
+    name: 'move_deposits',
+    text: `update deposits d set block_number = t.block_number, block_hash = t.block_hash, vanished_at = null
+      from unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[])
+        as t (tx_hash, wallet_address, position, block_number, block_hash)
+      where d.mode = $1 and d.tx_hash = t.tx_hash and d.wallet_address = t.wallet_address and d.position = t.position
+        and d.block_hash <> t.block_hash`,
+    values: [
+      mode,
+      transfers.map(({ txHash }) => txHash),
+      transfers.map(({ to }) => to),
+      transfers.map(({ position }) => position),
+      transfers.map(({ blockNumber }) => String(blockNumber)),
+      transfers.map(({ blockHash }) => blockHash),
+    ],
+    read: countChanged,
+  }
+}
+
+/** A deposit, by its primary key, and its transaction. */
+export type DepositPlace = Pick<Deposit, 'workspaceId' | 'id' | 'txHash' | 'blockNumber'>
+
+/** Lists the deposits of some blocks that have not vanished, at most `limit`. Uses the index `deposits_by_chain`. */
+export function listDepositsIn(
+  mode: Mode,
+  { from, to }: { from: bigint; to: bigint },
+  limit: number,
+): Query<DepositPlace[]> {
+  return {
+    name: 'list_deposits_in',
+    text: `select workspace_id, id, tx_hash, block_number from deposits
+      where mode = $1 and block_number >= $2 and block_number <= $3 and vanished_at is null
+      order by block_number limit $4`,
+    values: [mode, from, to, limit],
+    read: all(
+      { ...pick(deposits, 'workspace_id', 'id', 'block_number'), tx_hash: narrow<Hash>(deposits.tx_hash) },
+      (row) => ({
+        ...{ workspaceId: row.workspace_id, id: row.id, txHash: row.tx_hash, blockNumber: BigInt(row.block_number) },
+      }),
+    ),
+  }
+}
+
+/** Records that the chain no longer contains a deposit. Uses the primary key. */
+export function markVanished({ workspaceId, id, blockNumber }: DepositPlace, now: Date): Query<boolean> {
+  return {
+    name: 'mark_deposit_vanished',
+    text: `update deposits set vanished_at = $4
+      where workspace_id = $1 and id = $2 and block_number = $3 and vanished_at is null`,
+    values: [workspaceId, id, blockNumber, now],
+    read: changed,
   }
 }
 

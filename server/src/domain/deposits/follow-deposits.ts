@@ -2,6 +2,7 @@ import type { TransfersRead } from '../../chain/transfer-reader.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import type { DepositCursor } from './deposit.ts'
+import { recordVanishedDeposits } from './record-vanished-deposits.ts'
 import { readAgain } from './read-again.ts'
 import { chooseRecipients, readTransfers, type Recipients } from './read-transfers.ts'
 import { cursorMove, recordDeposits } from './record-deposits.ts'
@@ -29,7 +30,7 @@ interface NextBlocks {
  *
  * If the mode has no cursor, reading starts after `confirmedBlock`. If the parent of the next block is not the cursor's
  * block, there was a reorganization. Then the last blocks before the cursor are read again. Deposits that are already
- * recorded are not recorded twice.
+ * recorded are not recorded twice, and those that the chain no longer contains are marked.
  *
  * The caller must have read `confirmedBlock` from the chain before this function lists the wallets. So a wallet that is
  * missing in the list was created after that block, and can receive money only in later blocks.
@@ -54,6 +55,11 @@ async function followNext(
   const recipients = await chooseRecipients(ctx, mode)
   const read = await readNextBlocks(ctx, { mode, cursor, recipients, confirmedBlock })
   const to = { blockNumber: read.to, blockHash: read.blockHash }
+  // Before the cursor moves: if this fails, the next call finds the reorganization again.
+  if (read.isReorganized) {
+    const range = { from: read.from, to: cursor.blockNumber }
+    await recordVanishedDeposits(ctx, { mode, range, found: read.transfers })
+  }
   await recordDeposits(ctx, { mode, transfers: read.transfers, progress: cursorMove(mode, { from: cursor, to }) })
   return read.to >= confirmedBlock
 }
@@ -66,12 +72,17 @@ async function startAt(ctx: Pick<Context, 'db' | 'chains'>, mode: Mode, blockNum
 async function readNextBlocks(
   ctx: FollowContext,
   { mode, cursor, recipients, confirmedBlock: to }: NextBlocks,
-): Promise<TransfersRead> {
-  const read = await readTransfers(ctx, { mode, range: { from: cursor.blockNumber + 1n, to }, recipients })
-  if (read.parentHash === cursor.blockHash) return read
+): Promise<TransfersRead & { readonly from: bigint; readonly isReorganized: boolean }> {
+  const from = cursor.blockNumber + 1n
+  const read = await readTransfers(ctx, { mode, range: { from, to }, recipients })
+  if (read.parentHash === cursor.blockHash) return { ...read, from, isReorganized: false }
   const again = larger(cursor.blockNumber - REORGANIZED_BLOCKS_MAX + 1n, 1n)
   ctx.logger.warn({ mode, block: String(cursor.blockNumber) }, 'the chain reorganized; deposits are read again')
-  return await readTransfers(ctx, { mode, range: { from: again, to }, recipients })
+  return {
+    ...(await readTransfers(ctx, { mode, range: { from: again, to }, recipients })),
+    from: again,
+    isReorganized: true,
+  }
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -7,7 +7,7 @@ import type { DomainEvent } from '../events/event.ts'
 import { appendEvent } from '../webhooks/append-event.ts'
 import { numberTransfers, type Deposit, type DepositCursor, type NumberedTransfer } from './deposit.ts'
 import { formatDeposit } from './format-deposit.ts'
-import { insertDeposits, moveCursor } from './deposits-store.ts'
+import { insertDeposits, moveCursor, moveDeposits } from './deposits-store.ts'
 
 /**
  * The maximum number of deposits in one transaction. It is low because each deposit also writes an event and the
@@ -30,7 +30,7 @@ export function cursorMove(mode: Mode, { from, to }: { from: DepositCursor; to: 
 
 /**
  * Records transfers to wallets of the mode as deposits. Each deposit is recorded only once, even if its block is read
- * several times, and in one transaction with its event (D43). If several transactions are needed, the last one moves
+ * several times; if another block contains it now, that is recorded. Each new deposit is recorded in one transaction with its event (D43). If several transactions are needed, the last one moves
  * the progress, for example the last block that was read. So after a crash, the same blocks are read again and the
  * missing deposits are added.
  *
@@ -69,7 +69,10 @@ async function recordBatch(
     // that list deposits rely on the order of the ids.
     const now = ctx.clock.now()
     const found = transfers.map((transfer) => ({ ...transfer, id: createId('deposit', now) }))
-    const deposits = await transaction.run(insertDeposits({ mode, createdAt: now, deposits: found }))
+    const [deposits] = await transaction.batch([
+      insertDeposits({ mode, createdAt: now, deposits: found }),
+      moveDeposits(mode, transfers),
+    ])
     await transaction.commit(deposits.flatMap((deposit) => appendEvent(depositEvent(deposit))))
     return deposits
   })

@@ -21,6 +21,7 @@ const UNSET = {
   minedBlock: null,
   minedBlockHash: null,
   logIndex: null,
+  gasWei: null,
 } as const satisfies Partial<Payment>
 
 type Given<Kind> = Kind extends Payment ? Omit<Kind, keyof typeof UNSET> : never

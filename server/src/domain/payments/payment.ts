@@ -185,6 +185,8 @@ interface OfAnyKind {
   readonly logIndex: bigint | null
   readonly minedBlock: bigint | null
   readonly minedBlockHash: string | null
+  /** What the wallet paid for the gas of the transaction, in wei. Null if it paid none, and until the payment ended. */
+  readonly gasWei: bigint | null
 }
 
 /** The fields of an EIP-3009 authorization that are not fields of its payment. The nonce never changes (D66). */

@@ -115,6 +115,7 @@ describe('the table payments', () => {
       minedBlock: null,
       minedBlockHash: null,
       logIndex: null,
+      gasWei: null,
       authorization: null,
       credentialId: 'key_1',
       acceptedAt: null,

@@ -44,7 +44,7 @@ const STORED_ROW = {
   sender_nonce: payments.sender_nonce,
   pending_reason: narrow<PendingReason>(payments.pending_reason),
   ...pick(payments, 'first_block', 'searched_block', 'lookups', 'mined_block', 'mined_block_hash', 'log_index'),
-  ...pick(payments, 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
+  ...pick(payments, 'gas_wei', 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
   authorization_nonce: narrow<Hex>(payments.authorization_nonce),
 }
 
@@ -323,35 +323,53 @@ export function markMined(payment: Payment, block: { number: bigint; hash: strin
   })
 }
 
+/** The block that contains a payment's transaction, and what the wallet paid for its gas, if it paid any. */
+export interface MinedBlock {
+  readonly number: bigint
+  readonly hash: string
+  readonly gasWei?: bigint | null
+}
+
 /**
  * Moves the payment to `confirmed` by the Transfer log at `logIndex`. Fails with a violation of the unique index
  * `payments_one_per_transfer_log` if that log has settled another payment.
  */
 export function markConfirmed(
   payment: Payment,
-  { number, hash, logIndex }: { number: bigint; hash: string; logIndex: bigint },
+  { number, hash, logIndex, gasWei = null }: MinedBlock & { readonly logIndex: bigint },
   now: Date,
 ): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_confirmed',
     move: 'confirm',
-    set: 'mined_block = $4, mined_block_hash = $5, settled_at = $6, log_index = $7, pending_reason = null',
+    set: `mined_block = $4, mined_block_hash = $5, settled_at = $6, log_index = $7, pending_reason = null,
+      gas_wei = $8::numeric`,
     guard: 'tx_hash = $3',
-    values: [payment.txHash, number, hash, now, logIndex],
+    values: [payment.txHash, number, hash, now, logIndex, gasWei],
   })
 }
 
 /**
  * Moves the payment to `failed`. Does nothing if its hash, the enclave's id or the attempt has changed since the caller
- * decided that the payment failed.
+ * decided that the payment failed. `block` contains the transaction that failed; null if no block contains one.
  */
-export function markFailed(payment: Payment, code: FailureCode, now: Date): Query<Payment | null> {
+export function markFailed(
+  payment: Payment,
+  code: FailureCode,
+  now: Date,
+  block: MinedBlock | null = null,
+): Query<Payment | null> {
   return movePayment(payment, {
     name: 'mark_payment_failed',
     move: 'fail',
-    set: 'failure_code = $5, settled_at = $6, attempt_until = null, request_expires_at = null, pending_reason = null',
+    set: `failure_code = $5, settled_at = $6, attempt_until = null, request_expires_at = null, pending_reason = null,
+      mined_block = coalesce($8::bigint, mined_block), mined_block_hash = coalesce($9, mined_block_hash),
+      gas_wei = $10::numeric`,
     guard: 'tx_hash is not distinct from $3 and enclave_transaction_id is not distinct from $7 and attempt = $4',
-    values: [payment.txHash, payment.attempt, code, now, payment.enclaveTransactionId],
+    values: [
+      ...[payment.txHash, payment.attempt, code, now, payment.enclaveTransactionId],
+      ...[block?.number ?? null, block?.hash ?? null, block?.gasWei ?? null],
+    ],
   })
 }
 
@@ -386,6 +404,7 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     minedBlock: toBigInt(row.mined_block),
     minedBlockHash: row.mined_block_hash,
     logIndex: toBigInt(row.log_index),
+    gasWei: toBigInt(row.gas_wei),
     credentialId: row.credential_id,
     acceptedAt: row.accepted_at,
     settledAt: row.settled_at,

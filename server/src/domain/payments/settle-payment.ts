@@ -1,5 +1,5 @@
 import type { Receipt } from '../../chain/parse-receipt.ts'
-import { decideSettlement } from '../../chain/decide-settlement.ts'
+import { decideSettlement, type Settlement } from '../../chain/decide-settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import type { Context } from '../context.ts'
@@ -7,7 +7,7 @@ import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import type { Payment } from './payment.ts'
 import { appendEnd } from './append-end.ts'
-import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX } from './payments-store.ts'
+import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX, type MinedBlock } from './payments-store.ts'
 
 type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
 
@@ -40,17 +40,19 @@ export async function settlePayment(
     case 'mined':
       return await recordBlock(ctx, payment, { number: settlement.blockNumber, hash: settlement.blockHash })
     case 'failed':
-      return await failPayment(ctx, { payment, code: settlement.reason })
+      return await failPayment(ctx, { payment, code: settlement.reason, block: toBlock(settlement) })
     case 'unproven':
       return await recordNotFound(ctx, payment)
-    case 'confirmed': {
-      const block = { number: settlement.blockNumber, hash: settlement.blockHash }
-      return await confirm(ctx, payment, { block, logIndexes: settlement.logIndexes })
-    }
+    case 'confirmed':
+      return await confirm(ctx, payment, { block: toBlock(settlement), logIndexes: settlement.logIndexes })
   }
 }
 
 type Block = { readonly number: bigint; readonly hash: string }
+
+function toBlock({ blockNumber, blockHash, gasWei }: Extract<Settlement, { gasWei: bigint | null }>): MinedBlock {
+  return { number: blockNumber, hash: blockHash, gasWei }
+}
 
 async function recordBlock(ctx: Pick<Context, 'db'>, payment: Payment, block: Block | null): Promise<Payment> {
   if (payment.minedBlockHash === (block?.hash ?? null)) return payment
@@ -65,7 +67,7 @@ async function recordBlock(ctx: Pick<Context, 'db'>, payment: Payment, block: Bl
 async function confirm(
   ctx: SettleContext,
   payment: Payment,
-  { block, logIndexes }: { block: Block; logIndexes: readonly bigint[] },
+  { block, logIndexes }: { block: MinedBlock; logIndexes: readonly bigint[] },
 ): Promise<Payment> {
   for (const logIndex of logIndexes) {
     try {
@@ -80,7 +82,7 @@ async function confirm(
 async function confirmByLog(
   ctx: Pick<Context, 'db' | 'clock'>,
   payment: Payment,
-  log: Block & { readonly logIndex: bigint },
+  log: MinedBlock & { readonly logIndex: bigint },
 ): Promise<Payment> {
   const markAndReport = async (transaction: Transaction): Promise<Payment | null> => {
     const now = ctx.clock.now()

@@ -30,7 +30,7 @@ function inBlock(blockNumber: bigint, ...authorizations: readonly ReceiptAuthori
   const block = { blockNumber, blockHash: BLOCK_HASH }
   const receipt: Receipt = {
     ...block,
-    ...{ status: 'success', sender: OTHER, transfers: [], authorizations, operations: [] },
+    ...{ status: 'success', sender: OTHER, gasWei: null, transfers: [], authorizations, operations: [] },
   }
   return { txHash: TX, receipt }
 }

@@ -31,6 +31,10 @@ export interface PaymentSelection extends SearchedParts {
 const ofPurchase = (value: string): string =>
   `(select ${value} from purchases where workspace_id = $1 and payment_id = id)`
 
+/** What people wrote about the payment of the current row. */
+const OF_NOTE = `(select concat_ws(' ', note, category) from payment_notes
+  where workspace_id = $1 and payment_id = id)`
+
 /** The conditions that an index may also enforce. A statement that reads along this index leaves the condition out. */
 const OF_AGENT = '($4::text is null or agent_id = $4)'
 const TO_RECIPIENT = '($5::text is null or lower(to_address) = $5)'
@@ -49,7 +53,8 @@ export function filterText({ isOfAgent = false, isToRecipient = false } = {}): s
     and amount_micro >= $11 and amount_micro <= $12
     and ($13::text is null or lower(to_address) like $13 or lower(wallet_address) like $13 or tx_hash like $13)
     and ($14::text is null or memo ~ $14 or agent_id ~ $14 or amount_micro = $16
-      or lower(to_address) in (select unnest($15::text[])) or kind = 'x402' and ${ofPurchase('host')} ~ $14)`
+      or lower(to_address) in (select unnest($15::text[])) or kind = 'x402' and ${ofPurchase('host')} ~ $14
+      or ${OF_NOTE} ~ $14)`
 }
 
 /** The values of the parameters $1 to $16. */

@@ -5,6 +5,8 @@ import { EVENT_RETENTION_MS } from '../../events/event.ts'
 import type { Credential } from './credential.ts'
 import { findCredentials } from './find-credentials.ts'
 import type { Admission, Payment } from '../../payments/payment.ts'
+import { NO_NOTE, type PaymentNote } from '../../payment-notes/payment-note.ts'
+import { findPaymentNote } from '../../payment-notes/payment-notes-store.ts'
 import { findPurchaseOf } from '../../purchases/find-earlier-purchase.ts'
 import type { Resolution } from '../../purchases/resolution.ts'
 import { findResolution } from '../../purchases/resolutions-store.ts'
@@ -35,6 +37,8 @@ export interface PaymentRecord {
   readonly resolution: (Resolution & { readonly resolvedByName: string | null }) | null
   /** What the payment buys. Null if it is no purchase. */
   readonly purchase: Purchase | null
+  /** What people wrote about the payment. */
+  readonly note: PaymentNote
   /** The payment's events, oldest first; a withdrawal has none. Events older than 30 days have been deleted. */
   readonly events: readonly PaymentEvent[]
 }
@@ -48,16 +52,17 @@ export async function getPaymentRecord(
   { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { workspaceId, mode, id })
-  const [admission, credentials, signer, resolution, purchase, events] = await Promise.all([
+  const [admission, credentials, signer, resolution, purchase, note, events] = await Promise.all([
     ctx.db.read(findAdmission(workspaceId, id)),
     findCredentials(ctx, { workspaceId, requests: [payment] }),
     findSigner(ctx, payment),
     findNamedResolution(ctx, payment),
     findPurchaseOf(ctx, payment),
+    ctx.db.read(findPaymentNote(workspaceId, id)),
     ctx.db.read(listPaymentEvents(payment, placesOf(payment, ctx.clock.now()), DELIVERIES_OF_EVENT_MAX)),
   ])
   const credential = credentials.get(payment.credentialId ?? '') ?? null
-  return { payment, admission, credential, signer, resolution, purchase, events }
+  return { payment, admission, credential, signer, resolution, purchase, note: note ?? NO_NOTE, events }
 }
 
 async function findNamedResolution(

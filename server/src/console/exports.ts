@@ -15,7 +15,7 @@ interface Export {
 }
 
 /** The exports that are running in this process. */
-export class PaymentExports {
+export class Exports {
   readonly #open = new Set<Export>()
   readonly #places: FairPlaces
   readonly #msMax: number

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import type { Session } from '../domain/sessions/session.ts'
 import { openPools } from '../lib/pools.ts'
-import { PaymentExports } from './payment-exports.ts'
+import { Exports } from './exports.ts'
 
 const NOW = new Date('2026-06-01T12:00:00.000Z')
 const [ADA, BOB] = [member('ada'), member('bob')]
@@ -37,7 +37,7 @@ describe('running exports', () => {
   test('one person runs at most three exports, in whatever workspaces; a newcomer to a full process ends the newest of them', async () => {
     const pools = openPools()
     for (const name of ['w1', 'w2', 'w3', 'w4']) pools.creators.remember(`acc_${name}`, 'usr_1')
-    const exports = new PaymentExports(pools.exports)
+    const exports = new Exports(pools.exports)
     const sources = []
     for (const name of ['w1', 'w2', 'w3', 'a', 'b', 'c']) {
       if (name === 'a') {
@@ -72,8 +72,8 @@ describe('running exports', () => {
   })
 })
 
-function openExports(msMax?: number): PaymentExports {
-  return new PaymentExports(openPools().exports, msMax)
+function openExports(msMax?: number): Exports {
+  return new Exports(openPools().exports, msMax)
 }
 
 async function never(): Promise<Readable> {
