@@ -16,6 +16,7 @@ type Refusal = Readonly<{ id: string; resource_url: string | null }>
 /** One page of each route. The inspections do not load the dashboard again for each page. */
 const FIRST_PAGES = new Set([
   ...['payments', 'payment', 'refusal', 'agents', 'agent', 'wallets', 'wallet', 'recipients'],
+  ...['statements', 'statement'],
   ...['grants', 'grant-new', 'grant-active', 'grant-replace'],
 ])
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
@@ -67,6 +68,8 @@ describe('the pages about money, in both themes and at every width', () => {
     ['grant-suspended', () => `grants/${ids['suspended']}`, 'Grant for stopped-bot'],
     ['grant-replace', () => `grants/${ids['active']}/replace`, /^Replace/],
     ['recipients', () => 'recipients', 'Recipients'],
+    ['statements', () => 'statements', 'Statements', 'Month not over'],
+    ['statement', () => `statements/${fixture.host.workspace.wallets.test}/${month()}`, /^Statement for /, 'Deposits'],
     ['missing', () => 'payments/pay_00000000000000000000000000', 'Payment'],
     ['nowhere', () => 'nowhere', 'Page not found'],
   ]
@@ -101,6 +104,11 @@ describe('the pages about money, in both themes and at every width', () => {
       await page.goto(`/w/${fixture.host.workspace.slug}/test/${path()}`)
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
     })
+  }
+
+  /** The current month. */
+  function month(): string {
+    return new Date().toISOString().slice(0, 'YYYY-MM'.length)
   }
 
   /** Creates one item of each kind that the pages show. */

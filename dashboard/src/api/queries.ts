@@ -6,6 +6,7 @@ import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
 import type { PaymentDetail, PaymentFilter, PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
 import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keyOf } from './query-key.ts'
 import { pagedQuery, query, type PageStart } from './query.ts'
 import { readerZone } from './reader-zone.ts'
 import { request } from './request.ts'
@@ -217,6 +218,38 @@ function isUnderWay(detail: PaymentDetail | undefined): boolean {
   // so a delivery counts here only until its first attempt.
   const isFresh = deliveries.some(({ status, attempt_count }) => status === 'pending' && attempt_count === 0)
   return detail.payment.status === 'pending' || isFresh
+}
+
+/** The statements of a month, by default of the last one that is over, and the months that have statements. */
+export function statementsQuery(slug: string, mode: Mode, month?: string) {
+  const input = { params: { slug }, query: { mode, ...(month === undefined ? {} : { month }) } }
+  return {
+    ...query('GET /console/workspaces/:slug/statements', input, { pick: whole }),
+    refetchInterval: TIMED_REFRESH_MS,
+    placeholderData: keepPreviousData,
+  }
+}
+
+export function statementQuery(slug: string, mode: Mode, address: string, month: string) {
+  const input = { params: { slug, address, month }, query: { mode } }
+  return query('GET /console/workspaces/:slug/statements/:address/:month', input, {
+    pick: ({ statement }) => statement,
+  })
+}
+
+/** The movements of a statement, the oldest first, 500 per page. */
+export function movementsQuery(slug: string, mode: Mode, address: string, month: string) {
+  const name = 'GET /console/workspaces/:slug/statements/:address/:month/movements'
+  const inputOf = (after: string | null) => ({
+    params: { slug, address, month },
+    query: { mode, ...(after === null ? {} : { after }) },
+  })
+  return infiniteQueryOptions({
+    queryKey: keyOf(name, inputOf(null)),
+    queryFn: ({ signal, pageParam }) => request(name, { ...inputOf(pageParam), signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
 }
 
 /** Payment requests that failed a check. The server keeps them for 30 days. */

@@ -93,6 +93,7 @@ const NOUN_TEXTS: Readonly<Record<AuditNoun, string>> = {
   wallet: 'Wallets and their owners',
   withdrawal: 'Withdrawals',
   purchase: 'Purchases',
+  payment: 'Notes on payments',
   recipient: 'Recipients',
   view: 'Saved views',
   agent: 'Agents',

@@ -5,6 +5,9 @@ const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 
 const SECOND = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const FULL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 
+/** The user's time zone, for files that the server makes. */
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS

@@ -10,6 +10,7 @@ import { formatAmount } from '../../format/amount.ts'
 import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
+import { PaymentNoteSection } from './payment-note.tsx'
 import { PaymentProperties } from './payment-properties.tsx'
 import { PaymentTimeline } from './payment-timeline.tsx'
 import { PayeeText } from './payee-text.tsx'
@@ -57,9 +58,12 @@ export function PaymentPage() {
         <Section title="Timeline">
           <PaymentTimeline detail={detail} />
         </Section>
-        <Section title="Details">
-          <PaymentProperties detail={detail} />
-        </Section>
+        <div className="grid min-w-0 gap-8">
+          <Section title="Details">
+            <PaymentProperties detail={detail} />
+          </Section>
+          <PaymentNoteSection id={payment.id} note={detail.note} />
+        </div>
       </div>
     </>
   )

@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
+import { TIME_ZONE } from '../../format/date.ts'
 import { withParam } from '../../navigation/with-param.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
@@ -32,10 +33,19 @@ export function PaymentsPage() {
   const { view, filter, sort } = search
   const isRejected = view === 'refused'
   const { data } = useInfiniteQuery({ ...paymentsQuery(slug, mode, { ...filter, sort }), enabled: !isRejected })
-  // The server rejects a filter that matches more than 100,000 payments.
-  const input = { params: { slug }, query: { mode, ...filter } }
+  // The days of the filter are in the user's time zone, so the times of the file are too. The server rejects a filter
+  // that matches more than 100,000 payments.
   const exporting = useAction({
-    mutationFn: () => download(pathOf('GET /console/workspaces/:slug/payments/export', input)),
+    mutationFn: () => {
+      const [params, place] = [{ slug }, { mode, time_zone: TIME_ZONE }]
+      // The file has every rejected request, whether the list groups them or not.
+      const { group: _group, ...refusals } = search.refusals
+      return download(
+        isRejected
+          ? pathOf('GET /console/workspaces/:slug/refusals/export', { params, query: { ...place, ...refusals } })
+          : pathOf('GET /console/workspaces/:slug/payments/export', { params, query: { ...place, ...filter } }),
+      )
+    },
   })
   // Without any payments there is nothing to filter or export.
   const isEmpty =
@@ -56,7 +66,7 @@ export function PaymentsPage() {
         breadcrumb={name}
         lead={isRejected ? 'Payment requests that failed a check. They are kept for 30 days.' : undefined}
         actions={
-          isRejected || isEmpty ? undefined : (
+          isEmpty ? undefined : (
             <Button isBusy={exporting.isPending} onClick={() => exporting.mutate()}>
               Export CSV
             </Button>

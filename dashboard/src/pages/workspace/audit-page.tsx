@@ -2,7 +2,10 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { AuditEntry } from '@bursar/server/src/console/contract/audit.ts'
+import { pathOf } from '../../api/build-path.ts'
+import { download } from '../../api/download.ts'
 import { auditQuery } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { LoadMoreButton } from '../../components/load-more-button.tsx'
@@ -11,7 +14,9 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { locateSubject, showsSubject } from '../../format/audit-subject.ts'
+import { TIME_ZONE } from '../../format/date.ts'
 import { formatAction, formatActor, listDetails } from '../../format/audit-text.ts'
 import { pathTo } from '../../navigation/paths.ts'
 import { AuditFilters } from './audit-filters.tsx'
@@ -26,13 +31,23 @@ export function AuditPage() {
   const { data, isPlaceholderData } = query
   const entries = data?.pages.flatMap((page) => page.entries)
   const last = data?.pages.at(-1)
+  const input = { params: { slug }, query: { ...search.filter, time_zone: TIME_ZONE } }
+  const exporting = useAction({
+    mutationFn: () => download(pathOf('GET /console/workspaces/:slug/audit/export', input)),
+  })
   return (
     <>
       <PageHeading
         title="Audit log"
         breadcrumb={name}
         lead="Who did what in this workspace, in both modes, latest first. Entries are never changed or deleted."
+        actions={
+          <Button isBusy={exporting.isPending} onClick={() => exporting.mutate()}>
+            Export CSV
+          </Button>
+        }
       />
+      <ErrorNotice error={exporting.error} />
       <AuditFilters search={search} />
       {entries === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={8} />}
       {entries?.length === 0 && last?.next === null && <NoEntries isFiltered={search.isFiltered} />}

@@ -3,6 +3,7 @@ import type { PageIcon } from './workspace-pages.ts'
 const PATHS: Readonly<Record<PageIcon, string>> = {
   overview: 'M3 10.5 10 4l7 6.5V16a1 1 0 0 1-1 1h-4v-4.5H8V17H4a1 1 0 0 1-1-1z',
   payments: 'M4 7h12m0 0-3-3m3 3-3 3M16 13H4m0 0 3-3m-3 3 3 3',
+  statements: 'M5 3.5h7l3 3V16.5H5zM12 3.5v3h3M7.5 10h5m-5 3h5',
   agents: 'M5 8h10v7a1.5 1.5 0 0 1-1.5 1.5h-7A1.5 1.5 0 0 1 5 15zM10 8V4.5m-2 0h4M8 11.5v1m4-1v1M5 11H3m14 0h-2',
   grants: 'm10 3 6 2.2v4.3c0 3.6-2.4 6.1-6 7.5-3.6-1.4-6-3.9-6-7.5V5.2zM7.5 10l1.8 1.8 3.4-3.6',
   wallets:

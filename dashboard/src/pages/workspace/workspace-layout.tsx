@@ -64,7 +64,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
   return (
     <>
       <SkipLink to={MAIN_ID} />
-      <header className="sticky top-0 z-10 bg-surface">
+      <header className="sticky top-0 z-10 bg-surface print:hidden">
         <div className="mx-auto flex w-full max-w-[88rem] items-center gap-3 px-4 py-2 sm:px-6">
           <MobileMenu workspace={workspace} mode={mode} />
           <span className="hidden sm:block">
@@ -98,10 +98,10 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
         <ModeBanner mode={mode} isConnected={isConnected} />
         <NavigationProgress />
       </header>
-      <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)]">
+      <div className="mx-auto grid w-full max-w-[88rem] lg:grid-cols-[15rem_minmax(0,1fr)] print:block">
         <nav
           aria-label={`Workspace ${name}`}
-          className="sticky top-23 hidden max-h-[calc(100dvh-5.75rem)] self-start overflow-y-auto px-3 py-6 lg:block"
+          className="sticky top-23 hidden max-h-[calc(100dvh-5.75rem)] self-start overflow-y-auto px-3 py-6 lg:block print:hidden"
         >
           <WorkspaceNavigation workspace={workspace} mode={mode} />
           <p className="mx-3 mt-5 border-t border-line pt-4 text-sm text-muted">
@@ -111,7 +111,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
         <main
           id={MAIN_ID}
           tabIndex={-1}
-          className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10"
+          className="grid min-w-0 content-start gap-8 px-4 py-7 outline-none sm:px-6 sm:py-9 lg:min-h-[calc(100dvh-5.75rem)] lg:border-l lg:border-line lg:px-10 print:border-0 print:p-0"
         >
           <StopsBanner workspace={workspace} mode={mode} />
           <HeldKeysBanner workspace={workspace} mode={mode} />

@@ -5,6 +5,7 @@ export const PAGE_GROUPS = [
     pages: [
       { parts: [], text: 'Overview', icon: 'overview' },
       { parts: ['payments'], text: 'Payments', icon: 'payments' },
+      { parts: ['statements'], text: 'Statements', icon: 'statements' },
     ],
   },
   {
